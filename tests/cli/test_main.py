@@ -212,6 +212,39 @@ print("LOADED", *({OF_SERVERS!r} & sys.modules.keys()))
     assert result.stdout.split() == ["LOADED"]
 
 
+@pytest.mark.sqlite("where tests have an index on a server, each process needs its driver")
+@pytest.mark.folder("where tests have segments in a store, each process needs its driver")
+@pytest.mark.parametrize(
+    ("driver", "given"),
+    [
+        ("pg8000", ["--index", "postgresql://me@a.invalid/links"]),
+        ("obstore", ["--store", "s3://bucket"]),
+    ],
+)
+def test_a_driver_that_is_not_installed_is_said_with_what_installs_it(
+    driver: str, given: list[str], tmp_path: Path
+) -> None:
+    words = ["import", "-", "--no-crawl", "--data", str(tmp_path), *given]
+    code = f"""
+import sys
+sys.modules[{driver!r}] = None
+from archiver.cli.main import run
+sys.exit(run({words!r}))
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    (line,) = result.stderr.splitlines()
+    assert result.returncode == 1
+    assert "pip install 'archiver[cluster]'" in line
+
+
 @pytest.mark.parametrize(("is_waited_for", "is_taken_apart"), [(True, True), (False, False)])
 def test_a_thread_that_nobody_waits_for_holds_no_command_up(
     is_waited_for: bool, is_taken_apart: bool

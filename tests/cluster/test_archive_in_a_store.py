@@ -183,6 +183,11 @@ async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
         shown = await (await client.get("/crawl")).text()
         assert "object store: fetching pauses" in told
         assert "Fetching pauses" in shown
+        measured = await measures(client)
+        assert measured["archiver_held_up"] == 1
+        assert measured["archiver_unstored_bytes"] == size_of(full)
+        assert 0 < measured["archiver_recovery_seconds"] < 600
+        assert measured["archiver_uploads_failing"] == (not is_slow)
         assert ("507" in shown) is not is_slow
         assert (await archive.crawling.counts()).queued == len(urls) - 1
         assert len(held_here(full)) > 0
@@ -298,6 +303,17 @@ async def test_wrong_bytes_from_the_store_are_found_by_verify(settings, urls, st
 
     async with open_runtime(settings) as archive:
         assert [each async for each in archive.fixity.verify() if each.is_wrong] != []
+
+
+async def measures(client):
+    """What Prometheus is told, of what has one number."""
+    lines = (await (await client.get("/metrics")).text()).splitlines()
+    told = (each.split(" ") for each in lines if each.startswith("archiver_") and "{" not in each)
+    return {name: float(value) for name, value in told}
+
+
+def size_of(settings):
+    return sum(each.stat().st_size for each in (settings.data / "warc").iterdir())
 
 
 def looks_at_the_queue(archive):
