@@ -1,7 +1,8 @@
-"""Lets children that read pages and files be copies of one process that has loaded what they need.
+"""Lets processes be copies of one that has loaded what they need.
 
-To start one takes a third of a second of a processor, and thousands of tests want one that reads a
-page or two. Tests of what such a child is as a process (``REAL``) start real ones.
+To start a child that reads pages and files takes a third of a second of a processor, and thousands
+of tests want one that reads a page or two; to start the program takes more, and hundreds of tests
+want what a command does. Tests of what such a process is as one (``REAL``) start real ones.
 """
 
 import atexit
@@ -17,12 +18,17 @@ import pytest
 
 from archiver.child_process import child_environment
 from archiver.derive import link_file, pool
-from tests.in_children.copying import BEGUN, commands_over
+from tests.in_children.copying import BEGUN, commands_over, copied_command
 
 TESTS = Path(__file__).parent
 CHILDREN = TESTS / "in_children"
 REAL = "derive", "test_child_process.py", "test_crawler.py"
 """Rooms and files of tests that start real ones."""
+CHILD, PROGRAM = "loaded", "loaded_program"
+"""Modules that load what is needed."""
+LIGHT = "list", "search", "show"
+TEMPLATE = "ARCHIVER_TEST_TEMPLATE"
+"""The variable that is there where indices lie on a server."""
 
 
 def copy_children() -> None:
@@ -38,11 +44,22 @@ def copied_for(item: pytest.Item) -> None:
     if item.path.relative_to(TESTS).parts[0] in REAL:
         os.environ.pop(BEGUN, None)
     else:
-        os.environ[BEGUN] = _begun()
+        os.environ[BEGUN] = _begun(CHILD)
+
+
+def program(*words: str) -> list[str]:
+    """What runs the program to its end, in a copy; who sends it signals runs a real one.
+
+    So does who runs one of the ``LIGHT`` with its index in a file: it loads less than the others.
+    """
+    is_light = words[0] in LIGHT and TEMPLATE not in os.environ
+    if BEGUN not in os.environ or is_light:
+        return [sys.executable, "-m", "archiver", *words]
+    return copied_command(_begun(PROGRAM), "archiver.__main__", *words)
 
 
 @cache
-def _begun() -> str:
+def _begun(loaded: str) -> str:
     """Where the process is called of which copies are made; it ends with this one."""
     folder = TemporaryDirectory(prefix="archiver-tests-")
     path = f"{folder.name}/begun"
@@ -50,9 +67,9 @@ def _begun() -> str:
         listening.bind(path)
         listening.listen(100)
         process = subprocess.Popen(
-            [sys.executable, CHILDREN / "begun.py", str(listening.fileno())],
+            [sys.executable, CHILDREN / "begun.py", str(listening.fileno()), loaded],
             stdin=subprocess.PIPE,
-            env=child_environment(),
+            env=child_environment() if loaded == CHILD else os.environ,
             pass_fds=[listening.fileno()],
         )
     atexit.register(_end, process, folder)

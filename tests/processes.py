@@ -10,6 +10,7 @@ from pathlib import Path
 
 from warcio.archiveiterator import ArchiveIterator
 
+from tests.copied import program
 from tests.segments import as_files
 
 
@@ -21,6 +22,13 @@ class Archive:
         self._log = directory / "log"
 
     async def start(self, *arguments: str, **variables: str) -> asyncio.subprocess.Process:
+        """A process that can be sent signals."""
+        real = [sys.executable, "-m", "archiver", *arguments]
+        return await self._start(real, variables)
+
+    async def _start(
+        self, command: list[str], variables: dict[str, str]
+    ) -> asyncio.subprocess.Process:
         environment = {
             "ARCHIVER_DATA": str(self.data),
             "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
@@ -29,7 +37,7 @@ class Archive:
         }
         with self._log.open("ab") as log:
             return await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "archiver", *arguments),
+                *command,
                 env={**os.environ, **environment, **variables},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
@@ -48,7 +56,7 @@ class Archive:
 
     async def run(self, *arguments: str) -> str:
         """What a command printed; it must have succeeded."""
-        process = await self.start(*arguments)
+        process = await self._start(program(*arguments), {})
         said, _ = await process.communicate()
         assert process.returncode == 0, said.decode() + self._log.read_text()
         return said.decode()

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.copied import program
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 ARTICLE = """<!DOCTYPE html><html lang="en"><head><title>About {name}</title></head><body>
@@ -105,9 +107,8 @@ def run_in() -> Run:
     def run(
         data: Path, *arguments: str, given: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            **_command(data, *arguments), input=given, capture_output=True, timeout=120, check=False
-        )
+        command = _command(data, *arguments) | {"args": program(*arguments)}
+        return subprocess.run(**command, input=given, capture_output=True, timeout=120, check=False)
 
     return run
 

@@ -6,13 +6,21 @@ import sys
 from asyncio.subprocess import PIPE
 from contextlib import asynccontextmanager
 
+from tests.copied import program
+
 
 @asynccontextmanager
 async def archiver(*words, **variables):
     """A command that runs meanwhile."""
+    async with _running([sys.executable, "-m", "archiver", *words], variables) as process:
+        yield process
+
+
+@asynccontextmanager
+async def _running(command, variables):
     given = {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8", "ARCHIVER_RENDER": "never"}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "archiver", *words),
+        *command,
         env=os.environ | given | {"ARCHIVER_HOST_DELAY": "0"} | variables,
         stdin=PIPE,
         stdout=PIPE,
@@ -27,13 +35,13 @@ async def archiver(*words, **variables):
 
 
 async def ran(*words, said="", **variables):
-    async with archiver(*words, **variables) as process:
+    async with _running(program(*words), variables) as process:
         told, _ = await process.communicate(said.encode())
         return process.returncode, told.decode()
 
 
 async def refused(*words, **variables):
     """The exit status of a command that gives up, and what it says of that."""
-    async with archiver(*words, **variables) as process:
+    async with _running(program(*words), variables) as process:
         _, said = await process.communicate(b"")
         return process.returncode, said.decode()

@@ -5,7 +5,6 @@ import os
 import random
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from string import ascii_letters
 
@@ -14,6 +13,7 @@ import pytest
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.runtime import open_runtime
+from tests.copied import program
 
 Said = list[tuple[int, str, str]]
 Both = Callable[..., tuple[Said, Said]]
@@ -38,7 +38,7 @@ def both(address, tmp_path) -> Both:
         found = []
         for each in commands:
             done = subprocess.run(
-                [sys.executable, "-m", "archiver", *each],
+                program(*each),
                 env=os.environ | given,
                 input=said,
                 capture_output=True,

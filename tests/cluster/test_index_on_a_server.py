@@ -4,7 +4,6 @@ import asyncio
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from string import ascii_letters
 
@@ -13,6 +12,7 @@ import pytest
 from archiver.archive import INDEX
 from tests.cluster.owner import as_owner
 from tests.cluster.s3_servers import free_port
+from tests.copied import program
 from tests.in_postgres import SERVER, administer
 
 Ran = subprocess.CompletedProcess[str]
@@ -27,7 +27,7 @@ def run(address, tmp_path) -> Run:
         given = {"ARCHIVER_INDEX": address, "ARCHIVER_DATA": str(tmp_path / "data")}
         given |= {"ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8", "ARCHIVER_RENDER": "never"}
         return subprocess.run(
-            [sys.executable, "-m", "archiver", *words],
+            program(*words),
             env=os.environ | given | {"ARCHIVER_RETRIES": "0"} | variables,
             input=said,
             capture_output=True,

@@ -1,18 +1,22 @@
-"""A process that has loaded what others need, and of which copies are made: ``begun.py SOCKET``.
+"""A process that has loaded what others need, of which copies are made: ``begun.py SOCKET LOADED``.
 
 Loading takes a child that reads pages longer than what most tests want of it. For each launcher
 (see there) that calls, a copy runs its module with its arguments, variables, directory and streams:
 as the module would by itself, but for what is loaded already. Ends with its standard input, and
-all copies with it. SOCKET is the number of a socket on which launchers call.
+all copies with it. SOCKET is the number of a socket on which launchers call, LOADED a module that
+imports what is needed.
 """
 
+import atexit
 import gc
 import os
+import random
 import runpy
 import select
 import signal
 import socket
 import sys
+import threading
 from contextlib import suppress
 from importlib import import_module
 
@@ -64,6 +68,7 @@ class Begun:
         for to, each in enumerate(streams):
             os.dup2(each, to)
             os.close(each)
+        _open_streams()
         _run(*asked)
 
     def _end(self, ready: int) -> None:
@@ -91,6 +96,13 @@ def _heard(call: socket.socket) -> tuple[list[str] | None, list[int]]:
     return ([*map(os.fsdecode, asked.split(b"\0"))] if 0 < len(asked) == size else None), streams
 
 
+def _open_streams() -> None:
+    """Have what Python opens when it starts: what was opened so knows of other files."""
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+
+
 def _run(module: str, directory: str, count: str, *more: str) -> None:
     """Run a module, and be no more."""
     status = 1
@@ -99,14 +111,27 @@ def _run(module: str, directory: str, count: str, *more: str) -> None:
         os.environ.update(each.split("=", 1) for each in more[int(count) :])
         os.chdir(directory)
         sys.argv = ["", *more[: int(count)]]
-        sys.modules.pop(module)  # what it imports stays; it runs itself
+        random.seed()
+        sys.modules.pop(module, None)  # what it imports stays; it runs itself
         runpy.run_module(module, run_name="__main__", alter_sys=True)
-        sys.stdout.flush()
         status = 0
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        if isinstance(ended.code, str):
+            sys.stderr.write(f"{ended.code}\n")
     except BaseException:  # noqa: BLE001 - as any process tells of what it dies of
         sys.excepthook(*sys.exc_info())
+    finally:
+        _leave(status)
+
+
+def _leave(status: int) -> None:
+    """End as Python does, but for taking itself apart."""
+    try:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
     finally:
         os._exit(status)
 
@@ -114,7 +139,7 @@ def _run(module: str, directory: str, count: str, *more: str) -> None:
 def main() -> None:
     """Load, then serve."""
     with socket.socket(fileno=int(sys.argv[1])) as listening:
-        import_module("loaded")
+        import_module(sys.argv[2])
         gc.collect()
         gc.freeze()
         Begun(listening).serve()

@@ -23,7 +23,11 @@ def commands_over(command: Commands) -> Commands:
     def child_command(module: str, *arguments: str) -> list[str]:
         if module not in COPIED or BEGUN not in os.environ:
             return command(module, *arguments)
-        by_itself = [sys.executable, "-I", "-S", str(_LAUNCHER)]
-        return [*by_itself, os.environ[BEGUN], module, *arguments]
+        return copied_command(os.environ[BEGUN], module, *arguments)
 
     return child_command
+
+
+def copied_command(begun: str, module: str, *arguments: str) -> list[str]:
+    """What runs a module in a copy of the process that is called there."""
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), begun, module, *arguments]
