@@ -31,6 +31,12 @@ def as_files(data: Path, folder: Path) -> list[Path]:
     return [*found]
 
 
+def besides_the_store(health: str) -> str:
+    """What a service says of its health, but for how much of it is in the store."""
+    lines = health.splitlines(keepends=True)
+    return "".join(each for each in lines if not each.startswith("object store: "))
+
+
 def change_segment(data: Path, name: str, change: Callable[[bytearray], None]) -> None:
     """Change bytes of a segment where they lie."""
     content = bytearray(segments(data)[name])

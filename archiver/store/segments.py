@@ -73,10 +73,10 @@ class SegmentStore:
         """The name of this process in its segments and leases."""
         return self.lock.name
 
-    @property
-    def is_writing(self) -> bool:
-        """Whether a segment is open."""
-        return self._open is not None
+    def is_open(self, segment: str) -> bool:
+        """Whether this process writes that segment; one that it closed it never opens again."""
+        opened = self._open
+        return opened is not None and opened.name == segment
 
     @property
     def is_due(self) -> bool:

@@ -328,6 +328,7 @@ async def test_no_other_method_is_taken(client):
     assert (await get(client, f"/web/{LATEST}/{PAGE}", "POST")).status == 405
 
 
+@pytest.mark.folder("what a store lacks may lie on another machine: it says 503")
 async def test_bytes_that_are_gone_are_told_while_there_is_time(client, archive):
     (segment,) = archive.store.directory.iterdir()
     segment.unlink()

@@ -1,0 +1,33 @@
+import pytest
+
+from archiver.ledger.settled import why_unsettled
+from archiver.store.locks import RunLock
+from archiver.store.segments import SegmentStore
+from archiver.store.shelf import Shelf
+from tests.stored_records import ALL_KINDS, records
+
+
+@pytest.fixture
+def store(tmp_path):
+    lock = RunLock(tmp_path / "run")
+    opened = SegmentStore(Shelf(tmp_path / "warc"), lock=lock, segment_bytes=1 << 30, software="x")
+    yield opened
+    opened.close()
+    lock.release()
+
+
+def test_a_segment_is_settled_once_its_writer_closed_it_whatever_it_writes_since(store):
+    def why():
+        indexed = {each.name: each.size for each in found}
+        return why_unsettled(found[0], found, indexed, store)
+
+    store.append(records(*ALL_KINDS))
+    found = store.shelf.survey().segments
+    while_open = why()
+    store.close()
+    closed = why()
+    store.append(records(*ALL_KINDS))
+    since = why()
+
+    assert while_open == "A running process writes it."
+    assert (closed, since) == ("", "")
