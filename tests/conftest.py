@@ -13,12 +13,13 @@ from aiohttp import web
 from hypothesis import settings
 
 from tests.browser import chromium_path
+from tests.chance import times
 from tests.compiled_once import compile_once
 from tests.copied import copied_for, copy_children
 from tests.crawler import Crawl, crawler
 from tests.prepared import Prepared
 
-settings.register_profile("untimed", deadline=None, max_examples=60)
+settings.register_profile("untimed", deadline=None, max_examples=times(60))
 settings.load_profile("untimed")
 compile_once()
 copy_children()

@@ -12,13 +12,14 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from tests.chance import times
 from tests.indices import remove_index
 from tests.processes import Archive
 
 PAGES = 240
 MOST_HITS_BEFORE_A_KILL = 16
 REPEATED = 1_000
-KILLS = 10
+KILLS = times(10)
 SLOWLY = {"ARCHIVER_HOST_DELAY": "3600"}
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Essay {number}</title>
@@ -84,10 +85,10 @@ def archive(tmp_path: Path) -> Archive:
 
 
 async def kill_again_and_again(
-    site: Site, times: int, start: Callable[[], Awaitable[asyncio.subprocess.Process]]
+    site: Site, kills: int, start: Callable[[], Awaitable[asyncio.subprocess.Process]]
 ) -> None:
-    chance = random.Random(times)
-    for _ in range(times):
+    chance = random.Random(kills)
+    for _ in range(kills):
         hits = chance.randint(1, MOST_HITS_BEFORE_A_KILL)
         process = await start()
         await site.more_hits(hits)
@@ -107,12 +108,12 @@ async def assert_kept_once(archive: Archive, site: Site) -> None:
     assert await archive.warcio_check() == 0
 
 
-async def test_a_crawl_killed_twenty_times_captures_every_url_exactly_once(
+async def test_a_crawl_killed_again_and_again_captures_every_url_exactly_once(
     site: Site, archive: Archive
 ) -> None:
     await archive.queue(site.urls())
 
-    await kill_again_and_again(site, 20, lambda: archive.start("crawl"))
+    await kill_again_and_again(site, times(20), lambda: archive.start("crawl"))
     await archive.run("crawl")
 
     await assert_kept_once(archive, site)
@@ -123,7 +124,7 @@ async def test_a_service_killed_again_and_again_captures_every_url_exactly_once(
 ) -> None:
     await archive.queue(site.urls())
 
-    await kill_again_and_again(site, 6, lambda: archive.start("serve", "--port", "0"))
+    await kill_again_and_again(site, times(6), lambda: archive.start("serve", "--port", "0"))
     await archive.run("crawl")
 
     await assert_kept_once(archive, site)
@@ -155,7 +156,7 @@ async def states_of_import(session: aiohttp.ClientSession) -> AsyncIterator[dict
                 yield json.loads(line.removeprefix(b"data: "))
 
 
-async def test_an_import_killed_ten_times_accounts_for_every_row_exactly_once(
+async def test_an_import_killed_again_and_again_accounts_for_every_row_exactly_once(
     site: Site, tmp_path: Path
 ) -> None:
     for links in (120_000, 240_000, 480_000):

@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from archiver.runtime import open_runtime
+from tests.chance import times
 from tests.durability.changing import settings_of
 from tests.prepared import take_in
 from tests.processes import Archive
@@ -24,7 +25,7 @@ from tests.warcs import Warc
 
 log = logging.getLogger(__name__)
 
-KILLS = 50
+KILLS = times(50)
 PAGES = 80
 MOST_SPARED = 3
 """Things that a process is let do to their end."""
@@ -114,7 +115,7 @@ async def killed_once(program: asyncio.subprocess.Process, told: Told, chance) -
         told.hear(said)
 
 
-async def test_nothing_said_is_lost_and_nothing_deleted_comes_back_after_fifty_kills(tmp_path):
+async def test_nothing_said_is_lost_and_nothing_deleted_comes_back_after_many_kills(tmp_path):
     archive = Archive(tmp_path)
     told = Told(await prepare(archive.data))
     seed = random.SystemRandom().getrandbits(40)

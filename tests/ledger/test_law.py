@@ -69,6 +69,7 @@ from archiver.store.locks import RunLock
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, host
 from archiver.warc.extension import ANSWERS
+from tests.chance import times
 from tests.segments import shelf_of
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -676,7 +677,7 @@ UNREAD_AND_SHARED = [
 
 
 @settings(
-    max_examples=25,
+    max_examples=times(25),
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],

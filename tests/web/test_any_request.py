@@ -20,6 +20,7 @@ from archiver.config import Settings
 from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.limits import ServerLimits
+from tests.chance import times
 from tests.prepared import Prepared
 from tests.segments import besides_the_store
 from tests.web.conftest import BoundedTestServer
@@ -42,9 +43,11 @@ pytestmark = [
     for what in ("Header", "Param")
 ]
 MANY = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=times(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-FEWER = settings(MANY, max_examples=60)
+FEWER = settings(MANY, max_examples=times(60))
 PATIENCE = 30
 """Seconds after which no answer is a hang: the limits of the service are shorter here."""
 LIMITS = ServerLimits(head_seconds=10, body_seconds=10, upload_seconds=10)

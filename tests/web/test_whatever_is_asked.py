@@ -19,13 +19,16 @@ from archiver.errors import InvalidUrl
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url, parse_url
 from archiver.web.app import build_app
+from tests.chance import times
 from tests.prepared import take_in
 from tests.web.strange import VALUES, cursor_of, keep_one_page, pages_about_herons
 
 MANY = settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=times(80),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-FEW = settings(MANY, max_examples=40)
+FEW = settings(MANY, max_examples=times(40))
 
 
 @pytest.fixture
@@ -91,7 +94,7 @@ def hrefs(body: str, start: str) -> list[str]:
     return [unescape(each) for each in re.findall(rf'href="({re.escape(start)}[^"]*)"', body)]
 
 
-@settings(MANY, max_examples=5)
+@settings(MANY, max_examples=times(5))
 @given(st.lists(GIVEN.map(kept).filter(bool), min_size=10, max_size=10, unique=True))
 @example(["http://a.example/a%0Ab", "http://a.example/%0a", "http://a.example/%25%2F;[x]?%0A"])
 async def test_every_address_that_is_linked_to_leads_back_to_its_url(client, urls):
