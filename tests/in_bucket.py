@@ -8,6 +8,7 @@ read from there. Tests of ``cluster`` say themselves where theirs lie.
 
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -66,17 +67,14 @@ def _copy(source: Path, to: Path) -> None:
     if not (to / archive.STORE).exists():
         return
     (to / archive.STORE).write_text(f"{place_of(to)}\n")
-    there, here = (_objects(place_of(each)) for each in (source, to))
-    for some in obstore.list(there):
-        for each in some:
-            obstore.put(here, each["path"], obstore.get(there, each["path"]).bytes())
+    there, here = (place_of(each).rpartition("/")[2] for each in (source, to))
+    for some in obstore.list(_objects(), there):
+        for path in (each["path"] for each in some):
+            name = path.removeprefix(there)
+            obstore.put(_objects(), f"{here}{name}", obstore.get(_objects(), path).bytes())
 
 
-def _objects(place: str) -> S3Store:
-    bucket, _, prefix = place.removeprefix("s3://").partition("/")
-    return S3Store(
-        bucket,
-        prefix=prefix,
-        endpoint=os.environ["AWS_ENDPOINT_URL"],
-        client_options={"allow_http": True},
-    )
+@cache
+def _objects() -> S3Store:
+    address, way = os.environ["AWS_ENDPOINT_URL"], {"allow_http": True}
+    return S3Store(os.environ[BUCKET], endpoint=address, client_options=way)

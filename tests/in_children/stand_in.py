@@ -35,7 +35,7 @@ WHERE c.relnamespace = 'archiver'::regnamespace
 """What there is, and how it is called."""
 _EMPTY = """
 DO $$
-DECLARE each TEXT; filled TEXT;
+DECLARE each TEXT; filled TEXT; size BIGINT;
 BEGIN
   SET LOCAL session_replication_role = replica;
   DROP SCHEMA IF EXISTS archiver_new CASCADE;
@@ -43,9 +43,14 @@ BEGIN
   FOR each IN SELECT oid::regclass FROM pg_class
     WHERE relnamespace = 'archiver'::regnamespace AND relkind = 'r' AND relname ~ '^search_[0-9]+$'
   LOOP EXECUTE 'DROP TABLE ' || each; END LOOP;
-  SELECT string_agg(oid::regclass::text, ', ') INTO filled FROM pg_class
+  FOR each, size IN SELECT oid::regclass, pg_relation_size(oid) FROM pg_class
     WHERE relnamespace = 'archiver'::regnamespace AND relkind = 'r'
-      AND relname <> 'alembic_version' AND pg_relation_size(oid) > 0;
+      AND relname <> 'alembic_version'
+  LOOP
+    IF size > 262144 THEN filled := concat_ws(', ', filled, each);
+    ELSIF size > 0 THEN EXECUTE 'DELETE FROM ' || each;
+    END IF;
+  END LOOP;
   IF filled IS NOT NULL THEN EXECUTE 'TRUNCATE ' || filled || ' CASCADE'; END IF;
   FOR each IN SELECT seqrelid::regclass FROM pg_sequence
     WHERE pg_sequence_last_value(seqrelid) IS NOT NULL
