@@ -26,9 +26,9 @@ install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is
 test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
 	@.ci/in-memory $(BIN)/python -m pytest $(ARGS)
 
-test-cluster: $(VENV)/.installed-dev chromium strace iproute2 promtool faketime pgbouncer  ## the same with every index in PostgreSQL, and those that need servers; S3=versitygw needs Go, once
+test-cluster: $(VENV)/.installed-dev chromium strace iproute2 promtool faketime pgbouncer  ## the same with every index in PostgreSQL and all segments in an object store, and those that need servers; S3=versitygw needs Go, once
 	@.ci/$(S3) > /dev/null
-	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_postgres -o norecursedirs='.*' $(ARGS) tests
+	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_bucket -p tests.in_postgres -o norecursedirs='.*' $(ARGS) tests
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
 	$(BIN)/ruff format --check .

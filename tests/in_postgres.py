@@ -53,7 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out what would be the same again."""
-    return (collection_path.parent == TESTS and collection_path.name in BENEATH) or None
+    is_ours = collection_path.is_relative_to(TESTS)
+    return (is_ours and collection_path.relative_to(TESTS).as_posix() in BENEATH) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -27,7 +27,9 @@ def test_what_is_run_with_one_engine_alone_opens_no_index(name):
 
 def test_tests_that_need_servers_are_run_with_those_that_do_not():
     recipe = (TESTS.parent / "Makefile").read_text("utf-8").partition("\ntest-cluster:")[2]
-    asked = re.search(r"-m pytest -p tests.in_postgres (.*) \$\(ARGS\) (.*)", recipe)
+    asked = re.search(
+        r"-m pytest -p tests.in_bucket -p tests.in_postgres (.*) \$\(ARGS\) (.*)", recipe
+    )
     command = [*shlex.split(" ".join(asked.groups())), "-n0", "--collect-only"]
     others = [f"--ignore={each}" for each in TESTS.iterdir() if each.name != "cluster"]
 
