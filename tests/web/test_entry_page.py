@@ -10,7 +10,6 @@ from io import BytesIO
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
-from playwright.async_api import async_playwright
 from sqlalchemy import text
 
 from archiver.config import Settings
@@ -223,7 +222,7 @@ async def test_nothing_of_a_wide_table_is_lost_on_paper(client, live):
         assert (await page.locator(".text td").count(), cut) == (28, 0)
 
 
-async def test_how_it_is_set_and_where_one_was_are_remembered(client, live, chromium):
+async def test_how_it_is_set_and_where_one_was_are_remembered(client, live):
     url = live.put(
         "/long", "<title>long</title><article>" + SENTENCE.format(name="long") * 60 + "</article>"
     )
@@ -231,10 +230,7 @@ async def test_how_it_is_set_and_where_one_was_are_remembered(client, live, chro
     await runtime.entries.save([url], source="web")
     await runtime.crawling.work()
     path = str(client.make_url(f"/{hash_url(url)}/"))
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
+    async with browsing() as browser:
         page = await browser.new_page(timezone_id="Asia/Tokyo")
         errors = []
 
@@ -264,7 +260,6 @@ async def test_how_it_is_set_and_where_one_was_are_remembered(client, live, chro
         assert await page.evaluate("document.documentElement.dataset.paper") == "sepia"
         assert abs(await page.evaluate("scrollY") - at) < 400
         assert errors == []
-        await browser.close()
 
 
 async def test_an_article_is_taken_away_as_a_page_a_text_or_a_book(client, live):

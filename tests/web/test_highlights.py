@@ -7,7 +7,6 @@ from html import unescape
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
-from playwright.async_api import async_playwright
 
 from archiver.config import Settings
 from archiver.runtime import open_runtime
@@ -15,6 +14,7 @@ from archiver.services.reindexing import reindex
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
+from tests.browser import chromium
 from tests.conftest import SENTENCE
 
 WORDS = "however clever, are lost in time"
@@ -178,11 +178,8 @@ async def test_they_outlast_a_recapture_and_a_new_index(settings, live):
         assert (await runtime.reader.open(key)).highlights == before
 
 
-async def test_selected_words_are_marked_at_a_click(client, foxes, chromium):
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
+async def test_selected_words_are_marked_at_a_click(client, foxes):
+    async with chromium() as browser:
         page = await browser.new_page()
         await page.goto(str(client.make_url(f"/{foxes}/")))
         await page.evaluate(
@@ -199,4 +196,3 @@ async def test_selected_words_are_marked_at_a_click(client, foxes, chromium):
         assert await page.locator("mark.hl-blue").text_content() == WORDS
         marked = "[...document.querySelectorAll('[data-text] p')].findIndex("
         assert await page.evaluate(f"{marked}(each) => each.querySelector('mark'))") == 1
-        await browser.close()
