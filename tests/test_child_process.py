@@ -98,7 +98,8 @@ async def test_a_child_that_reads_pages_has_no_secret_in_its_environment():
 
 @pytest.mark.usefixtures("_secrets")
 async def test_a_child_that_reads_a_file_of_links_has_no_secret_in_its_environment():
-    async with open_links(BytesIO(b"https://example.com/"), "links", memory_bytes=1 << 30):
+    more_than_a_pipe_takes = BytesIO(b"https://example.com/%s\n" % (b"a" * 1000) * 1000)
+    async with open_links(more_than_a_pipe_takes, "links", memory_bytes=1 << 30):
         environments = environments_of_children("archiver.derive.link_file_worker")
 
     assert hold_no_secret(environments)
