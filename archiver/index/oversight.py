@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from archiver.index import counters, failures, queue
+from archiver.index import counters, failures, queue, turns
 from archiver.index.bulk import among, among_texts
 from archiver.index.connection import AsyncConnection
 from archiver.index.core import BigInteger, Select, case, cast, func, or_, select
@@ -14,6 +14,7 @@ from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
 from archiver.values import frozen
 
+MOST_WAITS = 10
 _PAUSED = "paused"
 _DUE = (queue.INTERACTIVE, queue.BULK, queue.LAST)
 _WAITING = (
@@ -68,28 +69,33 @@ class QueueLag:
 
     Attributes:
         hosts: with queued jobs.
-        longest_wait: seconds since the host could have had its turn that waits longest for it.
+        waits: hosts that could have had their turn, and seconds since; those that wait longest,
+            these first.
         oldest_lease: seconds since the first of those jobs was taken that are under way.
     """
 
     hosts: int
-    longest_wait: float
+    waits: tuple[tuple[str, float], ...]
     oldest_lease: float
 
 
 async def queue_lag(conn: AsyncConnection, now: datetime) -> QueueLag:
     """How far the crawl is behind; links that are kept for when nothing else is due don't count."""
-    hosts, ready = (
-        await conn.execute(
-            select(func.count(), func.min(queue_host.c.ready_at_ms)).where(
-                queue_host.c.priority.in_(among(_DUE))
-            )
-        )
-    ).one()
+    are_due = queue_host.c.priority.in_(among(_DUE))
+    hosts = (
+        await conn.execute(select(func.count()).select_from(queue_host).where(are_due))
+    ).scalar()
+    longest = await conn.execute(
+        select(queue_host.c.host, queue_host.c.ready_at_ms)
+        .where(are_due, queue_host.c.ready_at_ms < turns.to_ms(now))
+        .order_by(queue_host.c.ready_at_ms, queue_host.c.host)
+        .limit(MOST_WAITS)
+    )
     taken = await conn.execute(
         select(func.min(job.c.changed_at_ms)).where(job.c.state == State.FETCHING)
     )
-    return QueueLag(hosts, _since(now, ready), _since(now, taken.scalar()))
+    waits = tuple((row.host, _since(now, row.ready_at_ms)) for row in longest)
+    return QueueLag(hosts or 0, waits, _since(now, taken.scalar()))
 
 
 def _since(now: datetime, ms: int | None) -> float:

@@ -77,7 +77,10 @@ def _measure_backlog(gauges: Metrics, backlog: Backlog) -> None:
 async def _measure_crawl(gauges: Metrics, oversight: Oversight) -> None:
     lag = await oversight.lag()
     gauges.queue_hosts.set(lag.hosts)
-    gauges.queue_longest_wait.set(lag.longest_wait)
+    gauges.queue_longest_wait.set(lag.waits[0][1] if lag.waits else 0)
+    gauges.queue_waits.clear()
+    for host, seconds in lag.waits:
+        gauges.queue_waits.labels(host).set(seconds)
     gauges.oldest_lease.set(lag.oldest_lease)
     gauges.paused.set(await oversight.is_paused())
     gauges.free_bytes.set(await oversight.free_bytes())

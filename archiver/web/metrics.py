@@ -74,6 +74,12 @@ class Metrics:
         self.queue_longest_wait = self._gauge(
             "archiver_queue_longest_wait_seconds", "For so long a host waits for its turn, at most."
         )
+        self.queue_waits = Gauge(
+            "archiver_queue_wait_seconds",
+            "For so long hosts wait for their turn that wait longest.",
+            ("host",),
+            registry=self._registry,
+        )
         self.oldest_lease = self._gauge(
             "archiver_oldest_lease_seconds", "For so long a job has been under way, at most."
         )

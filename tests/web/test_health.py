@@ -93,11 +93,13 @@ async def test_metrics_say_how_long_a_host_has_waited_and_whether_the_crawl_is_p
     await client.app[RUNTIME].oversight.pause(paused=True)
 
     lines = (await (await client.get("/metrics")).text()).splitlines()
+    (waits,) = (each for each in lines if each.startswith("archiver_queue_wait_seconds{"))
     told = dict(
         each.split(" ") for each in lines if each.startswith("archiver_") and "{" not in each
     )
 
     assert 3600 <= float(told[longest]) < 3700
+    assert waits == f'archiver_queue_wait_seconds{{host="example.com"}} {told[longest]}'
     assert 60 <= float(told["archiver_oldest_lease_seconds"]) < 160
     assert told["archiver_paused"] == "1.0"
     assert float(told["archiver_free_bytes"]) > 0
