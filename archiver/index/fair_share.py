@@ -14,8 +14,6 @@ from archiver.values import frozen
 LEAST = 16
 OF_ROOM = 8
 """Such a part of the room is worth a lease in any case."""
-PARTS = 2
-"""Of what is waiting each takes such a part of its share at once: all are done at the same time."""
 _QUEUED = select(counter.c.value).where(counter.c.name == counters.QUEUED)
 _IN_LINE = select(func.count()).select_from(
     select(queue_host.c.host).limit(bindparam("most", type_=Integer)).subquery()
@@ -47,5 +45,5 @@ async def fair_share(conn: AsyncConnection, room: int, sharers: int) -> Share:
         conn.execute(_QUEUED), conn.execute(_IN_LINE, {"most": room * sharers})
     )
     least = max(LEAST, room // OF_ROOM)
-    part = max((queued.scalar() or 0) // (PARTS * sharers), least)
-    return Share(part, max(hosts.scalar_one() // sharers, least)).within(room)
+    waiting = (queued.scalar() or 0, hosts.scalar_one())
+    return Share(*(max(each // sharers, least) for each in waiting)).within(room)

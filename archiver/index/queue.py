@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from archiver.index import changes, counters, failures, turns
-from archiver.index.at_once import at_once
 from archiver.index.bulk import (
     among,
     among_texts,
@@ -173,12 +172,12 @@ async def _next_jobs(
     unproven, proven = (turns.next_jobs(conn.dialect, is_proven) for is_proven in (False, True))
     if not hosts.proven:
         return (await conn.execute(unproven, asked | {"count": room.strangers, "each": 1})).all()
-    # A host without a name here may be dead: none of these takes more than half the room.
-    few = min((room.jobs + 1) // 2, room.strangers)
-    some, others = await at_once(
-        conn.execute(unproven, asked | {"count": few, "each": 1}),
-        conn.execute(proven, asked | {"count": room.jobs, "each": each}),
-    )
+    known = await conn.execute(proven, asked | {"count": room.jobs, "each": each})
+    others = known.all()
+    # A host without a name here may be dead: of what others have jobs for, these take half.
+    left = room.jobs - sum(row.id is not None for row in others)
+    few = min(max((room.jobs + 1) // 2, left), room.strangers)
+    some = (await conn.execute(unproven, asked | {"count": few, "each": 1})).all()
     return [*some, *others][: room.jobs]
 
 

@@ -80,6 +80,24 @@ async def test_a_host_that_has_not_answered_yet_gives_one_lease(db, fill):
     assert Counter(each.entry.host for each in found) == {"a.example": 1, "b.example": 3}
 
 
+async def test_hosts_that_may_be_dead_take_half_of_what_others_have_jobs_for(db, fill):
+    await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 50))
+
+    found = await lease(db, 20, each=50, hosts=Turns(proven=["a.example"]))
+
+    assert Counter(each.entry.host == "a.example" for each in found) == {True: 10, False: 10}
+
+
+async def test_hosts_that_may_be_dead_take_what_others_leave_of_the_room(db, fill):
+    await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 3))
+
+    few = await lease(db, 20, each=50, hosts=Turns(proven=["a.example", "b.example"]))
+    none = await lease(db, 10, hosts=Turns(proven=["a.example", "b.example"]))
+
+    assert Counter(each.entry.host == "a.example" for each in few) == {True: 3, False: 17}
+    assert len(none) == 10
+
+
 async def test_busy_hosts_are_left_out(db, fill):
     await fill(("a", 5), ("b", 5))
 
@@ -244,7 +262,7 @@ async def test_a_process_takes_no_more_than_leaves_others_some(db, fill):
             conn, owner="me", count=100, each=2, hosts=Turns(), now=NOW, known=known
         )
 
-    # Of 80 jobs a quarter, of 40 hosts that nobody knows a half.
+    # Of 80 jobs a half, and of 40 hosts that nobody knows.
     assert len(taken) == 20
     async with db.write() as conn:
         hosts = [each.entry.host for each in taken]
@@ -252,7 +270,7 @@ async def test_a_process_takes_no_more_than_leaves_others_some(db, fill):
         more = await queue.lease(
             conn, owner="me", count=100, each=2, hosts=Turns(proven=hosts), now=NOW, known=known
         )
-    assert len(more) == 16
+    assert len(more) == 30
 
 
 async def test_who_is_alone_takes_all_that_there_is_room_for(db, fill):
