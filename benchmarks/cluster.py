@@ -1,15 +1,22 @@
 """Processes that crawl at one index in PostgreSQL: how they add up, and what the server pays.
 
 Usage: .ci/with-postgres python -m benchmarks.cluster [--urls N] [--processes 1,2,4] [--latency MS]
+       [--queue N]
 
-A server on loopback answers after ``--least`` to ``--delay`` seconds. The queue is filled first;
-then so many ``archiver crawl`` work it at the same time, each behind a proxy that counts how often
-it waits for the database, and lets that take ``--latency`` longer. Printed are URLs a second,
-PostgreSQL's CPU (of all its processes, from /proc) and round trips a URL, of the time in which all
-were at work: from a second after the first page of the process that began last (moments are whole
-seconds, and it may have begun within that one) to the last page of the one that ended first. Let
-that be half a minute at least: batches take five seconds. Behind them stand the same of everything,
-with each command's start and end. Every URL must be saved once.
+A server on loopback answers after ``--least`` to ``--delay`` seconds. The queue is filled first, as
+full for one process as for several: all find their jobs in tables of one size. Then so many
+``archiver crawl`` work it at the same time, each behind a proxy that counts how often it waits for
+the database, and lets that take ``--latency`` longer, and how often it leases. They are stopped
+once ``--urls`` for each were fetched. The queue is twice what most of them come to, if not said
+otherwise: none sees its end, where each takes a part of what is left. With ``--queue 0`` it is what
+they come to, and they work it to its end.
+
+Printed are URLs a second, PostgreSQL's CPU (of all its processes, from /proc) and round trips a
+URL, and leases of a thousand, of the time in which all were at work: from a second after the first
+page of the process that began last (moments are whole seconds, and it may have begun within that
+one) to the last page of the one that ended first. Let that be half a minute at least: batches take
+five seconds. Behind them stand the same of everything, with each command's start and end, and how
+many URLs were saved, none of them twice.
 """
 
 import argparse
@@ -53,27 +60,34 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=2_000, help="one process at a time has a host")
     parser.add_argument("--concurrency", type=int, default=32, help="pages at once, a process")
     parser.add_argument("--latency", type=float, default=0.0, help="ms more to the database")
+    parser.add_argument("--queue", type=int, help="URLs waiting; 0 for those that are come to")
     options = parser.parse_args()
+    numbers = [int(each) for each in options.processes.split(",")]
+    if options.queue is None:
+        options.queue = 2 * max(numbers) * options.urls
     print(f"{'processes':>9}{HEAD}{'of all:':>10}{HEAD}{'saved':>9}")
     firsts: list[float] = []
-    for number in map(int, options.processes.split(",")):
+    for number in numbers:
         *costs, saved = run(number, options)
         firsts = firsts or [each.rate for each in costs]
         at_work, in_all = (each.row(first) for each, first in zip(costs, firsts, strict=True))
         print(f"{number:>9}{at_work}{'':>10}{in_all}{saved:>9}", flush=True)
 
 
-HEAD = f"{'seconds':>9}{'URLs/s':>8}{'ratio':>7}{'ms CPU/URL':>12}{'trips/URL':>11}"
+HEAD = f"{'seconds':>9}{'URLs/s':>8}{'ratio':>7}{'ms CPU/URL':>12}{'trips/URL':>11}{'leases':>8}"
+TAKES = b"UPDATE job SET state='fetching'"
+"""What a lease says to the server, and nothing else."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What some URLs cost: seconds, and of the server CPU seconds and round trips."""
+    """What some URLs cost: seconds, of the server CPU seconds and round trips, and leases."""
 
     urls: int
     seconds: float
     cpu: float
     trips: float
+    leases: float
 
     @property
     def rate(self) -> float:
@@ -83,6 +97,7 @@ class Cost:
     def row(self, first: float) -> str:
         """As ``HEAD`` has it; ``first`` is the rate of one process."""
         each = f"{1000 * self.cpu / self.urls:>12.2f}{self.trips / self.urls:>11.3f}"
+        each += f"{1000 * self.leases / self.urls:>8.2f}"
         return f"{self.seconds:>9.1f}{self.rate:>8.1f}{self.rate / first:>7.2f}{each}"
 
 
@@ -100,21 +115,32 @@ def run(number: int, options: argparse.Namespace) -> tuple[Cost, Cost, int]:
         given = os.environ | crawl_settings(Path(directory) / "data", options.concurrency)
         given |= {"ARCHIVER_CRAWL_PROCESSES": "1", "ARCHIVER_RENDER": "never"}
         given["ARCHIVER_INDEX"] = proxy.address
-        listing = write_urls(Path(directory), pages, urls)
+        listing = write_urls(Path(directory), pages, max(urls, options.queue))
         archiver(given, "import", str(listing), "--no-crawl").wait()
         server = postmaster()
         begun = time.time()
-        with Meter(lambda: (server_cpu(server), proxy.trips)) as meter:
+        with Meter(lambda: (server_cpu(server), *proxy.counted)) as meter:
             crawls = [archiver(given, "crawl") for _ in range(number)]
+            if options.queue > urls:
+                stop_after(crawls, pages, urls)
             for each in crawls:
                 each.wait()
             ended = time.time()
         early, late, some = at_work(address)
+        kept = saved(address)
         return (
             Cost(some, late - early, *meter.between(early, late)),
-            Cost(urls, ended - begun, *meter.between(begun, ended)),
-            saved(address),
+            Cost(kept, ended - begun, *meter.between(begun, ended)),
+            kept,
         )
+
+
+def stop_after(crawls: "Sequence[subprocess.Popen[bytes]]", pages: FastServer, urls: int) -> None:
+    """Stop all, as a person would, once so many were fetched."""
+    while pages.answered < urls and all(each.poll() is None for each in crawls):
+        time.sleep(0.1)
+    for each in crawls:
+        each.terminate()
 
 
 def at_work(address: str) -> tuple[float, float, int]:
@@ -165,9 +191,12 @@ def database(name: str) -> Iterator[str]:
 
 
 def saved(address: str) -> int:
-    """How many entries have a snapshot, of those that have one only."""
-    asked = "SELECT count(*) FROM archiver.entry WHERE snapshot_count = 1"
-    return int(str(ask(urlsplit(address).path[1:], asked)))
+    """How many entries have a snapshot; it must be one."""
+    asked = "SELECT count(*), max(snapshot_count) FROM archiver.entry WHERE snapshot_count > 0"
+    ((count, most),) = rows(urlsplit(address).path[1:], asked)
+    if most != 1:
+        raise SystemExit("A URL was saved twice, or none was.")
+    return int(count)
 
 
 def server_cpu(main_process: psutil.Process) -> float:
@@ -194,7 +223,7 @@ def postmaster() -> psutil.Process:
 
 
 class Proxy:
-    """Stands before the server: counts how often a client waits for it, and makes it slower."""
+    """Stands before the server: counts how often clients wait and lease, and makes it slower."""
 
     def __init__(self, address: str, latency: float) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=512)
@@ -204,7 +233,8 @@ class Proxy:
         port = self._socket.getsockname()[1]
         self.address = f"postgresql://{parts.username}@127.0.0.1:{port}{parts.path}"
         context = multiprocessing.get_context("fork")
-        self._trips = context.Value("q", 0)
+        self._trips = context.RawValue("q", 0)
+        self._leases = context.RawValue("q", 0)
         self._process = context.Process(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
@@ -225,6 +255,11 @@ class Proxy:
     def trips(self) -> int:
         """How often somebody waited."""
         return int(self._trips.value)
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """How often somebody waited, and how often jobs were leased."""
+        return self.trips, int(self._leases.value)
 
     def _run(self) -> None:
         uvloop.run(self._serve())
@@ -252,9 +287,12 @@ class Proxy:
         is_asking: bool,
     ) -> None:
         loop = asyncio.get_running_loop()
+        before = b""
         while piece := await source.read(1 << 16):
-            if is_asking and not turn[0]:
-                self._trips.value += 1
+            if is_asking:
+                self._trips.value += not turn[0]
+                self._leases.value += (before + piece).count(TAKES)
+                before = piece[1 - len(TAKES) :]
             turn[0] = is_asking
             loop.call_later(self._latency / 2, to.write, piece)
         loop.call_later(self._latency / 2, to.close)

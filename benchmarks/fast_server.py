@@ -31,7 +31,9 @@ class Server:
         self.base = f"http://127.0.0.1:{self.port}"
         self._hosts = hosts
         self._waits = least, delay
-        self._process = multiprocessing.get_context("fork").Process(target=self._run, daemon=True)
+        context = multiprocessing.get_context("fork")
+        self._answered = context.RawValue("q", 0)
+        self._process = context.Process(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
         self._process.start()
@@ -52,15 +54,24 @@ class Server:
         times = psutil.Process(self._process.pid).cpu_times()
         return float(times.user + times.system)
 
+    @property
+    def answered(self) -> int:
+        """How many requests it has answered so far."""
+        return int(self._answered.value)
+
     def _run(self) -> None:
         uvloop.run(self._serve())
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
         server = await loop.create_server(
-            lambda: _Connection(self.answer, self._waits), sock=self._socket, backlog=4096
+            lambda: _Connection(self._counted, self._waits), sock=self._socket, backlog=4096
         )
         await server.serve_forever()
+
+    def _counted(self, target: bytes) -> tuple[bytes, bytes]:
+        self._answered.value += 1
+        return self.answer(target)
 
     def answer(self, target: bytes) -> tuple[bytes, bytes]:
         """What to answer."""
