@@ -5,7 +5,7 @@ from pg8000.dbapi import DatabaseError
 
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import connect
-from archiver.index.dialect.postgres_wire import MOST_OWED
+from archiver.index.dialect.postgres_wire import MOST_OWED, numbered
 from benchmarks.cluster import Proxy
 
 INSERT = "INSERT INTO kept VALUES (%s)"
@@ -34,6 +34,15 @@ def tell(conn, *numbers):
 
 def kept(conn):
     return [number for (number,) in run(conn, "SELECT number FROM kept ORDER BY number")]
+
+
+def test_the_parameters_of_a_statement_are_numbered_once_however_often_it_is_run(conn):
+    numbered.cache_clear()
+
+    answers = [run(conn, "SELECT %s::bigint, '%% %s', %s::text", n, "a %s b") for n in range(3)]
+
+    assert answers == [[(n, "%% %s", "a %s b")] for n in range(3)]
+    assert numbered.cache_info().misses == 1
 
 
 def test_what_nobody_waited_for_is_there_however_much_it_is(conn):
