@@ -4,8 +4,9 @@
 hold stretches of it; so a page of a common word costs no more than one of a rare word.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
 from itertools import compress
 from typing import Any
 
@@ -49,6 +50,39 @@ class Question:
         return not self.known or entry_id <= self.known
 
 
+@frozen
+class Seen:
+    """Documents that were found, in columns: a page may look at thousands.
+
+    Attributes:
+        documents: their row ids.
+        entries: whose newest each is, where that passes; else None.
+        moments: when these were saved, in Unix seconds.
+    """
+
+    documents: Sequence[int]
+    entries: Sequence[int | None]
+    moments: Sequence[int | None]
+
+    def where(self, chosen: Iterable[object]) -> "Seen":
+        """Those for which something true is given."""
+        chosen = [*chosen]
+        return Seen(*([*compress(each, chosen)] for each in self._columns))
+
+    def in_order(self, *, oldest_first: bool) -> "Seen":
+        """The same, newest first or oldest first."""
+        wanted = sorted(self.documents, reverse=not oldest_first)
+        if wanted == self.documents:
+            return self
+        at = {each: place for place, each in enumerate(self.documents)}
+        places = [at[each] for each in wanted]
+        return Seen(*([each[place] for place in places] for each in self._columns))
+
+    @property
+    def _columns(self) -> tuple[Sequence[Any], ...]:
+        return self.documents, self.entries, self.moments
+
+
 async def found(
     conn: AsyncConnection,
     parted: Split,
@@ -58,7 +92,7 @@ async def found(
     count: int,
     beyond: int | None = None,
     oldest_first: bool = False,
-) -> list[tuple[int, int | None]]:
+) -> Seen:
     """Documents that match an expression, newest first or oldest first, each with its entry.
 
     Args:
@@ -69,37 +103,43 @@ async def found(
         count: so many documents at most.
         beyond: one of them; those behind it are given.
         oldest_first: as it says.
-
-    Returns:
-        (document, entry): both row ids; no entry where it has a newer document, or does not pass.
     """
     if not parts:
-        return []
+        return Seen((), (), ())
     given = {"match": parted.match, "beyond": _beyond(beyond, oldest_first), "count": count}
     is_read = reads(conn.dialect, parted)
     if is_read:
         given |= {"match": parted.apart, "exactly": parted.match}
     union = _union(conn.dialect, tuple(parts), oldest_first=oldest_first, is_read=is_read)
-    documents, passing = await _passing(conn, union, given, parted.rest, question)
+    seen = await _seen(conn, union, given, parted.rest, question)
     if question.known:
-        passing = {each: one for each, one in passing.items() if one and question.may_be(one)}
-    in_order = sorted(documents, reverse=not oldest_first)
-    return [(each, passing.get(each)) for each in in_order]
+        entries = [each if each and question.may_be(each) else None for each in seen.entries]
+        seen = replace(seen, entries=entries)
+    return seen.in_order(oldest_first=oldest_first)
 
 
-async def _passing(
+async def _seen(
     conn: AsyncConnection, union: str, given: Mapping[str, Any], rest: Node, question: Question
-) -> tuple[list[int], dict[int, int | None]]:
-    """The documents that were looked at, and the entries of those that pass."""
+) -> Seen:
+    """The documents that were looked at, with the entries of those that pass."""
     is_read = "exactly" in given
     if rest == EVERYTHING and question.filters == Filters():
-        with_entries = (_OF_MATCHING if is_read else _OF_ALL).format(union)
-        documents, those = await _lists(conn, with_entries, given, "document_id", "entry_id")
-        return documents, dict(zip(documents, those, strict=True))
+        with_entries = _with_entries(conn.dialect, is_read=is_read).format(union)
+        names = ("document_id", "entry_id", "added_at")
+        return Seen(*await _lists(conn, with_entries, given, *names))
     columns = ("document_id", *["is_it"] * is_read)
     documents, *told = await _lists(conn, union, given, *columns)
     matching = [*compress(documents, told[0])] if is_read else documents
-    return documents, {**await entries_of(conn, matching, rest, question)}
+    passing = await entries_of(conn, matching, rest, question)
+    held = [passing.get(each, (None, None)) for each in documents]
+    return Seen(documents, [each for each, _ in held], [moment for _, moment in held])
+
+
+@cache
+def _with_entries(dialect: Dialect, *, is_read: bool) -> str:
+    """Selects each document of ``{}`` with its entry; most of those that are read do not match."""
+    own = "SELECT found.document_id, own.id AS entry_id, own.added_at FROM ({}) AS found "
+    return own + dialect.with_own_entry.format("found.is_it" if is_read else "true")
 
 
 async def _lists(
@@ -109,16 +149,6 @@ async def _lists(
     expressions = [each for each in ("match", "exactly") if each in given]
     lists = gathering(asking(statement, *expressions), *columns)
     return [each or [] for each in (await conn.execute(lists, given)).one()]
-
-
-_ENTRY = """(SELECT entry.id FROM document
-JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id
-WHERE document.id = found.document_id)"""
-"""Joined, an engine may read all documents there are for those that it expects to find."""
-_WITH_ENTRIES = "SELECT found.document_id, ENTRY AS entry_id FROM ({}) AS found"
-_OF_ALL = _WITH_ENTRIES.replace("ENTRY", _ENTRY)
-_OF_MATCHING = _WITH_ENTRIES.replace("ENTRY", f"CASE WHEN found.is_it THEN {_ENTRY} END")
-"""Most documents that are read do not match."""
 
 
 def reads(dialect: Dialect, parted: Split) -> bool:
@@ -153,7 +183,7 @@ def _union(
 
 
 _ENTRIES = (
-    select(document.c.id, document.c.entry_id)
+    select(document.c.id, document.c.entry_id, entry.c.added_at)
     .join(entry, entry.c.id == document.c.entry_id)
     .where(document.c.id.in_(THESE), entry.c.document_id == document.c.id)
 )
@@ -161,15 +191,15 @@ _ENTRIES = (
 
 async def entries_of(
     conn: AsyncConnection, found: Sequence[int], rest: Node, question: Question
-) -> dict[int, int]:
-    """Of these documents those that are their entry's newest and pass: entry ids by document."""
+) -> dict[int, tuple[int, int]]:
+    """Of these documents those that are their entry's newest and pass: its row id and moment."""
     query = _ENTRIES
     if rest != EVERYTHING:
         query = query.where(condition(rest, question.setting.of_documents(found)))
     passing = narrowed(query, question.filters).subquery("passing")
-    lists = select(Gathered(passing.c.id), Gathered(passing.c.entry_id))
-    documents, those = (await conn.execute(lists, {"these": found})).one()
-    return dict(zip(documents or (), those or (), strict=True))
+    lists = select(*(Gathered(each) for each in passing.c))
+    several = [each or () for each in (await conn.execute(lists, {"these": found})).one()]
+    return {document: (own, moment) for document, own, moment in zip(*several, strict=True)}
 
 
 _DOCUMENTS = select(Gathered(entry.c.document_id)).where(

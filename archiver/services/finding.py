@@ -86,10 +86,10 @@ async def walked(
 def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
     """Those of a stretch that were in it at first: where one left, another would have come in."""
     sign = -1 if oldest_first else 1
-    count = sum(sign * each.row >= sign * end for each in found.places)
-    if not end or count == len(found.places):
+    count = sum(sign * each >= sign * end for each in found.rows)
+    if not end or count == len(found.rows):
         return found
-    return Found(found.entries[:count], found.places[:count], Place(0, end))
+    return replace(found.first(count), beyond=Place(0, end))
 
 
 def is_from_newest(sort: Sort, beyond: Place | Turn | None, question: Question) -> bool:
@@ -140,15 +140,12 @@ async def page_of(
     """
     if _is_walked(sort, question):
         shown = found.first(limit)
-        return Page(shown.entries, shown.beyond)
+        return Page(tuple(shown.entries), shown.beyond)
     turn = _turn(beyond)
     if sort is Sort.BEST:
         page = await _best_of(conn, question, found, turn, limit)
     else:
-        # Where the last page ended is told even by an entry that is no longer one of these.
-        is_other = turn.last and turn.last not in found.entries
-        several = (turn.last, *found.entries) if is_other else found.entries
-        put = await ordering.in_order(conn, several, sort)
+        put = await _put(conn, found, turn, sort)
         further = found.beyond if sort in _BY_DAY else None
         page = _cut(put, turn, limit, further, is_of_newest=found.beyond is not None)
     if isinstance(page.beyond, Turn) and not turn.known:
@@ -183,6 +180,19 @@ async def _best_of(
         partial=max(0, len(page.entries) - left),
         is_nothing_whole=not (whole or turn.stretch or further),
     )
+
+
+async def _put(conn: AsyncConnection, found: Found, turn: Turn, sort: Sort) -> Sequence[int]:
+    """What was walked through, in another order than that of its coming; ties stay as given."""
+    # Where the last page ended is told even by an entry that is no longer one of these.
+    is_other = turn.last and turn.last not in found.entries
+    if is_other or sort not in _BY_DAY:
+        several = (turn.last, *found.entries) if is_other else found.entries
+        return await ordering.in_order(conn, several, sort)
+    places = sorted(
+        range(len(found.entries)), key=found.firsts.__getitem__, reverse=sort is Sort.NEWEST
+    )
+    return [found.entries[each] for each in places]
 
 
 def _cut(

@@ -58,9 +58,9 @@ async def best(
     if is_further:
         before = await _named(conn, question, None)
         passing = {
-            place.row: each
-            for place, each in zip(newest.places, newest.entries, strict=True)
-            if place.row not in before
+            row: each
+            for row, each in zip(newest.rows, newest.entries, strict=True)
+            if row not in before
         }
         ranked = await _in_order(conn, question, passing)
         return Ranked(tuple(ranked), 0, is_cut=True)
@@ -78,8 +78,7 @@ async def best(
 
 async def _ranked(conn: AsyncConnection, question: Question, newest: Found) -> list[int]:
     """Entries, the best first: of the newest that match, and of the newest that do in names."""
-    documents = (place.row for place in newest.places)
-    passing = dict(zip(documents, newest.entries, strict=True))
+    passing = dict(zip(newest.rows, newest.entries, strict=True))
     if newest.beyond is not None:
         passing |= await _named(conn, question, behind(newest))
     return await _in_order(conn, question, passing)
@@ -109,7 +108,8 @@ async def _named(
         return {}
     named = replace(split(question.tree), match=match)
     found = await search.found(conn, named, question, parts=parts, count=CANDIDATES // 5)
-    return {row: entry_id for row, entry_id in found if entry_id is not None}
+    pairs = zip(found.documents, found.entries, strict=True)
+    return {row: entry_id for row, entry_id in pairs if entry_id is not None}
 
 
 def _all_but_one(tree: Node) -> Node | None:

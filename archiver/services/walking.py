@@ -1,13 +1,13 @@
 """Walks through all that a query matches, newest first or oldest first, a stretch at a time."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 from archiver.index import beginnings, browsing, list_rows, search, witnesses
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, Place
 from archiver.index.matching import Split, split
-from archiver.index.search import Question
+from archiver.index.search import Question, Seen
 from archiver.index.search_tables import PART_SIZE
 from archiver.model.listing import Sort
 from archiver.query.tree import EVERYTHING
@@ -25,27 +25,35 @@ ENOUGH_READ = 64
 
 @frozen
 class Found:
-    """Entries of a stretch of a walk, in order.
+    """Entries of a stretch of a walk, in order, in columns.
 
     Attributes:
         entries: row ids of those that pass.
-        places: of each of them; beyond one, the walk goes on.
+        rows: of what was walked through, one for each of them.
+        firsts: what these are sorted by first; of a document when its entry was saved.
         beyond: where the next stretch begins; None if this is the last.
     """
 
-    entries: tuple[int, ...]
-    places: tuple[Place, ...]
+    entries: Sequence[int]
+    rows: Sequence[int]
+    firsts: Sequence[int]
     beyond: Place | None
 
     def first(self, count: int) -> "Found":
         """The first so many of it."""
         if len(self.entries) <= count:
             return self
-        return Found(self.entries[:count], self.places[:count], self.places[count - 1])
+        beyond = Place(self.firsts[count - 1], self.rows[count - 1])
+        return Found(self.entries[:count], self.rows[:count], self.firsts[:count], beyond)
 
-
-_Looked: TypeAlias = tuple[list[int], list[Place], Place | None]
-"""Those of some rows that pass, their places, and that of the last row; None at the end."""
+    def then(self, more: "Found") -> "Found":
+        """This stretch and the next."""
+        return Found(
+            [*self.entries, *more.entries],
+            [*self.rows, *more.rows],
+            [*self.firsts, *more.firsts],
+            more.beyond,
+        )
 
 
 class Walk:
@@ -84,29 +92,36 @@ class Walk:
             goes_on: whether the next page can begin where this one ends.
         """
         enough = min(limit, ENOUGH_READ) if goes_on else limit
-        found: list[int] = []
-        places: list[Place] = []
+        found = Found((), (), (), beyond)
         reach = await self._reach()
-        looked_at, look, parts = 0, max(LEAST_LOOK, limit + 1), reach
+        looked_at, look, parts = 0, max(LEAST_LOOK, limit + 1), reach or self._at_first
         if self._is_read:
             look, parts = LEAST_READ, reach or FIRST_PARTS
         while looked_at < MOST_LOOKED_AT and not self._is_enough:
-            some, at, last = await self._look(beyond, look, parts)
+            before = self._documents
+            some = await self._look(found.beyond, look, parts)
             self._is_enough |= reach is not None
-            found += some
-            places += at
-            if last is None or len(found) > limit:
-                return Found(tuple(found), tuple(places), None).first(limit)
-            if self._is_read and len(found) > enough:
+            found = found.then(some)
+            count = len(found.entries)
+            if some.beyond is None or count > limit:
+                return replace(found, beyond=None).first(limit)
+            if self._is_read and count > enough:
                 # The last one is the next stretch's: so there is one.
-                return Found(tuple(found), tuple(places), None).first(len(found) - 1)
-            beyond = last
+                return found.first(count - 1)
+            met = self._documents - before
             if self._is_read:
                 looked_at = self._documents
-                look, parts = self._next_read(enough + 1 - len(found), len(found))
+                look, parts = self._next_read(enough + 1 - count, count)
+            elif parts and met < look:  # that was all of these parts
+                looked_at, look, parts = looked_at + met, look - met, None
             else:
                 looked_at, look = looked_at + look, min(look * 4, MOST_LOOK)
-        return Found(tuple(found), tuple(places), beyond)
+        return found
+
+    @property
+    def _at_first(self) -> int | None:
+        """In how many parts words are looked for, before it is known that more are needed."""
+        return self._conn.dialect.words.at_first if self._parted.match else None
 
     def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
         """How many documents are read next, and in how many parts: as many as it seems to take."""
@@ -118,8 +133,9 @@ class Walk:
         """Row ids of all that match, so many rows at a time."""
         beyond: Place | None = None
         while True:
-            some, _, beyond = await self._look(beyond, limit)
-            yield some
+            some = await self._look(beyond, limit)
+            yield [*some.entries]
+            beyond = some.beyond
             if beyond is None:
                 return
 
@@ -132,7 +148,7 @@ class Walk:
         self._is_read = search.reads(self._conn.dialect, self._sought)
         return await beginnings.within_reach(self._conn, tree, parts)
 
-    async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> _Looked:
+    async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> Found:
         """Look at so many rows beyond a place, in as many parts."""
         if self._parted.match:
             return await self._look_at_documents(beyond, count, reach)
@@ -140,7 +156,7 @@ class Walk:
 
     async def _look_at_documents(
         self, beyond: Place | None, count: int, reach: int | None
-    ) -> _Looked:
+    ) -> Found:
         question = self._question
         ahead = self._ahead(beyond)[:reach]
         edge = self._edge(ahead) if reach else None
@@ -153,28 +169,27 @@ class Walk:
             count=count,
             oldest_first=self._order is Sort.OLDEST,
         )
-        self._documents, self._parts = self._documents + len(found), self._parts + len(ahead)
-        last = Place(0, found[-1][0]) if len(found) == count else edge
-        passing = {row: entry_id for row, entry_id in found if entry_id is not None}
+        looked_at = len(found.documents)
+        self._documents, self._parts = self._documents + looked_at, self._parts + len(ahead)
+        last = Place(0, found.documents[-1]) if looked_at == count else edge
+        passing = found if all(found.entries) else found.where(found.entries)
         if self._loose:
             passing, last = await self._told(self._loose, passing, last)
-        return [*passing.values()], [Place(0, row) for row in passing], last
+        entries, moments = map(_known, (passing.entries, passing.moments))
+        return Found(entries, passing.documents, moments, last)
 
     async def _told(
-        self, loose: witnesses.Loose, passing: Mapping[int, int], last: Place | None
-    ) -> tuple[dict[int, int], Place | None]:
+        self, loose: witnesses.Loose, passing: Seen, last: Place | None
+    ) -> tuple[Seen, Place | None]:
         """Those of which it is told that all of a query matches them, as far as that is cheap."""
-        has, untold = await witnesses.having(self._conn, loose, [*passing])
-        found: dict[int, int] = {}
-        before = 0
-        for row, entry_id in passing.items():
-            if row in untold:
-                self._is_enough = True
-                return found, Place(0, before)
-            before = row
-            if row in has:
-                found[row] = entry_id
-        return found, last
+        documents = passing.documents
+        has, untold = await witnesses.having(self._conn, loose, documents)
+        end = next((n for n, each in enumerate(documents) if each in untold), None)
+        if end is not None:
+            self._is_enough = True
+            last = Place(0, documents[end - 1] if end else 0)
+            has = has & {*documents[:end]}
+        return passing.where(each in has for each in documents), last
 
     def _ahead(self, beyond: Place | None) -> Sequence[int]:
         """The parts that hold documents beyond a place, as they are walked through."""
@@ -194,7 +209,7 @@ class Walk:
             return Place(0, (looked_in[-1] + 1) * PART_SIZE - 1)
         return Place(0, looked_in[-1] * PART_SIZE)
 
-    async def _look_at_entries(self, beyond: Place | None, count: int) -> _Looked:
+    async def _look_at_entries(self, beyond: Place | None, count: int) -> Found:
         question = self._question
         if self._filters is None:
             self._filters = await browsing.walked(self._conn, question.tree, question.filters)
@@ -209,4 +224,11 @@ class Walk:
         if question.tree != EVERYTHING or question.filters != self._filters:
             passing = await search.passing(self._conn, [*passing], question)
         places = [each for each in rows if each.row in passing and question.may_be(each.row)]
-        return [each.row for each in places], places, rows[-1] if len(rows) == count else None
+        own = [each.row for each in places]
+        last = rows[-1] if len(rows) == count else None
+        return Found(own, own, [each.first for each in places], last)
+
+
+def _known(values: Sequence[int | None]) -> list[int]:
+    """Values of what passes, none of which is unknown."""
+    return [each for each in values if each is not None]

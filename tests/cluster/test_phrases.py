@@ -1,5 +1,6 @@
 """Phrases on a server, whose index knows which documents have words and not where."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -7,12 +8,14 @@ import pytest
 from sqlalchemy import event, update
 
 from archiver.index.database import Database
+from archiver.index.dialect.postgres_words import PostgresWords
 from archiver.index.schema import entry
 from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import Search, matching_entries
 from benchmarks.synthetic import Page, fill
 from tests.in_postgres import administer
 
+_PART = re.compile(r"search_\d{5}(?=\b)")
 START = datetime(2019, 12, 30, tzinfo=UTC)
 PAGES = 60
 
@@ -31,6 +34,7 @@ async def search(request, tmp_path, address, monkeypatch):
         monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 7)
     for name, value in {"LEAST_READ": 5, "MOST_LOOKED_AT": 12, "ENOUGH_READ": 3}.items():
         monkeypatch.setattr(f"archiver.services.walking.{name}", value)
+    monkeypatch.setattr(PostgresWords, "at_first", 2)
     place = address if request.param == "server" else tmp_path / "archive.sqlite3"
     administer(f"ALTER DATABASE {address.rpartition('/')[2]} SET enable_seqscan = off")
     opened = await Database.open(place)
@@ -52,6 +56,8 @@ async def pages_of(search, q, **asked):
 
 
 QUERIES = {
+    "paper": lambda n: n >= 0,
+    "number tag:none": lambda n: n < 0,
     '"paper kite"': lambda n: n % 3 == 0,
     '"kite paper" kite': lambda n: n % 6 == 0,
     '"paper kite" -"kite paper"': lambda n: n % 6 == 3,
@@ -168,3 +174,21 @@ async def test_whether_words_follow_each_other_is_asked_of_documents_and_never_o
     assert asked_of_index
     assert not any("<->" in each for each in asked_of_index)
     assert any("rowid = ANY" in each for each in plans.steps)
+
+
+@pytest.mark.parametrize("search", ["server"], indirect=True)
+async def test_a_page_that_the_newest_parts_fill_is_asked_of_these_alone(
+    search, plans, monkeypatch
+):
+    monkeypatch.setattr("archiver.services.walking.LEAST_LOOK", 1)
+    monkeypatch.setattr("archiver.services.finding.SORTED", 10)
+
+    full = await search.listing(ListingQuery(q="paper", sort=Sort.NEWEST, limit=10))
+    parts = {each for step in plans.steps for each in _PART.findall(step)}
+    plans.steps.clear()
+    none = await search.listing(ListingQuery(q="tiger", sort=Sort.NEWEST, limit=10))
+
+    assert len(full.items) == 10
+    assert parts == {"search_00008", "search_00007"}
+    assert not none.items
+    assert len({each for step in plans.steps for each in _PART.findall(step)}) == 9

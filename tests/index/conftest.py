@@ -138,6 +138,7 @@ def find(db: Database) -> Callable[..., object]:
             found = await search.found(
                 conn, split(tree), question, parts=parts, beyond=beyond, count=count
             )
-        return [(row, entry_id) for row, entry_id in found if entry_id is not None]
+        pairs = zip(found.documents, found.entries, strict=True)
+        return [(row, entry_id) for row, entry_id in pairs if entry_id is not None]
 
     return matching

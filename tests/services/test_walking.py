@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import event
 
 from archiver.index.database import Database
 from archiver.model.listing import ListingQuery, Sort
@@ -108,3 +109,14 @@ async def test_where_no_frequent_word_tells_of_a_beginning_it_is_read_in_few_par
 
     assert len(pages) > 1
     assert [name for names in pages for name in names] == ["q4", "q2", "q0"]
+
+
+async def test_newest_and_oldest_first_are_told_by_what_was_walked_through(database):
+    asked = []
+    event.listen(database._readers.engine, "before_cursor_execute", lambda *of: asked.append(of[2]))
+    search = Search(database, store=None)
+
+    for sort in (Sort.NEWEST, Sort.OLDEST, Sort.TITLE):
+        assert (await search.listing(ListingQuery(q="heron", sort=sort))).items
+
+    assert sum("dense_rank" in each for each in asked) == 1

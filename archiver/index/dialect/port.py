@@ -27,6 +27,8 @@ class WordIndex(Protocol):
         matches: whether a document of it matches the expression ``:match``.
         knows_places: whether it is told where words stand without reading the documents that have
             them.
+        at_first: in so many parts words are looked for, before it is in all others, where a
+            statement costs what it might do; None where it costs what it does.
         among: selects which documents (``id``) match, of the stretch from ``:first{1}`` to
             ``:last{1}``, or of ``:wanted{1}`` alone, where it is dear to look at each.
         chosen: selects which of the documents ``:wanted{1}`` match.
@@ -54,6 +56,10 @@ class WordIndex(Protocol):
     @property
     def knows_places(self) -> bool:
         """Whether a phrase is found without reading documents."""
+
+    @property
+    def at_first(self) -> int | None:
+        """In how many parts words are looked for at first."""
 
     @property
     def among(self) -> str:
@@ -107,10 +113,14 @@ class Dialect(Protocol):
     Attributes:
         is_shared: whether its indices are used by processes that see no file of each other's.
         is_far: whether each answer is a wait for a network.
+        with_own_entry: joins each row of ``found`` of which ``{0}`` is true with the entry
+            (``own``) whose newest document it is, if there is one: one by one, however many rows
+            are expected.
     """
 
     is_shared: bool
     is_far: bool
+    with_own_entry: str
 
     def __hash__(self) -> int:
         """One of an engine is told from another's."""

@@ -62,6 +62,12 @@ class Postgres:
     much: tuple[str, ...] = ()
     usual: tuple[str, ...] = ()
     empties = "TRUNCATE {}"
+    with_own_entry = (
+        "LEFT JOIN LATERAL (SELECT entry.id, entry.added_at FROM document"
+        " JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"
+        " WHERE document.id = found.document_id AND {0} LIMIT 1) AS own ON true"
+    )
+    """Without the limit, all documents there are may be read for those that are expected."""
 
     def batches(
         self, statement: OverRows, rows: Sequence[tuple[Any, ...]]

@@ -56,6 +56,10 @@ class Sqlite:
     """Foreign keys are looked up row by row, an eighth of what new rows cost; all that these name
     was made, or found, in the same transaction. A server looks, and tests do."""
     empties = "DELETE FROM {}"
+    with_own_entry = (
+        "LEFT JOIN document ON document.id = found.document_id AND {0}"
+        " LEFT JOIN entry AS own ON own.id = document.entry_id AND own.document_id = document.id"
+    )
 
     def batches(
         self, statement: OverRows, rows: Sequence[tuple[Any, ...]]

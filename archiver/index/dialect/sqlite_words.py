@@ -28,6 +28,7 @@ class SqliteWords:
     )
     """With a plus, each document that is found is asked for, and not the index for each of them."""
     knows_places = True
+    at_first: int | None = None
     vocabulary = "SELECT term, doc FROM {0}_words"
     tried = ""
     merge = "INSERT INTO {0} ({0}, rank) VALUES ('merge', -:pages)"
