@@ -48,7 +48,8 @@ from benchmarks.crawl import crawl_settings, write_urls
 from benchmarks.fast_server import FastServer
 from benchmarks.meter import Meter
 
-SERVER = os.environ.get("ARCHIVER_TEST_SERVER", "")
+SERVER = "ARCHIVER_TEST_SERVER"
+"""Names the variable of the environment that says where the server is."""
 
 
 def main() -> None:
@@ -174,7 +175,7 @@ def ask(database: str, statement: str) -> object:
 
 def rows(database: str, statement: str) -> Sequence[Any]:
     """What a statement gives, if anything; in no transaction."""
-    address = make_url(SERVER).set(drivername="postgresql+pg8000", database=database)
+    address = make_url(os.environ[SERVER]).set(drivername="postgresql+pg8000", database=database)
     engine = create_engine(address, isolation_level="AUTOCOMMIT", poolclass=NullPool)
     with engine.connect() as conn:
         found = conn.exec_driver_sql(statement)
@@ -182,12 +183,14 @@ def rows(database: str, statement: str) -> Sequence[Any]:
 
 
 @contextmanager
-def database(name: str) -> Iterator[str]:
-    """An empty database; its address."""
-    ask("postgres", f"DROP DATABASE IF EXISTS {name}")
-    ask("postgres", f"CREATE DATABASE {name}")
-    yield f"{SERVER}/{name}"
-    ask("postgres", f"DROP DATABASE {name} WITH (FORCE)")
+def database(name: str, *, stays: bool = False, is_there: bool = False) -> Iterator[str]:
+    """A database, empty unless it is there; its address."""
+    if not is_there:
+        ask("postgres", f"DROP DATABASE IF EXISTS {name}")
+        ask("postgres", f"CREATE DATABASE {name}")
+    yield f"{os.environ[SERVER]}/{name}"
+    if not stays:
+        ask("postgres", f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def saved(address: str) -> int:
@@ -214,7 +217,7 @@ def server_cpu(main_process: psutil.Process) -> float:
 
 def postmaster() -> psutil.Process:
     """The server's first process, found by its port."""
-    port = make_url(SERVER).port
+    port = make_url(os.environ[SERVER]).port
     for each in psutil.process_iter(["cmdline"]):
         command = each.info["cmdline"]
         if command and command[0].endswith("postgres") and str(port) in command:

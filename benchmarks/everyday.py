@@ -27,7 +27,8 @@ from archiver.model.listing import ListingQuery
 from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from benchmarks.fast_server import FastServer
-from benchmarks.scale import PAGEFUL, START, kept, serving_in
+from benchmarks.scale import serving_in
+from benchmarks.scale_archive import PAGEFUL, START, kept
 
 PACKED = {"Accept-Encoding": "br, gzip"}
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own, in a temporary folder, that can be stopped at once."""
+"""A PostgreSQL server of one's own, in a temporary folder or one that stays; stopped at once."""
 
 import os
 import pwd
@@ -17,20 +17,27 @@ PATIENCE = 60.0
 
 
 class OwnPostgres:
-    """It runs inside of a ``with``; its data lie in a temporary folder.
+    """It runs inside of a ``with``; its data lie in a temporary folder, if not in another.
 
     What it has committed survives its being stopped, though not the machine's.
+
+    Args:
+        folder: where they stay, and what port it listens at: addresses of databases hold.
+        settings: of the server, besides.
 
     Attributes:
         address: of an empty database.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None, *settings: str) -> None:
         self._programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=_version, default=None)
         if self._programs is None:
             raise SystemExit("There is no PostgreSQL server here: .ci/packages postgresql")
-        self._port = free_port()
-        self._where = Path(tempfile.mkdtemp())
+        self._stays = folder is not None
+        self._where = folder.resolve() if folder else Path(tempfile.mkdtemp())
+        self._where.mkdir(parents=True, exist_ok=True)
+        self._settings = settings
+        self._port = self._port_kept()
         self._whose: dict[str, Any] = {}
         if os.geteuid() == 0:  # the server refuses to run as root
             who = pwd.getpwnam("postgres")
@@ -39,9 +46,16 @@ class OwnPostgres:
         self._server: subprocess.Popen[bytes] | None = None
         self.address = f"postgresql://archiver@127.0.0.1:{self._port}/postgres"
 
+    def _port_kept(self) -> int:
+        known = self._where / "port"
+        if not known.exists():
+            known.write_text(str(free_port()), encoding="ascii")
+        return int(known.read_text(encoding="ascii"))
+
     def __enter__(self) -> Self:
         how = ("--auth=trust", "--username=archiver", "--encoding=UTF8", "--locale=C.UTF-8")
-        self._run("initdb", *how, "--no-sync")
+        if not (self._where / "data").exists():
+            self._run("initdb", *how, "--no-sync")
         self.start()
         return self
 
@@ -51,15 +65,20 @@ class OwnPostgres:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.stop_at_once()
-        shutil.rmtree(self._where)
+        if not self._stays:
+            self.stop_at_once()
+            shutil.rmtree(self._where)
+        elif self._server:
+            self._server.send_signal(signal.SIGINT)
+            self._server.wait()
 
     def start(self) -> None:
         """Start it; it answers when this returns."""
-        given = ("-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self._where}")
+        named = ("listen_addresses=127.0.0.1", f"unix_socket_directories={self._where}")
+        given = [word for each in (*named, "fsync=off", *self._settings) for word in ("-c", each)]
         with (self._where / "log").open("ab") as log:
             self._server = subprocess.Popen(
-                [self._program("postgres"), *given, "-c", "fsync=off"],
+                [self._program("postgres"), "-p", str(self._port), *given],
                 env=self._environment(),
                 stdout=log,
                 stderr=log,

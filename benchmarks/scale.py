@@ -2,6 +2,7 @@
 
 Usage: python -m benchmarks.scale [--sizes 10000 100000 1000000] [--requests 60] [--cpu]
        [--in FOLDER] [--only TEXT]
+       python -m benchmarks.scale --postgres --in FOLDER [--sizes …] [--cpu] [--only TEXT]
        .ci/with-postgres python -m benchmarks.scale --postgres [--sizes …] [--cpu] [--only TEXT]
 
 The archives are synthetic: real records for a few hundred pages, and index rows as the crawl makes
@@ -9,9 +10,10 @@ them for all the rest, which point at those records. Each is served by ``archive
 over one kept connection, one after the other, so that all meet the same minutes of the machine;
 the times are those of whole answers. The last column compares p95 in the largest with the smallest.
 With ``--cpu`` they are what the service computed for each answer: hardly another whatever else the
-machine does, without what it waits for the disk. With ``--in`` archives
-stay in that folder, and those that are there are asked again; ``--only`` asks for the rows whose
-names hold a text. With ``--postgres`` indices are databases of a server, whose computing counts.
+machine does, without what it waits for the disk. With ``--in`` archives stay in that folder, and
+those that are there are asked again; ``--only`` asks for the rows whose names hold a text. With
+``--postgres`` indices are databases of a server, whose computing counts: of one whose data lie in
+the folder, too, where there is one.
 """
 
 import argparse
@@ -22,9 +24,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -33,36 +34,16 @@ import aiohttp
 import psutil
 from yarl import URL
 
-from archiver.archive import INDEX
-from archiver.config import Settings
-from archiver.index import captures, recording, search_parts, seeds
-from archiver.index.database import Database
-from archiver.memento.timestamps import to_timestamp
-from archiver.model.annotation import Annotation
-from archiver.model.capture import Capture, PayloadDigest
-from archiver.model.entry import Snapshot
-from archiver.model.page import PageMetadata
-from archiver.model.seed import RevisedSeed, Seed
-from archiver.query.findable import findable, indexed
-from archiver.runtime import open_runtime
-from archiver.urls.parse import hash_url, host
-from archiver.warc.record import new_record_id
-from benchmarks.cluster import database, postmaster
+from archiver.urls.parse import hash_url
+from benchmarks.cluster import SERVER, database, postmaster
 from benchmarks.fast_server import FastServer
+from benchmarks.own_postgres import OwnPostgres
 from benchmarks.pywb_replay import free_port, serving
+from benchmarks.scale_archive import APART, PAGEFUL, REAL, is_built, kept, made_up
 
-REAL = 200
-BATCH = 5000
 ADDED = "add one more"
-PAGEFUL = 50
-"""Entries of each host, with the rare word, and with each phrase, at every size: a page is full."""
-FIRST_PHRASE, PHRASES = 100, 60
-"""Where in each ``rare_every`` entries phrases begin, and how many there are; from 8,000 on."""
-APART = 200
-"""From the words of those phrases to words that follow each other by chance alone."""
-WORDS = [f"word{n}" for n in range(400)]
-CHARACTERS = "東京都日本語首相鳥山川田中小大学校生先年月火水木金土"
-START = datetime(2015, 1, 1, tzinfo=UTC)
+AS_IN_TESTS = ("full_page_writes=off", "synchronous_commit=off", "max_connections=300")
+"""As ``.ci/with-postgres`` has it."""
 
 
 def main() -> None:
@@ -74,9 +55,12 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--postgres", action="store_true")
     options = parser.parse_args()
-    if options.postgres and options.folder:
-        parser.error("What is in a server does not stay.")
+    if options.folder and options.postgres:
+        options.folder /= "postgres"
     with ExitStack() as stack:
+        if options.folder and options.postgres:
+            server = stack.enter_context(OwnPostgres(options.folder / "server", *AS_IN_TESTS))
+            os.environ[SERVER] = server.address.rpartition("/")[0]
         live = stack.enter_context(FastServer(body=2000)).base
         services = {
             size: stack.enter_context(served(size, live, options)) for size in options.sizes
@@ -96,129 +80,15 @@ class Service:
 @contextmanager
 def served(size: int, live: str, options: argparse.Namespace) -> Iterator[Service]:
     """Serve an archive of so many snapshots, which is built unless it is there."""
-    indices = database(f"of_{size}") if options.postgres else nullcontext("")
-    with tempfile.TemporaryDirectory() as directory, indices as index:
-        built = (options.folder or Path(directory)) / str(size)
+    with ExitStack() as stack:
+        folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        built, index = folder / str(size), ""
+        if options.postgres:
+            stays, is_there = bool(options.folder), is_built(built)
+            index = stack.enter_context(database(f"of_{size}", stays=stays, is_there=is_there))
         base = kept(built, size, live, index)
         with serving_in(built / "data", index, cpu=options.cpu) as (root, clock):
             yield Service(root, clock, asked_for(size, base, live, options.only))
-
-
-def kept(folder: Path, size: int, base: str, index: str) -> str:
-    """Build an archive, unless it is there; return where the server of its real pages was."""
-    known = folder / "base"
-    if not known.exists():
-        begun = time.perf_counter()
-        asyncio.run(build(folder / "data", size, base, index))
-        print(f"{size:,} snapshots built in {time.perf_counter() - begun:.0f} s", flush=True)
-        known.write_text(base, encoding="ascii")
-    return known.read_text(encoding="ascii")
-
-
-async def build(data: Path, size: int, base: str, index: str) -> None:
-    """Make an archive of so many snapshots."""
-    settings = Settings(
-        data=data,
-        index=index or None,
-        allow_networks="127.0.0.0/8",
-        host_delay=0,
-        host_concurrency=100,
-        concurrency=100,
-    )
-    async with open_runtime(settings) as runtime:
-        await runtime.entries.save([f"{base}/real/{n}" for n in range(REAL)], source="bench")
-        await runtime.crawling.work()
-        held = [await runtime.entries.snapshot(f"{base}/real/{n}") for n in range(REAL)]
-    db = await Database.open(index or data / INDEX)
-    try:
-        for start in range(0, size - REAL, BATCH):
-            count = min(BATCH, size - REAL - start)
-            await fill(db, range(start, start + count), held, size // PAGEFUL)
-        await settle(db)
-    finally:
-        await db.close()
-
-
-async def settle(db: Database) -> None:
-    """Do what a service does once, beside its answers: full parts of the index in one piece."""
-    part: int | None = 0
-    while part is not None:
-        async with db.write() as conn:
-            part = await search_parts.in_pieces(conn)
-            if part is not None:
-                await search_parts.put_together(conn, part)
-
-
-def made_up(number: int, hosts: int) -> str:
-    """The URL of an entry that was never crawled."""
-    return f"https://host{number % hosts}.example/path/{number}"
-
-
-async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
-    """Index one snapshot for each number, as the crawl does."""
-    chance = random.Random(numbers.start)
-    urls = [made_up(n, hosts) for n in numbers]
-    moments = [START + timedelta(seconds=60 * n) for n in numbers]
-    said = [
-        Seed(
-            hash_url(url),
-            url,
-            host(url),
-            Annotation(url, at, f"Title {n} of things", tags_of(n, hosts)),
-        )
-        for n, url, at in zip(numbers, urls, moments, strict=True)
-    ]
-    real = [held[n % REAL].snapshot.capture for n in numbers]
-    fresh = [
-        replace(
-            capture,
-            url=url,
-            timestamp=to_timestamp(at),
-            record_id=new_record_id(),
-            payload_digest=PayloadDigest(f"sha256:{n:064x}"),
-            location=replace(capture.location, offset=(1 << 40) + n),
-        )
-        for n, url, at, capture in zip(numbers, urls, moments, real, strict=True)
-    ]
-    async with db.write() as conn:
-        ids = await seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
-        rows = await captures.insert_all(conn, fresh)
-        made = [
-            snapshot(seed, capture, held[n % REAL].snapshot, words(n, chance, hosts), at)
-            for n, seed, capture, at in zip(numbers, said, fresh, moments, strict=True)
-        ]
-        for each, seed, capture in zip(made, said, fresh, strict=True):
-            each["entry_id"], each["capture_id"] = ids[seed.hash_url], rows[capture.record_id]
-        await recording.add_snapshots(conn, [recording.NewSnapshot(**each) for each in made])
-
-
-def snapshot(
-    seed: Seed, capture: Capture, real: Snapshot, said: str, at: datetime
-) -> dict[str, object]:
-    """The fields of a snapshot's row but for what it points to; its records are a real one's."""
-    found_by = findable(
-        seed.annotation,
-        PageMetadata(),
-        url=seed.url,
-        host=seed.host,
-        media_type="text/html",
-        words=indexed(said),
-        revision=0,
-    )
-    return {
-        "timestamp": capture.timestamp,
-        "at": at,
-        "final_url": capture.url,
-        "status": 200,
-        "media_type": "text/plain",
-        "metadata": PageMetadata(title=seed.annotation.title),
-        "requisite_count": 0,
-        "missing_count": 0,
-        "article": real.article,
-        "extractor": "1",
-        "record": real.capture.location,
-        "found_by": found_by,
-    }
 
 
 SEARCHES: dict[str, tuple[str, str]] = {
@@ -260,23 +130,6 @@ def address(asked: tuple[str, str]) -> Callable[[int], str]:
     return lambda n: (
         f"/snapshots?q={quote(q.format(n=n, m=n + 1, k=n + APART, l=n + APART + 1))}&sort={sort}"
     )
-
-
-def words(number: int, chance: random.Random, rare_every: int) -> str:
-    """A text: some words at random, one in every text, and one in a pageful of them.
-
-    Of the phrases that are asked for each stands in a pageful more than chance has it.
-    """
-    rare = " unicorn" if number % rare_every == 7 else ""
-    phrase = number % rare_every - FIRST_PHRASE
-    said = f" word{phrase} word{phrase + 1}" if 0 <= phrase < PHRASES else ""
-    japanese = "".join(chance.choices(CHARACTERS, k=30)) if number % 3 == 0 else ""
-    return " ".join(chance.choices(WORDS, k=60)) + said + " common" + rare + japanese
-
-
-def tags_of(number: int, rare_every: int) -> tuple[str, ...]:
-    """One tag of fifty, and one that a pageful have."""
-    return (f"tag{number % 50}", *(("seldom",) if number % rare_every == 5 else ()))
 
 
 @contextmanager
