@@ -13,7 +13,7 @@ export PATH := $(PATH):/usr/sbin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve install test test-cluster lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 promtool faketime pgbouncer
+.PHONY: help serve install test test-cluster lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -26,8 +26,7 @@ install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is
 test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
 	@.ci/in-memory $(BIN)/python -m pytest $(ARGS)
 
-test-cluster: $(VENV)/.installed-dev chromium strace iproute2 promtool faketime pgbouncer  ## the same with every index in PostgreSQL and all segments in an object store, and those that need servers; S3=versitygw needs Go, once
-	@.ci/$(S3) > /dev/null
+test-cluster: $(VENV)/.installed-dev chromium strace iproute2 servers  ## the same with every index in PostgreSQL and all segments in an object store, and those that need servers; S3=versitygw needs Go, once
 	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_bucket -p tests.in_postgres -o norecursedirs='.*' $(ARGS) tests
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
@@ -94,14 +93,11 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	@$(PIP) install --constraint $(CONSTRAINTS) --group dev
 	@touch $@
 
-faketime:
-	@command -v faketime > /dev/null || .ci/packages faketime
-
-pgbouncer:
-	@command -v pgbouncer > /dev/null || .ci/packages pgbouncer
-
-promtool:
-	@command -v promtool > /dev/null || .ci/packages prometheus
+servers:
+	@missing=; for each in faketime pgbouncer promtool:prometheus pg_isready:postgresql; do \
+	  command -v $${each%:*} > /dev/null || missing="$$missing $${each#*:}"; \
+	done; [ -z "$$missing" ] || .ci/packages $$missing
+	@.ci/$(S3) > /dev/null
 
 iproute2:
 	@command -v ip > /dev/null || .ci/packages iproute2
