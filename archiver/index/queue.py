@@ -19,7 +19,7 @@ from archiver.index.bulk import (
     over,
 )
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, and_, bindparam, or_, select, update
+from archiver.index.core import Row, and_, or_, select, update
 from archiver.index.dialect.functions import Greatest
 from archiver.index.due import Due, due
 from archiver.index.fair_share import Share
@@ -119,8 +119,9 @@ async def hurry(
     found = rows.all()
     if found:
         await conn.execute(
-            update(job).where(job.c.id == bindparam("job_id")).values(priority=priority),
-            [{"job_id": row.id} for row in found],
+            update(job)
+            .where(job.c.id.in_(among(row.id for row in found)))
+            .values(priority=priority)
         )
         await turns.make_ready(conn, {(priority, row.host): to_ms(now) for row in found})
         await turns.turn(conn, {(row.priority, row.host) for row in found}, now)
@@ -257,14 +258,13 @@ async def requeue(
         return
     await conn.execute(
         update(job)
-        .where(job.c.id == bindparam("job_id"))
+        .where(job.c.id.in_(among(row.id for row in found)))
         .values(
             state=State.QUEUED,
             owner=None,
             changed_at_ms=await changes.next_stamp(conn, now),
             interrupted=Greatest(job.c.interrupted, int(interrupted)),
-        ),
-        [{"job_id": row.id} for row in found],
+        )
     )
     await turns.make_ready(conn, {(row.priority, row.host): to_ms(now) for row in found})
     await counters.change(conn, {counters.QUEUED: len(found), counters.FETCHING: -len(found)})

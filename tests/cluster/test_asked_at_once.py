@@ -6,12 +6,16 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from archiver.index import counters
+from archiver.index import counters, queue, seeds
 from archiver.index.at_once import at_once
 from archiver.index.database import Database, Member, engines_of
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import connect
 from archiver.index.dialect.postgres_engines import WRITING
+from archiver.index.turns import Turns
+from archiver.model.annotation import Annotation
+from archiver.model.seed import Seed
+from archiver.urls.parse import hash_url, host
 from benchmarks.cluster import Proxy
 
 NUMBERS = text("SELECT number FROM generate_series(1, CAST(:last AS BIGINT)) AS number")
@@ -197,3 +201,31 @@ async def begun_asking(db):
 
     async with db.write_asking(first) as (_, found):
         return found
+
+
+def seed_of(url, moment):
+    return Seed(hash_url(url), url, host(url), Annotation(url, moment))
+
+
+async def test_leases_are_given_back_and_hurried_with_as_many_waits_however_many_they_are(
+    db, proxy
+):
+    async with db.write() as conn:
+        wanted = [seed_of(f"http://{n}.example/", conn.now()) for n in range(60)]
+        await seeds.receive(conn, wanted, now=conn.now(), recapture=False)
+        taken = await queue.lease(
+            conn, owner="one", count=60, each=1, hosts=Turns(), now=conn.now()
+        )
+    numbers = [each.job_id for each in taken]
+
+    async def waits(some):
+        async with db.write() as conn:
+            before = proxy.trips
+            await queue.requeue(conn, some, owner="one", interrupted=False, now=conn.now())
+            await queue.hurry(conn, some, priority=queue.INTERACTIVE, now=conn.now())
+            return proxy.trips - before
+
+    assert len(numbers) == 60
+    assert await waits(numbers[:2]) == await waits(numbers[2:])
+    async with db.read() as conn:
+        assert await queue.held_by(conn, "one") == []
