@@ -29,6 +29,7 @@ _COUNTED = (
     *("added", "known", "merged", "rejected", "rejected_samples", "passed_over"),
     "lists_left_out",
 )
+_UNCLAIMED = (imports.c.reading == 1, imports.c.path.is_not(None), imports.c.owner.is_(None))
 
 
 @frozen
@@ -111,28 +112,24 @@ async def disown(conn: AsyncConnection, owner: str) -> None:
 
 async def is_any_unclaimed(conn: AsyncConnection) -> bool:
     """Whether there is a kept file that nobody reads."""
-    rows = await conn.execute(
-        select(imports.c.id)
-        .where(imports.c.reading == 1, imports.c.path.is_not(None), imports.c.owner.is_(None))
-        .limit(1)
-    )
+    rows = await conn.execute(select(imports.c.id).where(*_UNCLAIMED).limit(1))
     return rows.scalar() is not None
 
 
-async def claim(conn: AsyncConnection, owner: str) -> list[Unfinished]:
-    """Take over the imports whose kept file nobody reads."""
+async def unclaimed(conn: AsyncConnection) -> list[Unfinished]:
+    """The imports whose kept file nobody reads."""
+    return [_unfinished(row) for row in await conn.execute(select(imports).where(*_UNCLAIMED))]
+
+
+async def claim(
+    conn: AsyncConnection, owner: str, ids: Sequence[int] | None = None
+) -> list[Unfinished]:
+    """Take over the imports whose kept file nobody reads: all, or of these."""
+    some = () if ids is None else (imports.c.id.in_(among(ids)),)
     rows = await conn.execute(
-        update(imports)
-        .where(imports.c.reading == 1, imports.c.path.is_not(None), imports.c.owner.is_(None))
-        .values(owner=owner)
-        .returning(imports)
+        update(imports).where(*_UNCLAIMED, *some).values(owner=owner).returning(imports)
     )
     return [_unfinished(row) for row in rows]
-
-
-async def leave_to_others(conn: AsyncConnection, ids: Sequence[int]) -> None:
-    """Let imports wait again that were claimed."""
-    await conn.execute(update(imports).where(imports.c.id.in_(among(ids))).values(owner=None))
 
 
 async def advance(

@@ -3,9 +3,11 @@
 Where the index is a file nothing is here: they are in the folder then.
 """
 
-from archiver.index.bulk import Clash, insert_rows
+from collections.abc import Sequence
+
+from archiver.index.bulk import Clash, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import select
+from archiver.index.core import delete, select
 from archiver.index.schema import shared_file
 from archiver.values import frozen
 
@@ -41,6 +43,12 @@ async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
     columns = ("name", "content", "revision")
     await insert_rows(conn, shared_file, columns, [(name, content, revision)], Clash.GOES)
     return revision
+
+
+async def remove(conn: AsyncConnection, names: Sequence[str]) -> int:
+    """Have no such files any more; how many there were."""
+    gone = await conn.execute(delete(shared_file).where(shared_file.c.name.in_(among_texts(names))))
+    return gone.rowcount
 
 
 async def all_of(conn: AsyncConnection) -> dict[str, bytes]:

@@ -5,7 +5,7 @@ claimed by a service: after a restart, or when the process that read it died.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,14 +26,16 @@ from archiver.services.import_reading import (
     kind_of_file,
 )
 from archiver.services.import_status import ImportStatuses
+from archiver.services.kept_uploads import KeptUploads, end_look
+from archiver.services.looked_at import LookedAtFiles
 from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.files import sync_file
 from archiver.store.segments import SegmentStore
-from archiver.store.shelf import UploadingShelf
 from archiver.values import frozen
 
 REST_SECONDS = 15.0
 CLAIM_SECONDS = 10.0
+SWEEP_SECONDS = 3600.0
 STOPPED = "It was stopped. Import the file again to read the rest."
 GONE = (
     "Reading broke off: the file that was kept for it is gone. Give it again: what is known is "
@@ -44,7 +46,11 @@ log = get_log(__name__)
 
 
 class Imports:
-    """Files on their way in. ``go_on`` and ``stop`` are the runtime's."""
+    """Files on their way in. ``go_on`` and ``stop`` are the runtime's.
+
+    Attributes:
+        looked_at: those that wait for somebody to say what becomes of them.
+    """
 
     def __init__(
         self,
@@ -58,7 +64,8 @@ class Imports:
         self._db = db
         self._owner = store.lock.name
         self._data = store.directory.parent
-        self._is_of_several = bool(db.membership) and isinstance(store.shelf, UploadingShelf)
+        self._uploads = KeptUploads(db, store)
+        self.looked_at = LookedAtFiles(db, self._uploads)
         self._statuses = ImportStatuses(db, store)
         self._reader = ImportReader(
             db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
@@ -104,22 +111,41 @@ class Imports:
             )
         return await self.status(number)
 
-    async def start(self, path: Path, *, name: str, choices: Choices = NO_CHOICES) -> ImportStatus:
+    async def start(
+        self,
+        path: Path,
+        *,
+        name: str,
+        choices: Choices = NO_CHOICES,
+        was_looked_at: bool = False,
+    ) -> ImportStatus:
         """Take an uploaded file over, and read it in the background.
+
+        Args:
+            path: where it lies.
+            name: as the person knows it.
+            choices: what is chosen for its links.
+            was_looked_at: whether it was kept meanwhile, see ``looked_at``.
 
         Raises:
             UnreadableFile: it is empty, of the wrong kind, or holds no link; it is deleted.
+            NotFound: it was looked at, and somebody else threw it away or imported it.
+            StoreUnavailable: machines share the archive, and the store does not take the file.
         """
         try:
             form = await self._look_at(path, name)
         except UnreadableFile:
+            if was_looked_at:
+                await self._uploads.discard(path)
             await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
         kept = await asyncio.to_thread(_within, path, self._data)
         if not kept.is_absolute():
             # Who is told that it was taken over needn't give it again, whatever comes.
             await asyncio.to_thread(sync_file, self._data / kept, within=self._data)
-        number = await self._create(name, form, kept, choices=choices)
+        if not was_looked_at:
+            await self._uploads.share(path)
+        number = await self._create(name, form, kept, choices=choices, was_looked_at=was_looked_at)
         self._begin(_Kept(number, name, path, choices), skip=0)
         return await self.status(number)
 
@@ -129,21 +155,15 @@ class Imports:
             return await asyncio.to_thread(kind_of_file, source, name) is None
 
     async def resume(self) -> None:
-        """Go on with the kept files that nobody reads, and that lie on this machine."""
+        """Go on with the kept files that nobody reads, and that this machine can have."""
+        some = await self._uploads.within_reach() if self._uploads.are_shared else None
+        if some == []:
+            return
         async with self._db.write() as conn:
-            claimed = await imports.claim(conn, self._owner)
-            if away := await asyncio.to_thread(self._away, claimed):
-                await imports.leave_to_others(conn, [each.id for each in away])
-                claimed = [each for each in claimed if each not in away]
+            claimed = await imports.claim(conn, self._owner, some)
         for each in claimed:
             path = self._data / each.path
             self._begin(_Kept(each.id, each.name, path, each.choices), skip=each.read)
-
-    def _away(self, claimed: Sequence[imports.Unfinished]) -> list[imports.Unfinished]:
-        """Those whose file another machine keeps; where none can join, it is gone."""
-        if not self._is_of_several:
-            return []
-        return [each for each in claimed if not (self._data / each.path).exists()]
 
     async def go_on(self) -> None:
         """Resume now and then, for ever: a process that read may die while this one lives.
@@ -151,11 +171,15 @@ class Imports:
         Raises:
             ArchiverError: the index refused.
         """
+        clock, due = asyncio.get_running_loop().time, 0.0
         while True:
             await asyncio.sleep(CLAIM_SECONDS)
             await self._write_receipts()
             if await self._statuses.is_any_left():
                 await self.resume()
+            if clock() >= due:
+                await self._uploads.sweep_if_possible()
+                due = clock() + SWEEP_SECONDS
 
     async def stop(self) -> None:
         """Stop reading; what is left is read after the next start."""
@@ -198,9 +222,17 @@ class Imports:
                 return links.form
 
     async def _create(
-        self, name: str, form: str, path: Path | None = None, *, choices: Choices = NO_CHOICES
+        self,
+        name: str,
+        form: str,
+        path: Path | None = None,
+        *,
+        choices: Choices = NO_CHOICES,
+        was_looked_at: bool = False,
     ) -> int:
         async with self._db.write() as conn:
+            if path and was_looked_at and self._uploads.are_shared:
+                await end_look(conn, path)
             return await imports.create(
                 conn,
                 name=name,
@@ -246,7 +278,7 @@ class Imports:
         """Remove a kept file that was read to its end."""
         with suppress(ArchiverError):
             if not (await self.status(kept.number)).is_unread:
-                await asyncio.to_thread(kept.path.unlink, missing_ok=True)
+                await self._uploads.forget(kept.path)
                 await self._write_receipts()
 
     async def _read_on(self, kept: "_Kept", skip: int) -> None:
@@ -288,6 +320,7 @@ class Imports:
 
     async def _read_from(self, kept: "_Kept", skip: int) -> None:
         name, number = kept.name, kept.number
+        await self._uploads.have_here(kept.path)
         with await asyncio.to_thread(kept.path.open, "rb") as source:
             if kind := await asyncio.to_thread(kind_of_file, source, name):
                 await self._reader.read_captures(number, source, name, kind, lambda _: None)

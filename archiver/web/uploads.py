@@ -24,11 +24,12 @@ from archiver.model.importing import ImportStatus
 from archiver.model.message import marked
 from archiver.model.survey import ImportSurvey
 from archiver.services.handing_in import Given, HandedIn
+from archiver.services.kept_uploads import STALE_SECONDS, TMP, WHOLE
+from archiver.services.looked_at import LookedAt
+from archiver.services.looked_at import remove_stale as remove_stale_looks
 from archiver.values import frozen
 from archiver.web import csrf
 from archiver.web.keys import BEFORE_FILE, LIMITS, RUNTIME
-from archiver.web.looked_at import LookedAt, keep
-from archiver.web.looked_at import remove_stale as remove_stale_looks
 
 MOST_COUNTED = 2_000_000
 """Links that are looked at where somebody asks for all of them: a minute's work."""
@@ -37,9 +38,7 @@ _MOST_PARTS = 16
 _MOST_FIELD = 4096
 _MOST_NAME = 200
 _FRAMING = 1 << 16
-_STALE_SECONDS = 86400
 _ARRIVING = ".part"
-_WHOLE = ".upload"
 _LOOK = "look"
 PAGE_TYPES = (
     "text/html",
@@ -220,16 +219,16 @@ def remove_stale(data: Path) -> None:
 
     Whole files are the import service's: it goes on with them, however old they are.
     """
-    remove_stale_looks(data / "tmp")
-    for path in (data / "tmp").glob(f"*{_ARRIVING}"):
-        if path.stat().st_mtime < time.time() - _STALE_SECONDS:
+    remove_stale_looks(data / TMP)
+    for path in (data / TMP).glob(f"*{_ARRIVING}"):
+        if path.stat().st_mtime < time.time() - STALE_SECONDS:
             path.unlink(missing_ok=True)
 
 
 async def _look_or_start(request: web.Request, file: _File, whole: Path) -> ImportStatus | LookedAt:
     imports = request.app[RUNTIME].imports
     if _LOOK in file.fields and await imports.holds_links(whole, file.name):
-        return await asyncio.to_thread(keep, whole, file.name)
+        return await imports.looked_at.keep(whole, file.name)
     return await imports.start(whole, name=file.name)
 
 
@@ -239,10 +238,10 @@ async def _received(
     runtime = request.app[RUNTIME]
     if _is_too_long(request):
         raise _too_large(request)
-    directory = runtime.settings.data / "tmp"
+    directory = runtime.settings.data / TMP
     await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
     path = directory / f"{secrets.token_hex(16)}{_ARRIVING}"
-    whole = path.with_suffix(_WHOLE)
+    whole = path.with_suffix(WHOLE)
     try:
         await _write(request, file, path)
         await asyncio.to_thread(path.rename, whole)

@@ -1,7 +1,6 @@
 """``/import/look/{token}``: what an import would do, the choices there are, and doing it."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,10 +11,10 @@ from archiver.errors import UnreadableFile
 from archiver.model.choices import Choices, ColumnRole
 from archiver.model.message import Message
 from archiver.services.import_choices import typed_choices
+from archiver.services.looked_at import LookedAt
 from archiver.web import csrf
 from archiver.web.import_views import ImportLookView
 from archiver.web.keys import RUNTIME
-from archiver.web.looked_at import LookedAt, find
 from archiver.web.pages.imports import form_for_file
 from archiver.web.side import render_beside
 from archiver.web.uploads import MOST_COUNTED
@@ -52,21 +51,21 @@ async def look(request: web.Request) -> web.StreamResponse:
 
 async def confirm(request: web.Request) -> web.StreamResponse:
     """Import the file as it was chosen, show what that would do, or throw it away."""
+    imports = request.app[RUNTIME].imports
     kept, form = await _kept(request), await request.post()
     if "discard" in form:
-        await asyncio.to_thread(kept.remove)
+        await imports.looked_at.discard(kept)
         raise web.HTTPSeeOther("/import")
     choices = _choices(form)
     if "check" in form:
         raise web.HTTPSeeOther(f"/import/look/{kept.token}?{_asked(form)}")
-    whole = await asyncio.to_thread(_taken, kept)
-    started = await request.app[RUNTIME].imports.start(whole, name=kept.name, choices=choices)
+    whole = await imports.looked_at.to_be_imported(kept)
+    started = await imports.start(whole, name=kept.name, choices=choices, was_looked_at=True)
     raise web.HTTPSeeOther(f"/import/{started.id}")
 
 
 async def _kept(request: web.Request) -> LookedAt:
-    directory = request.app[RUNTIME].settings.data / "tmp"
-    return await asyncio.to_thread(find, directory, request.match_info["token"])
+    return await request.app[RUNTIME].imports.looked_at.find(request.match_info["token"])
 
 
 def _asked(form: MultiMapping[Any]) -> str:
@@ -74,14 +73,6 @@ def _asked(form: MultiMapping[Any]) -> str:
     left_out = (csrf.FIELD, "check")
     chosen = [(name, str(value)) for name, value in form.items() if name not in left_out]
     return urlencode([*chosen, *([("whole", "1")] if form.get("check") == "whole" else [])])
-
-
-def _taken(kept: LookedAt) -> Path:
-    """Give the file the name that an import goes on with."""
-    whole = kept.path.with_suffix(".upload")
-    kept.path.rename(whole)
-    kept.remove()
-    return whole
 
 
 def _choices(form: MultiMapping[Any]) -> Choices:

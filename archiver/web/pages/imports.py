@@ -6,9 +6,9 @@ from archiver.errors import InputError, NotFound, TooLarge, UnreadableFile
 from archiver.model.importing import ImportStatus
 from archiver.model.message import Message
 from archiver.services.import_kinds import KNOWN_FORMATS, suffixes
+from archiver.services.looked_at import LookedAt
 from archiver.web.import_views import ImportStatusView, ImportUndoView, ImportView
 from archiver.web.keys import BEFORE_FILE, RUNTIME
-from archiver.web.looked_at import LookedAt
 from archiver.web.pages.editing import number
 from archiver.web.refusals import message_of
 from archiver.web.side import render_beside
