@@ -27,7 +27,8 @@ def why_unsettled(
         return "It is being written, or holds what the index has not read."
     if store.lock.is_alive(segment.writer):
         last = max(serial_of(each.name) for each in found if each.writer == segment.writer)
-        own = segment.writer == store.writer and not store.is_open(segment.name)
+        # Whose file was made a moment ago is no process's open segment yet, and has no byte.
+        own = segment.size and segment.writer == store.writer and not store.is_open(segment.name)
         if serial_of(segment.name) == last and not own:
             return "A running process writes it."
     return ""

@@ -31,3 +31,16 @@ def test_a_segment_is_settled_once_its_writer_closed_it_whatever_it_writes_since
 
     assert while_open == "A running process writes it."
     assert (closed, since) == ("", "")
+
+
+def test_a_segment_that_was_made_just_now_is_not_settled_before_its_writer_has_it_open(store):
+    store.append(records(*ALL_KINDS))
+    store.close()
+    (first,) = store.shelf.survey().segments
+    made = store.directory / first.name.replace("-00001.", "-00002.")
+    made.touch()
+    found = store.shelf.survey().segments
+
+    whys = [why_unsettled(each, found, {first.name: first.size}, store) for each in found]
+
+    assert whys == ["", "A running process writes it."]
