@@ -162,7 +162,7 @@ class Imports:
         async with self._db.write() as conn:
             claimed = await imports.claim(conn, self._owner, some)
         for each in claimed:
-            path = self._data / each.path
+            path = self._uploads.place_of(each.path)
             self._begin(_Kept(each.id, each.name, path, each.choices), skip=each.read)
 
     async def go_on(self) -> None:

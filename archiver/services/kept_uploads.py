@@ -47,6 +47,10 @@ class KeptUploads:
         self._there = _arrivals(store) if db.membership else None
         self.are_shared = self._there is not None
 
+    def place_of(self, path: str) -> Path:
+        """Where this machine has the file that an import names: another has other disks."""
+        return self.directory / Path(path).name if self.are_shared else self._data / path
+
     async def share(self, path: Path) -> None:
         """Have a file that lies here where every machine finds it.
 
@@ -123,7 +127,7 @@ class KeptUploads:
     def _to_be_had(self, waiting: Sequence[imports.Unfinished]) -> list[int]:
         found, there = [], self._there
         for each in waiting:
-            path = self._data / each.path
+            path = self.place_of(each.path)
             try:
                 if path.exists() or (there and there.has(path.stem)):
                     found.append(each.id)

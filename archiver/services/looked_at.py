@@ -22,6 +22,7 @@ from archiver.services.kept_uploads import (
     note_look,
     noted_look,
 )
+from archiver.store.files import sync_file
 from archiver.values import frozen
 
 _NAME = ".name"
@@ -52,6 +53,8 @@ class LookedAtFiles:
         """
         kept, said = path.with_suffix(LOOKED_AT), json.dumps(name)
         if self._uploads.are_shared:
+            # A copy that a power cut left half would be read instead of what the store has.
+            await asyncio.to_thread(sync_file, path, within=path.parent)
             await self._uploads.share(path)
             async with self._db.write() as conn:
                 await note_look(conn, kept, said.encode())

@@ -4,6 +4,7 @@ A file is some pieces, each put by one request and read back before the next. Th
 many there are, so it is there once all of them are, and half of one is none. Functions here block.
 """
 
+import os
 from datetime import datetime
 from pathlib import Path
 from secrets import token_hex
@@ -19,11 +20,12 @@ FOLDER = "uploads"
 PIECE_BYTES = 16 << 20
 """So much of a file is held in memory while it goes there or comes back."""
 UNFINISHED = ".part"
-_PIECE = late_pattern(FOLDER + r"/(.+)/(\d{1,6})-(\d{1,6})")
+_PIECE = late_pattern(FOLDER + r"/([0-9a-f]{32})/(\d{1,6})-(\d{1,6})")
+"""What has another name in that folder is not ours, and never removed."""
 
 
 class Arrivals:
-    """The files of a bucket, each by a name of its own.
+    """The files of a bucket, each by a name of its own: 32 hexadecimal digits.
 
     Raises:
         StoreUnavailable: by every method; the bucket does not answer, or refuses.
@@ -65,6 +67,8 @@ class Arrivals:
                 begun.chmod(0o600)
                 for key in pieces:
                     file.write(self._whole(key))
+                file.flush()
+                os.fsync(file.fileno())  # what has its name is taken for whole after a power cut
             begun.replace(path)
         finally:
             begun.unlink(missing_ok=True)
@@ -72,7 +76,8 @@ class Arrivals:
     def remove(self, name: str) -> None:
         """Remove a file; nothing happens where there is none."""
         for key, _ in [*self._bucket.within(f"{FOLDER}/{name}")]:
-            self._bucket.remove(key)
+            if _PIECE.fullmatch(key):
+                self._bucket.remove(key)
 
     def all(self) -> dict[str, datetime]:
         """Every file, and what is there of others: its name, and when the newest piece was put."""

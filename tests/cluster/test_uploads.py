@@ -25,7 +25,7 @@ from tests.warcs import Warc
 from tests.web.test_import_look import send, token_of
 
 LINKS = b"http://a.example/1\nhttp://a.example/2\nhttp://a.example/3\n"
-TOKEN = sha256(b"a token").hexdigest()[:32]
+TOKEN, HALF = (sha256(each).hexdigest()[:32] for each in (b"a token", b"half of one"))
 
 
 @pytest.fixture
@@ -69,14 +69,14 @@ async def read(archive, number):
     raise AssertionError("the import ended first")
 
 
-async def left_by_a_dead_machine(archive, data, *, name, read=0):
+async def left_by_a_dead_machine(archive, data, *, name, read=0, at="tmp"):
     """An import of a file that lies in the store alone, of which so many rows were counted."""
     path = archive.settings.data / f"tmp/{TOKEN}.upload"
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(data)
     await archive.imports._uploads.share(path)
     path.unlink()
-    begun = {"path": f"tmp/{TOKEN}.upload", "owner": "dead", "now": datetime.now(UTC)}
+    begun = {"path": f"{at}/{TOKEN}.upload", "owner": "dead", "now": datetime.now(UTC)}
     async with archive.imports._db.write() as conn:
         number = await rows.create(conn, name=name, form="plain text", **begun)
         await rows.advance(conn, number, {rows.Reception.ADDED: read}, [])
@@ -169,6 +169,19 @@ async def test_of_what_a_dead_machine_had_read_no_row_comes_twice(here, store):
     assert waiting(store) == []
 
 
+async def test_what_a_machine_took_onto_another_disk_is_read_where_there_is_none(here, tmp_path):
+    (tmp_path / "disk").touch()
+    async with open_runtime(here) as archive:
+        left = {"name": "a.txt", "at": tmp_path / "disk" / "tmp"}
+        number = await left_by_a_dead_machine(archive, LINKS, **left)
+
+        assert (await archive.imports.status(number)).paused
+        await archive.imports.resume()
+        status = await read(archive, number)
+
+    assert (status.added, status.error) == (3, "")
+
+
 async def test_captures_that_a_dead_machine_took_are_kept_by_another(here, store):
     warc = Warc()
     warc.response("http://a.example/", b"<p>kept</p>", "text/html")
@@ -217,7 +230,7 @@ async def test_what_is_over_is_swept_and_what_waits_is_not(fronts, store, monkey
     path = (await send(first, LINKS, "mine.txt")).headers["Location"]
     await second.get(path)
     number = await left_by_a_dead_machine(one, LINKS, name="a.txt")
-    store.write("uploads/half/1-2", b"half")
+    store.write(f"uploads/{HALF}/1-2", b"half")
 
     await other.imports._uploads.sweep()
     assert len(waiting(store)) == 3
