@@ -85,10 +85,12 @@ async def queue_lag(conn: AsyncConnection, now: datetime) -> QueueLag:
     hosts = (
         await conn.execute(select(func.count()).select_from(queue_host).where(are_due))
     ).scalar()
+    since = func.min(queue_host.c.ready_at_ms)  # a host may wait in several lines
     longest = await conn.execute(
-        select(queue_host.c.host, queue_host.c.ready_at_ms)
+        select(queue_host.c.host, since.label("ready_at_ms"))
         .where(are_due, queue_host.c.ready_at_ms < turns.to_ms(now))
-        .order_by(queue_host.c.ready_at_ms, queue_host.c.host)
+        .group_by(queue_host.c.host)
+        .order_by(since, queue_host.c.host)
         .limit(MOST_WAITS)
     )
     taken = await conn.execute(

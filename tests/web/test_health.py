@@ -88,6 +88,8 @@ async def test_metrics_say_how_long_a_host_has_waited_and_whether_the_crawl_is_p
     await change_by_hand(
         settings.data,
         "UPDATE queue_host SET ready_at_ms = ready_at_ms - 3600000",
+        "INSERT INTO queue_host (priority, host, ready_at_ms)"
+        " SELECT (priority + 1) % 2, host, ready_at_ms + 1800000 FROM queue_host",
         "UPDATE job SET state = 'fetching', changed_at_ms = changed_at_ms - 60000",
     )
     await client.app[RUNTIME].oversight.pause(paused=True)
