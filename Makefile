@@ -70,8 +70,9 @@ clean:  ## remove what was built, not what was archived
 
 chromium:
 	@for each in chromium chromium-browser google-chrome; do \
-	  command -v $$each > /dev/null && exit 0; \
-	done; .ci/packages chromium chromium-headless-shell fonts-dejavu-core
+	  command -v $$each > /dev/null && found=1; \
+	done; [ -n "$$found" ] || .ci/packages chromium chromium-headless-shell fonts-dejavu-core
+	@ldconfig -p | grep -q libatomic.so.1 || .ci/packages libatomic1  # what drives it needs this
 
 strace:
 	@command -v strace > /dev/null || .ci/packages strace

@@ -55,7 +55,7 @@ def _driver() -> str:
         [node, _DRIVER, Path(program).parent, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert process.stdout
-    process.stdout.readline()
+    assert process.stdout.readline(), "what drives browsers did not start"
     atexit.register(_end, process, folder)
     return path
 
