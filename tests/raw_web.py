@@ -10,12 +10,14 @@ async def raw_web(answer: Callable[[bytes], bytes]) -> AsyncIterator[str]:
     """Answer each request's target with a whole response; gives the origin."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                request = await reader.readuntil(b"\r\n\r\n")
-                writer.write(answer(request.split(b" ", 2)[1]))
-                await writer.drain()
-        writer.close()
+        try:
+            with suppress(asyncio.IncompleteReadError, ConnectionError):
+                while True:
+                    request = await reader.readuntil(b"\r\n\r\n")
+                    writer.write(answer(request.split(b" ", 2)[1]))
+                    await writer.drain()
+        finally:
+            writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     try:

@@ -79,6 +79,8 @@ async def types(archive, origin) -> list[tuple[str, str]]:
 
 
 def answer(target: bytes) -> bytes:
+    if not target[1:].isdigit():
+        return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
     return head_with(DECLARED[int(target[1:])]) + PAGE
 
 
