@@ -26,13 +26,13 @@ copy_children()
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Twice as many as there are cores, where there is a GB for each.
+    """Twice as many as there are cores, three times with servers, where there is a GB for each.
 
-    Half of the time a test waits for processes, browsers and clocks.
+    Half of the time a test waits for processes, browsers and clocks, and for servers.
     """
     cores = os.cpu_count() or 1
     room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 30
-    return max(cores, min(2 * cores, room))
+    return max(cores, min((3 if "ARCHIVER_TEST_SERVER" in os.environ else 2) * cores, room))
 
 
 def pytest_configure(config: pytest.Config) -> None:
