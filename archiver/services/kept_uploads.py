@@ -49,7 +49,8 @@ class KeptUploads:
 
     def place_of(self, path: str) -> Path:
         """Where this machine has the file that an import names: another has other disks."""
-        return self.directory / Path(path).name if self.are_shared else self._data / path
+        here = self._data / path
+        return self.directory / here.name if self.are_shared and not here.exists() else here
 
     async def share(self, path: Path) -> None:
         """Have a file that lies here where every machine finds it.
