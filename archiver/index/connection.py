@@ -172,10 +172,7 @@ class AsyncConnection:
             await to_its_end(ending)
         finally:
             self._is_ahead = self._is_glancing = False
-            for each in self._under_way:  # they stood before it
-                if not each.cancelled():
-                    each.exception()
-            self._under_way.clear()
+            self._hear_what_is_under_way()
 
     def glance(self) -> None:
         """Let each statement see a moment of its own, until it is given back."""
@@ -198,12 +195,19 @@ class AsyncConnection:
     def close(self) -> None:
         """Close it once what it is at is done; a transaction that is open comes to nothing."""
         self._asked.give_up()
+        self._hear_what_is_under_way()
         self._thread.submit(self._close)
         self._thread.shutdown(wait=False)
 
     def wait_closed(self) -> None:
         """Wait until it is closed; blocking."""
         self._thread.shutdown(wait=True)
+
+    def _hear_what_is_under_way(self) -> None:
+        """Let nobody be told that nobody heard of a failure: all of them are one."""
+        for each in self._under_way:
+            each.add_done_callback(_heard)
+        self._under_way.clear()
 
     def _ask(self, work: Work) -> "asyncio.Future[Result]":
         if self.dialect.is_far:
@@ -243,6 +247,11 @@ class AsyncConnection:
     def _close(self) -> None:
         if self._opened is not None:
             self._opened.close()
+
+
+def _heard(done: asyncio.Future[Any]) -> None:
+    if not done.cancelled():
+        done.exception()
 
 
 def _set_up(conn: Connection, statements: Sequence[str]) -> None:

@@ -1,5 +1,8 @@
 """Many rows at once: all of them go in, or none does."""
 
+import asyncio
+import gc
+
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
@@ -21,20 +24,29 @@ async def count_one_by_one(db):
             await insert_rows(conn, counter, ("name", "value"), [(f"row {number}", number)])
 
 
+@pytest.mark.parametrize("is_first", [False, True], ids=["within", "first"])
 @pytest.mark.sqlite("SQLite alone goes on after some failures")
-async def test_no_row_stays_of_many_where_sqlite_ends_the_transaction_between_them(db):
+async def test_no_row_stays_of_many_where_sqlite_ends_the_transaction_between_them(db, is_first):
+    """And who asks is the one who is told."""
+    told = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said["message"]))
     rows = [(f"row {n}", n) for n in range(2 * MOST_VALUES)]
     async with db.write() as conn:
         before = (await conn.execute(text("SELECT count(*) FROM counter"))).scalar()
         await conn.exec_driver_sql(ENDS)
 
+    async def insert(conn):
+        await insert_rows(conn, counter, ("name", "value"), rows)
+
     with pytest.raises(IntegrityError, match="disk I/O error"):
-        async with db.write() as conn:
-            await insert_rows(conn, counter, ("name", "value"), rows)
+        async with db.write_asking(insert) if is_first else db.write() as conn:
+            await insert(conn)
 
     async with db.read() as conn:
         after = (await conn.execute(text("SELECT count(*) FROM counter"))).scalar()
     assert after == before
+    gc.collect()
+    assert told == []
 
 
 @pytest.mark.sqlite("SQLite alone goes on after some failures")
