@@ -1,12 +1,20 @@
-"""Logs: an event with its fields, on standard error, as a line for people or JSON for machines."""
+"""Logs: an event with its fields, on standard error, as a line for people or JSON for machines.
+
+An error that is told in words, one of ours or of a disk, stands in the line as its ``reason``;
+any other, which nobody foresaw, has its traceback under it.
+"""
 
 import json
 import logging
 import sys
 from datetime import UTC, datetime
+from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
 from types import TracebackType
 from typing import Any
 
+from archiver.errors import ArchiverError
+
+_OF_A_DISK = {EDQUOT, EFBIG, EIO, ENOSPC, EROFS}
 _COLOURS = {"debug": 36, "info": 32, "warning": 33, "error": 31, "critical": 31}
 _FIELDS = "fields"
 
@@ -33,16 +41,19 @@ class Log:
         self._write(logging.WARNING, event, fields)
 
     def error(self, event: str, *, exc_info: ExcInfo = False, **fields: object) -> None:
-        """What went wrong."""
+        """What went wrong, and by which error."""
         self._write(logging.ERROR, event, fields, exc_info)
 
     def exception(self, event: str, **fields: object) -> None:
-        """What went wrong, with the traceback of the exception that is handled just now."""
+        """What went wrong, by the error that is handled just now."""
         self._write(logging.ERROR, event, fields, exc_info=True)
 
     def _write(
         self, level: int, event: str, fields: dict[str, object], exc_info: ExcInfo = False
     ) -> None:
+        error = sys.exception() if exc_info is True else exc_info
+        if isinstance(error, ArchiverError) or _is_of_a_disk(error):
+            fields, exc_info = {**fields, "reason": str(error)}, False
         # Given as an argument, since an event may hold a percent sign.
         self._logger.log(level, "%s", event, extra={_FIELDS: fields}, exc_info=exc_info)
 
@@ -59,6 +70,11 @@ def configure(level: str, *, as_json: bool) -> None:
     least = logging.getLevelNamesMapping()[level.upper()]
     logging.basicConfig(handlers=[handler], level=max(least, logging.WARNING), force=True)
     logging.getLogger("archiver").setLevel(least)
+
+
+def _is_of_a_disk(error: object) -> bool:
+    """Whether a disk is full, may not be written, or is broken, which its words say."""
+    return isinstance(error, OSError) and error.errno in _OF_A_DISK
 
 
 class _StandardError(logging.StreamHandler[Any]):

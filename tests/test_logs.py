@@ -2,9 +2,11 @@
 
 import json
 import logging
+from errno import ENOSPC
 
 import pytest
 
+from archiver.errors import StoreError
 from archiver.logs import configure, get_log
 
 
@@ -41,6 +43,20 @@ def test_json_holds_the_fields_and_the_traceback(capsys):
     written = json.loads(line)
     assert (written["level"], written["event"], written["items"]) == ("error", "broke off", 3)
     assert written["exception"].endswith("'why'")
+
+
+@pytest.mark.parametrize("error", [StoreError("It is full."), OSError(ENOSPC, "It is full")])
+def test_what_is_told_in_words_has_no_traceback(capsys, error):
+    configure("info", as_json=False)
+
+    try:
+        raise error
+    except type(error):
+        get_log("archiver.test").exception("not kept", items=3)
+    get_log("archiver.test").error("not kept", exc_info=error)
+
+    for line, fields in zip(capsys.readouterr().err.splitlines(), (" items=3", ""), strict=True):
+        assert line.endswith(f" [error] not kept{fields} reason={str(error)!r}")
 
 
 def test_other_libraries_are_heard_from_warnings_on(capsys):
