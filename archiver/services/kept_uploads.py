@@ -18,6 +18,7 @@ from archiver.index import imports, shared_files
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.logs import get_log
+from archiver.model.message import marked
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import UploadingShelf
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 TMP = "tmp"
 STALE_SECONDS = 86400
 WHOLE, LOOKED_AT = ".upload", ".look"
-NOT_KEPT = "This file is not kept any more. Give it again."
+NOT_KEPT = marked("This file is not kept any more. Give it again.")
 
 log = get_log(__name__)
 

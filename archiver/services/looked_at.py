@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from archiver.errors import NotFound
+from archiver.errors import NotFound, StoreUnavailable
 from archiver.index.database import Database
 from archiver.patterns import late_pattern
 from archiver.services.kept_uploads import (
@@ -68,7 +68,7 @@ class LookedAtFiles:
 
         Raises:
             NotFound: it is none, or not any more.
-            StoreUnavailable: it came to another machine, and the store does not answer.
+            StoreUnavailable: it came to another machine, and can't be had here now.
         """
         if not _TOKEN.fullmatch(token):
             raise NotFound(NOT_KEPT)
@@ -76,8 +76,14 @@ class LookedAtFiles:
         try:
             name = json.loads(await self._said_of(path))
             await self._uploads.have_here(path)
-        except (OSError, ValueError):
+        except (FileNotFoundError, ValueError):
             raise NotFound(NOT_KEPT) from None
+        except OSError as error:
+            raise StoreUnavailable(
+                "The file is kept, but can't be had on this machine: {detail}. Make room on its "
+                "disk, or go on at another machine.",
+                detail=error.strerror or str(error),
+            ) from error
         if not await asyncio.to_thread(path.is_file):
             raise NotFound(NOT_KEPT)
         return LookedAt(token, path, str(name))

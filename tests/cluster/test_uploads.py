@@ -87,11 +87,17 @@ async def test_a_file_that_one_front_end_took_is_looked_at_and_imported_at_anoth
     one, other, first, second = fronts
     path = (await send(first, LINKS, "mine.txt")).headers["Location"]
 
+    folder = other.settings.data / "tmp"
+    folder.touch()  # as on a disk that takes no copy
+    refused = await second.get(path)
+    folder.unlink()
     page = await (await second.get(path)).text()
     chosen = {"csrf_token": await token_of(second), "tags": "new"}
     done = await second.post(path, data=chosen, allow_redirects=False)
     status = await read(other, int(done.headers["Location"].removeprefix("/import/")))
 
+    assert refused.status == 503
+    assert "The file is kept, but can" in await refused.text()
     assert "mine.txt" in page
     assert (status.name, status.added, status.error) == ("mine.txt", 3, "")
     assert [(await each.get(path)).status for each in (first, second)] == [404, 404]
