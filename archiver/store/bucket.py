@@ -31,6 +31,7 @@ _REFUSALS = frozenset(
     {"AccessDenied", "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "ExpiredToken"}
 )
 _NO_BUCKET = "NoSuchBucket"
+_OTHER_CLOCK = "RequestTimeTooSkewed"
 _NO_RANGES = frozenset({"InvalidRange", "416"})
 _CODE = late_pattern(r"<Code>(\w{1,64})</Code>")
 _STATUS = late_pattern(r"\b(?:status|code):? ?(\d{3})\b")
@@ -139,6 +140,11 @@ def _in_our_words() -> Iterator[None]:
         if why in _NO_RANGES:
             raise _NoSuchRange(
                 "The object store has less of an object than it should. Run `archiver verify`."
+            ) from None
+        if why == _OTHER_CLOCK:
+            raise StoreUnavailable(
+                "The object store refuses what this machine asks: their clocks differ. Set the "
+                "clock of this machine right."
             ) from None
         if why in _REFUSALS or isinstance(error, _REFUSED):
             raise StoreUnavailable(

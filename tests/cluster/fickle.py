@@ -14,6 +14,7 @@ class Fickle:
     Attributes:
         asked: methods and paths, in order.
         failing: methods that fail, each with the status that it is answered with.
+        code: what the store calls that.
         spoil: changes what is given back for a GET.
         heard: called with a method when a request has come.
         answered: called with a method once the server has answered, before the client hears of it.
@@ -22,6 +23,7 @@ class Fickle:
     def __init__(self, behind: int) -> None:
         self.asked: list[tuple[str, str]] = []
         self.failing: dict[str, int] = {}
+        self.code = ""
         self.spoil = bytes
         self.heard = self.answered = _nothing
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self, behind))
@@ -54,7 +56,7 @@ def _handler(fickle: Fickle, behind: int) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             fickle.heard(self.command)
             if status := fickle.failing.get(self.command):
-                self.send(status, [], b"")
+                self.send(status, [], f"<Error><Code>{fickle.code}</Code></Error>".encode())
                 return
             upstream = HTTPConnection("127.0.0.1", behind, timeout=30)
             try:

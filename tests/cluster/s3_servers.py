@@ -104,10 +104,10 @@ def _call(port: int, method: str, path: str, body: bytes = b"") -> bytes:
 
 
 @contextmanager
-def s3_server(folder: Path) -> Iterator[S3Server]:
-    """A server, with a folder of its own."""
+def s3_server(folder: Path, kind: str = "") -> Iterator[S3Server]:
+    """A server, with a folder of its own; of which kind the environment says, if nobody does."""
     port = free_port()
-    if os.environ.get("ARCHIVER_TEST_S3", "moto") == "moto":
+    if (kind or os.environ.get("ARCHIVER_TEST_S3", "moto")) == "moto":
         with _moto(port) as moto:
             yield moto
     else:

@@ -240,6 +240,15 @@ def test_credentials_that_are_refused_are_said_in_a_sentence_without_them(
     assert store.server.access not in str(refused.value)
 
 
+def test_a_clock_that_the_store_does_not_believe_is_said_to_be_wrong(shelf, store, tmp_path):
+    (place,) = written(shelf, "one")
+    store.fickle.failing, store.fickle.code = {"GET": 403, "PUT": 403}, "RequestTimeTooSkewed"
+
+    for asked in (lambda: shelf.upload(place.segment), lambda: opened(store, tmp_path)):
+        with pytest.raises(StoreUnavailable, match="clock"):
+            asked()
+
+
 def test_a_store_that_nobody_listens_for_is_said_in_a_sentence(store, tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 
