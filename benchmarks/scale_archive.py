@@ -14,7 +14,7 @@ from pathlib import Path
 
 from archiver.archive import INDEX
 from archiver.config import Settings
-from archiver.index import captures, recording, search_parts, seeds
+from archiver.index import captures, recorded_seeds, recording, search_parts
 from archiver.index.database import Database
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.annotation import Annotation
@@ -126,7 +126,7 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
         for n, url, at, capture in zip(numbers, urls, moments, real, strict=True)
     ]
     async with db.write() as conn:
-        ids = await seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
+        ids = await recorded_seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
         rows = await captures.insert_all(conn, fresh)
         made = [
             snapshot(seed, capture, held[n % REAL].snapshot, words(n, chance, hosts), at)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from archiver.index import captures, recording, seeds, segments
+from archiver.index import captures, recorded_seeds, recording, segments
 from archiver.index.database import Database
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.annotation import Annotation
@@ -51,7 +51,7 @@ async def fill(
     ]
     async with database.write_much() as conn:
         await segments.advance(conn, {SEGMENT: first + len(pages)})
-        ids = await seeds.restore(
+        ids = await recorded_seeds.restore(
             conn,
             [
                 RevisedSeed(Seed(hash_url(url), url, host(url), each), 0)

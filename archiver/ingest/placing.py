@@ -6,7 +6,7 @@ Many at a time: a transaction for each costs more than all that is done within i
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from archiver.index import captures, seeds, snapshots
+from archiver.index import captures, recorded_seeds, seeds, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.model.capture import Capture, HashUrl, PayloadDigest, RecordId, Timestamp
 from archiver.model.requisite import RequisiteOutcome
@@ -99,7 +99,7 @@ async def _ensure(conn: AsyncConnection, pages: Iterable[ForeignPage]) -> dict[H
             RevisedSeed(each.seed, each.revision) for each in turn if each.revision is not None
         ]
         if revised:
-            ids |= await seeds.take_in(conn, revised)
+            ids |= await recorded_seeds.take_in(conn, revised)
     return ids
 
 

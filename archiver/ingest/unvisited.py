@@ -14,7 +14,7 @@ from itertools import chain
 from archiver.crawl.context import CrawlContext
 from archiver.errors import ArchiverError
 from archiver.formats.seeds import bounded
-from archiver.index import attempts, entries, seeds
+from archiver.index import attempts, entries, recorded_seeds, seeds
 from archiver.ingest.exchanges import ForeignEntryRecord
 from archiver.ledger.visit_result import VisitResult
 from archiver.memento.timestamps import to_timestamp
@@ -122,7 +122,7 @@ class EntryIntake:
         async with self._context.db.read() as conn:
             before = await entries.states_of(conn, _keys(some))
         async with self._context.db.write() as conn:
-            ids = await seeds.take_in(conn, [each.revised_seed for each in some])
+            ids = await recorded_seeds.take_in(conn, [each.revised_seed for each in some])
             later = _later(some, ids, await attempts.of_entries(conn, [*ids.values()]))
             waits = {ids[key] for key, state in before.items() if state is State.QUEUED}
             made = [(each.entry.id, each.at, each.failure) for each in later if each.failure]
@@ -160,7 +160,7 @@ class EntryIntake:
         wanted = [each.revised_seed for each in some if each.seed.hash_url in known]
         if wanted:
             async with self._context.db.write() as conn:
-                await seeds.take_in(conn, wanted)
+                await recorded_seeds.take_in(conn, wanted)
 
 
 def _keys(some: Sequence[Unvisited]) -> list[HashUrl]:

@@ -12,8 +12,8 @@ from archiver.index import (
     failed_attempts,
     outcomes,
     rebuild_scratch,
+    recorded_seeds,
     recording,
-    seeds,
     snapshots,
 )
 from archiver.index.database import AsyncConnection
@@ -47,7 +47,9 @@ async def restore(
         group: records, of which no two are of one entry.
         problems: gets the places that could not be used, and why.
     """
-    ids = await seeds.restore(conn, [_revised_seed(entry_record) for entry_record, _ in group])
+    ids = await recorded_seeds.restore(
+        conn, [_revised_seed(entry_record) for entry_record, _ in group]
+    )
     leases = await rebuild_scratch.open_leases(conn, [*ids.values()])
     known = await entries.with_revisions(conn, [*ids.values()])
     revised = {key: known[number] for key, number in ids.items()}

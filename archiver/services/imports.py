@@ -26,21 +26,16 @@ from archiver.services.import_reading import (
     kind_of_file,
 )
 from archiver.services.import_status import ImportStatuses
+from archiver.services.kept_imports import KeptImport, KeptImports
 from archiver.services.kept_uploads import KeptUploads, end_look
 from archiver.services.looked_at import LookedAtFiles
 from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.files import sync_file
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 
-REST_SECONDS = 15.0
 CLAIM_SECONDS = 10.0
 SWEEP_SECONDS = 3600.0
 STOPPED = "It was stopped. Import the file again to read the rest."
-GONE = (
-    "Reading broke off: the file that was kept for it is gone. Give it again: what is known is "
-    "passed over."
-)
 
 log = get_log(__name__)
 
@@ -70,6 +65,7 @@ class Imports:
         self._reader = ImportReader(
             db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
         )
+        self._kept = KeptImports(db, self._uploads, self._statuses, self._reader)
         self._reading: set[asyncio.Task[None]] = set()
 
     async def read_file(
@@ -146,7 +142,7 @@ class Imports:
         if not was_looked_at:
             await self._uploads.share(path)
         number = await self._create(name, form, kept, choices=choices, was_looked_at=was_looked_at)
-        self._begin(_Kept(number, name, path, choices), skip=0)
+        self._begin(KeptImport(number, name, path, choices), skip=0)
         return await self.status(number)
 
     async def holds_links(self, path: Path, name: str) -> bool:
@@ -163,7 +159,7 @@ class Imports:
             claimed = await imports.claim(conn, self._owner, some)
         for each in claimed:
             path = self._uploads.place_of(each.path)
-            self._begin(_Kept(each.id, each.name, path, each.choices), skip=each.read)
+            self._begin(KeptImport(each.id, each.name, path, each.choices), skip=each.read)
 
     async def go_on(self) -> None:
         """Resume now and then, for ever: a process that read may die while this one lives.
@@ -261,90 +257,30 @@ class Imports:
             async with self._db.write() as conn:
                 await imports.finish(conn, number, error=reason)
 
-    def _begin(self, kept: "_Kept", *, skip: int) -> None:
-        reading = self._read_kept(kept, skip)
-        task = asyncio.create_task(reading, name=f"import-{kept.name}")
+    def _begin(self, kept: KeptImport, *, skip: int) -> None:
+        task = asyncio.create_task(self._read_kept(kept, skip), name=f"import-{kept.name}")
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
 
-    async def _read_kept(self, kept: "_Kept", skip: int) -> None:
+    async def _read_kept(self, kept: KeptImport, skip: int) -> None:
         """Read a kept file to its end; then it goes, also where a stop comes just then."""
         try:
-            await self._read_on(kept, skip)
+            await self._kept.read(kept, skip)
         finally:
             await to_its_end(self._leave(kept))
 
-    async def _leave(self, kept: "_Kept") -> None:
+    async def _leave(self, kept: KeptImport) -> None:
         """Remove a kept file that was read to its end."""
         with suppress(ArchiverError):
             if not (await self.status(kept.number)).is_unread:
                 await self._uploads.forget(kept.path)
                 await self._write_receipts()
 
-    async def _read_on(self, kept: "_Kept", skip: int) -> None:
-        """Read a kept file, however often the disk or the index refuse."""
-        while True:
-            try:
-                await self._read_once(kept, skip)
-            except (ArchiverError, OSError):
-                log.exception("import broke off; it goes on", name=kept.name, seconds=REST_SECONDS)
-            else:
-                return
-            await asyncio.sleep(REST_SECONDS)
-            with suppress(ArchiverError):
-                skip = (await self.status(kept.number)).read
-
-    async def _read_once(self, kept: "_Kept", skip: int) -> None:
-        """Read a kept file; one that can't be read any further ends its import.
-
-        Raises:
-            ArchiverError, OSError: it may go better later.
-        """
-        try:
-            await self._read_from(kept, skip)
-        except FileNotFoundError:
-            reason = GONE
-        except UnreadableFile as error:
-            reason = f"Reading broke off: {error}"
-        except (ArchiverError, OSError):
-            raise
-        except Exception as unforeseen:
-            # The one edge of a kept file: whatever it does to a reader, its import ends.
-            reason = UNFORESEEN.format(name=kept.name, kind=type(unforeseen).__name__)
-            log.exception("import given up", name=kept.name)
-        else:
-            return
-        log.warning("import given up", name=kept.name, reason=reason)
-        async with self._db.write() as conn:
-            await imports.finish(conn, kept.number, error=reason)
-
-    async def _read_from(self, kept: "_Kept", skip: int) -> None:
-        name, number = kept.name, kept.number
-        await self._uploads.have_here(kept.path)
-        with await asyncio.to_thread(kept.path.open, "rb") as source:
-            if kind := await asyncio.to_thread(kind_of_file, source, name):
-                await self._reader.read_captures(number, source, name, kind, lambda _: None)
-                return
-            opened = self._reader.open_links(source, name, skip=skip, choices=kept.choices)
-            async with opened as links:
-                first = await links.next_batch()
-                await self._reader.read_links(number, first, links, lambda _: None)
-
 
 def _within(path: Path, data: Path) -> Path:
     """A file's path from the data directory on, so that it is found where that was moved."""
     whole, around = path.resolve(), data.resolve()
     return whole.relative_to(around) if whole.is_relative_to(around) else whole
-
-
-@frozen
-class _Kept:
-    """An import whose file lies here until it is read."""
-
-    number: int
-    name: str
-    path: Path
-    choices: Choices
 
 
 def _why(error: BaseException) -> str:

@@ -23,6 +23,7 @@ from archiver.index import (
     gone,
     imports,
     rebuild_scratch,
+    recorded_seeds,
     seeds,
     shared_files,
     waiting,
@@ -263,7 +264,7 @@ async def _carry_over_unrecorded(old: Database, new: Database) -> None:
         if not found:
             return
         async with new.write() as conn:
-            await seeds.restore(conn, found, unrecorded=True)
+            await recorded_seeds.restore(conn, found, unrecorded=True)
 
 
 async def _carry_over_feeds(old: Database, new: Database) -> None:

@@ -12,6 +12,7 @@ from archiver.index import (
     outcomes,
     queue,
     receipts,
+    recorded_seeds,
     seeds,
     tags,
     unrecorded,
@@ -140,9 +141,9 @@ async def test_restoring_makes_entries_as_records_say_without_a_job(db, seed):
     said = [seed("http://a.example/", title="A", tags=("t",)), seed("http://b.example/")]
 
     async with db.write() as conn:
-        first = await seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
+        first = await recorded_seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
         again = RevisedSeed(seed("http://a.example/", tags=("u",)), 0)
-        second = await seeds.restore(conn, [again])
+        second = await recorded_seeds.restore(conn, [again])
 
     assert first[said[0].hash_url] == second[said[0].hash_url]
     assert (await entry_of(db, said[0]))[1].annotation.tags == ("t", "u")
@@ -159,7 +160,7 @@ async def test_the_highest_revision_of_an_annotation_holds_in_whatever_order_the
 
     async with db.write() as conn:
         for number in order:
-            await seeds.restore(conn, [revised(number)])
+            await recorded_seeds.restore(conn, [revised(number)])
 
     annotation = (await entry_of(db, revised(3).seed))[1].annotation
     assert annotation == revised(3).seed.annotation

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime
 
-from archiver.index import entries, queue, seeds, waiting
+from archiver.index import entries, queue, recorded_seeds, seeds, waiting
 from archiver.index.turns import Turns
 from archiver.model.seed import RevisedSeed
 
@@ -29,7 +29,7 @@ async def test_what_is_in_no_record_yet_is_told(db, seed, keep):
         entry_id, _ = await entries.by_hash(conn, seed("http://a.example/").hash_url)
         await keep(conn, entry_id, "http://a.example/")
         later = RevisedSeed(seed("http://a.example/", tags=("t",)), 3)
-        await seeds.restore(conn, [later], unrecorded=True)
+        await recorded_seeds.restore(conn, [later], unrecorded=True)
 
         said, after = await waiting.unrecorded_seeds(conn, 0, limit=9)
 

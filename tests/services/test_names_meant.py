@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index import seeds
+from archiver.index import recorded_seeds
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
 from archiver.model.listing import ListingQuery
@@ -33,7 +33,7 @@ async def search(tmp_path):
             )
             for n, (url, tags, lists) in enumerate(NAMED)
         ]
-        await seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
+        await recorded_seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
     yield Search(opened, store=None)
     await opened.close()
 
