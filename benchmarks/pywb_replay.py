@@ -18,7 +18,6 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-import venv
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from pathlib import Path
 from warcio.archiveiterator import ArchiveIterator
 
 from benchmarks.capture import run
+from benchmarks.environments import environment_with
 from benchmarks.pages import PageServer, made_up
 
 PAGES = 12
@@ -38,7 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
-        programs = options.pywb or install_pywb(root / "pywb")
+        programs = options.pywb or environment_with(root / "pywb", "pywb")
         data = capture(root)
         captures = read_captures(data)
         give_to_pywb(root, data, programs)
@@ -152,15 +152,6 @@ def get(url: str) -> tuple[int, bytes]:
             return response.status, response.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
-
-
-def install_pywb(directory: Path) -> Path:
-    """Make an environment with pywb; return its ``bin``."""
-    venv.create(directory, with_pip=True)
-    pip = [directory / "bin" / "python", "-m", "pip", "--quiet", "install"]
-    subprocess.run([*pip, "--upgrade", "pip", "setuptools", "wheel"], check=True)
-    subprocess.run([*pip, "pywb"], check=True)
-    return directory / "bin"
 
 
 def free_port() -> int:

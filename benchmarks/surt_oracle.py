@@ -10,7 +10,6 @@ Hypothesis looks for the shortest URL on which the two differ.
 import argparse
 import subprocess
 import tempfile
-import venv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from hypothesis import strategies as st
 from archiver.errors import InvalidUrl
 from archiver.urls.parse import parse_url
 from archiver.urls.surt import surt
+from benchmarks.environments import environment_with
 
 SESSION = "0123456789ABCDEF0123456789abcdef"
 HOSTS = """
@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=20_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        programs = options.surt or install(Path(directory))
+        programs = options.surt or environment_with(Path(directory), "surt")
         with oracle(programs) as key_of:
             given_urls = options.urls.read_text().split() if options.urls else []
             compared = sum(compare(url, key_of) for url in given_urls)
@@ -101,15 +101,6 @@ def oracle(programs: Path) -> Iterator[Callable[[str], str]]:
             return answers.readline().rstrip("\n")
 
         yield key_of
-
-
-def install(directory: Path) -> Path:
-    """Make an environment with surt; return its ``bin``."""
-    venv.create(directory, with_pip=True)
-    pip = [directory / "bin" / "python", "-m", "pip", "--quiet", "install"]
-    subprocess.run([*pip, "--upgrade", "pip", "setuptools", "wheel"], check=True)
-    subprocess.run([*pip, "surt"], check=True)
-    return directory / "bin"
 
 
 if __name__ == "__main__":

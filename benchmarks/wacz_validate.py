@@ -10,10 +10,10 @@ import argparse
 import os
 import subprocess
 import tempfile
-import venv
 from pathlib import Path
 
 from benchmarks.capture import run
+from benchmarks.environments import environment_with
 from benchmarks.pywb_replay import capture
 
 
@@ -23,20 +23,12 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
-        programs = options.wacz or install(root / "wacz")
+        programs = options.wacz or environment_with(root / "wacz", "wacz")
         environment = os.environ | {"ARCHIVER_DATA": str(capture(root))}
         for name, narrowed in (("all", []), ("some", ["--query", "Page 3"])):
             file = root / f"{name}.wacz"
             run(["export", "wacz", str(file), *narrowed], environment)
             subprocess.run([programs / "wacz", "validate", "-f", file], check=True)
-
-
-def install(directory: Path) -> Path:
-    """Make an environment with wacz; return its ``bin``."""
-    venv.create(directory, with_pip=True)
-    pip = [directory / "bin" / "python", "-m", "pip", "--quiet", "install"]
-    subprocess.run([*pip, "wacz"], check=True)
-    return directory / "bin"
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import IO
 
 from archiver.books import page
 from archiver.books.epub import Epub
-from archiver.errors import ArchiverError, InputError, NotFound
+from archiver.errors import InputError, NotFound
 from archiver.html.colours import plain
 from archiver.index import entries
 from archiver.index.database import Database
@@ -17,7 +17,7 @@ from archiver.model.chapter import Chapter
 from archiver.model.entry import Entry, Snapshot
 from archiver.scratch import scratch_file
 from archiver.services.article_pictures import ArticlePictures
-from archiver.services.entries import Entries
+from archiver.services.entries_shown import EntriesShown
 from archiver.services.manifest import Manifest, Selected, draw_up
 from archiver.store.segments import SegmentStore
 
@@ -34,7 +34,7 @@ class Books:
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
-        self._entries = Entries(db, store)
+        self._shown = EntriesShown(db, store)
         self._pictures = ArticlePictures(db, store)
 
     async def begin(self, selected: Selected) -> Manifest:
@@ -99,14 +99,8 @@ class Books:
 
     async def _chapters(self, manifest: Manifest, at: str | None) -> AsyncIterator[Chapter]:
         left = MOST_BYTES
-        for row in manifest.entries:
-            async with self._db.read() as conn:
-                entry = (await entries.by_ids(conn, [row])).get(row)
-            if entry is None:
-                continue
-            try:
-                shown = await self._entries.snapshot(entry.hash_url, at)
-            except ArchiverError:
+        async for entry, shown in self._shown.each(manifest.entries, at):
+            if shown is None:
                 yield chapter_of(entry, None, "")
                 continue
             html = await asyncio.to_thread(plain, shown.article)

@@ -14,6 +14,7 @@ from archiver.ledger.snapshot_records import read_snapshot_record
 from archiver.model.capture import Capture, Location, RecordId
 from archiver.model.likeness import Likeness
 from archiver.model.rendering import Rendering
+from archiver.services.stretches import stretches
 from archiver.store import scanning
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import Shelf
@@ -169,12 +170,7 @@ class Fixity:
 
     async def _verify_snapshots(self) -> AsyncIterator[Finding]:
         """Check that the records each snapshot points at are there and of the right type."""
-        after = 0
-        while True:
-            async with self._db.read() as conn:
-                held, after = await snapshots.after(conn, after, limit=CHUNK)
-            if not held:
-                return
+        async for held in stretches(self._db, snapshots.after, most=CHUNK):
             async with self._db.read() as conn:
                 drawn = await likenesses.of_snapshots(conn, [each.row_id for each in held])
             for finding in await asyncio.to_thread(self._point_at_nothing, held, drawn):

@@ -2,8 +2,7 @@
 
 from archiver.index import import_shares, imports, list_shares, receipts
 from archiver.index.database import Database
-
-CHUNK = 2_000
+from archiver.services.stretches import MOST, stretches
 
 
 async def carry_imports_over(old: Database, new: Database) -> None:
@@ -15,8 +14,12 @@ async def carry_imports_over(old: Database, new: Database) -> None:
         await receipts.note_known_whole(conn, whole)
     for number in open_:
         await _carry_rows(old, new, number)
-    await _carry_owners(old, new)
-    await _carry_shares(old, new)
+    async for owners in stretches(old, import_shares.owners_after):
+        async with new.write() as conn:
+            await import_shares.restore(conn, owners, [])
+    async for shares in stretches(old, import_shares.shares_after):
+        async with new.write() as conn:
+            await import_shares.restore(conn, [], shares)
     async with old.read() as conn:
         brought = await list_shares.all_of_them(conn)
     async with new.write() as conn:
@@ -27,31 +30,9 @@ async def _carry_rows(old: Database, new: Database, number: int) -> None:
     after = 0
     while True:
         async with old.read() as conn:
-            rows = await receipts.page(conn, number, after=after, limit=CHUNK)
+            rows = await receipts.page(conn, number, after=after, limit=MOST)
         if not rows:
             return
         async with new.write() as conn:
             await receipts.restore_rows(conn, number, rows)
         after = rows[-1].row
-
-
-async def _carry_owners(old: Database, new: Database) -> None:
-    after = 0
-    while True:
-        async with old.read() as conn:
-            found, after = await import_shares.owners_after(conn, after, limit=CHUNK)
-        if not found:
-            return
-        async with new.write() as conn:
-            await import_shares.restore(conn, found, [])
-
-
-async def _carry_shares(old: Database, new: Database) -> None:
-    after = 0
-    while True:
-        async with old.read() as conn:
-            found, after = await import_shares.shares_after(conn, after, limit=CHUNK)
-        if not found:
-            return
-        async with new.write() as conn:
-            await import_shares.restore(conn, [], found)

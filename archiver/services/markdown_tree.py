@@ -14,7 +14,7 @@ from archiver.books.epub import PICTURES
 from archiver.books.markdown import to_markdown
 from archiver.books.page import about
 from archiver.books.pictures import with_pictures
-from archiver.errors import ArchiverError, InvalidUrl, NotFound
+from archiver.errors import InvalidUrl, NotFound
 from archiver.formats.highlights import quotations
 from archiver.formats.markdown import entry_markdown
 from archiver.html.colours import plain
@@ -26,7 +26,8 @@ from archiver.model.entry import Entry, Snapshot
 from archiver.rewrite.article import links_of, without_title
 from archiver.services.article_pictures import ArticlePictures
 from archiver.services.books import chapter_of
-from archiver.services.entries import Entries, SnapshotDetail
+from archiver.services.entries import SnapshotDetail
+from archiver.services.entries_shown import EntriesShown
 from archiver.services.manifest import Selected, draw_up
 from archiver.services.packages import Sink
 from archiver.store.segments import SegmentStore
@@ -53,7 +54,7 @@ class MarkdownTree:
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
-        self._entries = Entries(db, store)
+        self._shown = EntriesShown(db, store)
         self._pictures = ArticlePictures(db, store)
 
     async def begin(self, wanted: Selected) -> "array[int]":
@@ -72,12 +73,9 @@ class MarkdownTree:
         self, rows: "array[int]", at: str | None = None
     ) -> AsyncGenerator[Member, None]:
         """The files of these entries, at their newest snapshots or at those nearest to a moment."""
-        for row in rows:
-            async with self._db.read() as conn:
-                found = (await entries.by_ids(conn, [row])).get(row)
-            if found:
-                for member in await self._members(found, rows, at):
-                    yield member
+        async for entry, shown in self._shown.each(rows, at):
+            for member in await self._members(entry, shown, rows):
+                yield member
 
     async def zip(self, rows: "array[int]", at: str | None = None) -> AsyncGenerator[bytes, None]:
         """All of them as a zip file."""
@@ -95,15 +93,7 @@ class MarkdownTree:
     async def text(self, rows: "array[int]", at: str | None = None) -> AsyncGenerator[bytes, None]:
         """All of them as one text, one under another; what they show and lead to is on the web."""
         written = 0
-        for row in rows:
-            async with self._db.read() as conn:
-                entry = (await entries.by_ids(conn, [row])).get(row)
-            if entry is None:
-                continue
-            try:
-                shown = await self._entries.snapshot(entry.hash_url, at)
-            except ArchiverError:
-                shown = None
+        async for entry, shown in self._shown.each(rows, at):
             number = 0 if len(rows) == 1 else written + 1
             made = await asyncio.to_thread(_as_text, entry, shown, number)
             yield f"{BETWEEN if written else ''}{made}".encode("utf-8", "replace")
@@ -116,10 +106,10 @@ class MarkdownTree:
             if each.path.endswith("/index.md"):
                 yield HashUrl(each.path.partition("/")[0])
 
-    async def _members(self, entry: Entry, rows: "array[int]", at: str | None) -> list[Member]:
-        try:
-            shown = await self._entries.snapshot(entry.hash_url, at)
-        except ArchiverError:
+    async def _members(
+        self, entry: Entry, shown: SnapshotDetail | None, rows: "array[int]"
+    ) -> list[Member]:
+        if shown is None:
             return [_text(entry, None, "")]
         html = without_title(await asyncio.to_thread(plain, shown.article), entry.title)
         pictures = await self._pictures.of(html, shown.snapshot.timestamp)

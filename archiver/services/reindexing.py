@@ -41,12 +41,12 @@ from archiver.services.import_carrying import carry_imports_over
 from archiver.services.kept_uploads import bring_all
 from archiver.services.receipt_files import receipts_of, restore_all, write_owed
 from archiver.services.shared_copies import write_copies
+from archiver.services.stretches import MOST, stretches
 from archiver.store.machine import machine_of
 from archiver.store.segments import SegmentStore
 from archiver.values import frozen
 from archiver.warc.record import Record
 
-CHUNK = 1000
 MOST_OWED = 100_000
 _IN_USE_ELSEWHERE = (
     "Another machine uses the archive. Stop the servers and crawls of every machine first."
@@ -243,28 +243,16 @@ async def _carry_over(old: Database, new: Database) -> int:
     async with new.write() as conn:
         for each in left:
             await imports.restore(conn, each)
-    await _carry_over_unrecorded(old, new)
+    async for unrecorded in stretches(old, waiting.unrecorded_seeds):
+        async with new.write() as conn:
+            await recorded_seeds.restore(conn, unrecorded, unrecorded=True)
     await _carry_over_feeds(old, new)
     await _carry_over_files(old, new)
-    after = count = 0
-    while True:
-        async with old.read() as conn:
-            found, after = await waiting.open_seeds(conn, after, limit=CHUNK)
-        if not found:
-            return count
+    count = 0
+    async for seeds_open in stretches(old, waiting.open_seeds):
         async with new.write() as conn:
-            count += await _enqueue_again(conn, found)
-
-
-async def _carry_over_unrecorded(old: Database, new: Database) -> None:
-    after = 0
-    while True:
-        async with old.read() as conn:
-            found, after = await waiting.unrecorded_seeds(conn, after, limit=CHUNK)
-        if not found:
-            return
-        async with new.write() as conn:
-            await recorded_seeds.restore(conn, found, unrecorded=True)
+            count += await _enqueue_again(conn, seeds_open)
+    return count
 
 
 async def _carry_over_feeds(old: Database, new: Database) -> None:
@@ -276,7 +264,7 @@ async def _carry_over_feeds(old: Database, new: Database) -> None:
         after = ""
         while True:
             async with old.read() as conn:
-                items = await followed_feeds.items_of(conn, url, after=after, limit=CHUNK)
+                items = await followed_feeds.items_of(conn, url, after=after, limit=MOST)
             if not items:
                 break
             async with new.write() as conn:

@@ -4,7 +4,8 @@ PostgreSQL runs already (``.ci/with-postgres``): each test gets a database of it
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from uuid import uuid4
 
 import obstore
@@ -12,6 +13,7 @@ import pytest
 from obstore.store import S3Store
 
 from archiver.config import Settings
+from tests.cluster.archives import elsewhere
 from tests.cluster.fickle import Fickle
 from tests.cluster.s3_servers import REGION, S3Server, s3_server
 from tests.in_postgres import SERVER, administer
@@ -91,3 +93,15 @@ def settings(store, tmp_path) -> Settings:
         retries=0,
         render="never",
     )
+
+
+@pytest.fixture
+def here(settings: Settings, address: str) -> Settings:
+    """A machine whose archive is others', too."""
+    return replace(settings, index=address, crawl_processes=1)
+
+
+@pytest.fixture
+def there(here: Settings, tmp_path: Path) -> Settings:
+    """Another machine at the same archive."""
+    return elsewhere(here, tmp_path / "b")

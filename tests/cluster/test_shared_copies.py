@@ -9,7 +9,6 @@ from archiver.errors import InputError
 from archiver.net.given_cookies import GivenCookies
 from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
-from tests.cluster.archives import elsewhere
 from tests.cluster.commands import ran
 
 FEEDS = [f"https://{name}.example/feed" for name in "abc"]
@@ -19,16 +18,6 @@ COOKIES = "a.example\tFALSE\t/\tFALSE\t0\tsession\tsecret\n"
 def opml(url):
     line = f'<outline type="rss" text="Feed" xmlUrl="{url}"/>'
     return f'<opml version="2.0"><head/><body>{line}</body></opml>'.encode()
-
-
-@pytest.fixture
-def here(settings, address):
-    return replace(settings, index=address, crawl_processes=1)
-
-
-@pytest.fixture
-def there(here, tmp_path):
-    return elsewhere(here, tmp_path / "b")
 
 
 async def followed(archive):

@@ -18,7 +18,6 @@ from archiver.runtime import open_runtime
 from archiver.services import kept_uploads
 from archiver.services.migrating import Places, migrate
 from archiver.web.app import build_app
-from tests.cluster.archives import elsewhere
 from tests.cluster.commands import archiver
 from tests.cluster.owner import as_owner
 from tests.warcs import Warc
@@ -26,16 +25,6 @@ from tests.web.test_import_look import send, token_of
 
 LINKS = b"http://a.example/1\nhttp://a.example/2\nhttp://a.example/3\n"
 TOKEN, HALF = (sha256(each).hexdigest()[:32] for each in (b"a token", b"half of one"))
-
-
-@pytest.fixture
-def here(settings, address):
-    return replace(settings, index=address, crawl_processes=1)
-
-
-@pytest.fixture
-def there(here, tmp_path):
-    return elsewhere(here, tmp_path / "b")
 
 
 @pytest.fixture

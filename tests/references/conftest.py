@@ -1,6 +1,5 @@
 """What the tests of references share: how a page is discovered, and how it is led."""
 
-import random
 from collections.abc import Callable
 
 import pytest
@@ -12,9 +11,8 @@ from archiver.references.use import REQUISITE_KINDS, Use
 from archiver.rewrite.html import HtmlRewriter
 from archiver.rewrite.url_rewriter import UrlRewriter
 from archiver.urls.parse import join
+from tests.led import MOMENT, PAGE, fed, led_to
 
-PAGE = "https://example.com/dir/page.html"
-MOMENT = "20240229120001"
 Pointed = set[tuple[str, RequisiteKind]]
 
 
@@ -62,23 +60,12 @@ def css() -> Callable[..., str]:
     """Leads a style sheet; with a ``seed``, in pieces of random small sizes."""
 
     def lead(sheet: str, *, seed: int | None = None) -> str:
-        chosen, read = random.Random(seed), CssReferences(UrlRewriter(PAGE, MOMENT).lead)
-        out, at = [], 0
-        while at < len(sheet):
-            size = len(sheet) if seed is None else chosen.choice((1, 1, 2, 3, 7, 20))
-            out.append(read.feed(sheet[at : at + size]))
-            at += size
-        return "".join(out) + read.close()
+        return fed(CssReferences(UrlRewriter(PAGE, MOMENT).lead), sheet, seed)
 
     return lead
 
 
 @pytest.fixture(scope="session")
 def led() -> Callable[..., str]:
-    """The path of a memento of the page's time; a relative URL is one beside the page."""
-
-    def path(url: str, modifier: str = "") -> str:
-        absolute = url if "://" in url else f"https://example.com/dir/{url}"
-        return f"/web/{MOMENT}{modifier}/{absolute}"
-
-    return path
+    """Where a URL of the page is led to."""
+    return led_to

@@ -214,7 +214,7 @@ asyncio.run(reindexing.reindex(Settings(data=Path(sys.argv[1]))))
 """
 
 
-@pytest.mark.parametrize("where", ["_carry_over_unrecorded", "_enqueue_again"])
+@pytest.mark.parametrize("where", ["_carry_over_feeds", "_enqueue_again"])
 async def test_a_reindex_that_is_killed_while_it_carries_over_carries_an_import_over_once(
     opened, settings, upload, where
 ):

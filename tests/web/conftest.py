@@ -57,6 +57,15 @@ async def serve(tmp_path) -> AsyncIterator[Serve]:
         await client.close()
 
 
+@pytest.fixture
+async def client(kept) -> AsyncIterator[TestClient]:
+    """The service over an archive of two entries."""
+    async with open_runtime(kept.settings) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
 @dataclass(frozen=True)
 class Kept:
     """An archive of two pages, ``/foxes`` and ``/bears``, whose web is gone."""

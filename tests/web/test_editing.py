@@ -2,26 +2,13 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
 from html import unescape
 from xml.etree.ElementTree import fromstring
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
-from archiver.web.app import build_app
-
-
-@pytest.fixture
-async def client(kept) -> AsyncIterator[TestClient]:
-    """The service over an archive of two entries."""
-    async with open_runtime(kept.settings) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
 
 
 @pytest.fixture

@@ -1,24 +1,11 @@
 """Lists, by forms and by the API, over a real archive; the side bar as a browser shows it."""
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
 
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
-from archiver.web.app import build_app
 from tests.browser import chromium
-
-
-@pytest.fixture
-async def client(kept) -> AsyncIterator[TestClient]:
-    """The service over an archive of two entries."""
-    async with open_runtime(kept.settings) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
 
 
 @pytest.fixture

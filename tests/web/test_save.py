@@ -1,7 +1,6 @@
 """A page is offered from elsewhere: it is shown, and saved by the person alone."""
 
 import re
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from html import unescape
 from urllib.parse import urlencode
@@ -17,15 +16,6 @@ from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
-
-
-@pytest.fixture
-async def client(kept) -> AsyncIterator[TestClient]:
-    """The service over an archive of two entries."""
-    async with open_runtime(kept.settings) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            yield client
 
 
 async def offered(client, **asked):

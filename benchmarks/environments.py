@@ -1,0 +1,14 @@
+"""Environments of other programs, which run beside ours and are no dependencies."""
+
+import subprocess
+import venv
+from pathlib import Path
+
+
+def environment_with(directory: Path, *packages: str) -> Path:
+    """Make one with these packages of PyPI; return its ``bin``."""
+    venv.create(directory, with_pip=True)
+    pip = [directory / "bin" / "python", "-m", "pip", "--quiet", "install"]
+    subprocess.run([*pip, "--upgrade", "pip", "setuptools", "wheel"], check=True)
+    subprocess.run([*pip, *packages], check=True)
+    return directory / "bin"
