@@ -52,6 +52,11 @@ class OwnPostgres:
             known.write_text(str(free_port()), encoding="ascii")
         return int(known.read_text(encoding="ascii"))
 
+    @property
+    def pid(self) -> int:
+        """Of its first process."""
+        return self._server.pid if self._server else 0
+
     def __enter__(self) -> Self:
         how = ("--auth=trust", "--username=archiver", "--encoding=UTF8", "--locale=C.UTF-8")
         if not (self._where / "data").exists():

@@ -14,7 +14,7 @@ from archiver.index.connection import AsyncConnection
 from archiver.index.connections import Connections
 from archiver.index.core import DBAPIError
 from archiver.index.dialect import choice
-from archiver.index.dialect.port import Engines
+from archiver.index.dialect.port import Dialect, Engines
 from archiver.index.gathered import Gathered, Question
 from archiver.index.membership import Member, Membership
 
@@ -65,6 +65,11 @@ class Database:
         """``open``, of what ``engines_of`` gives for a place."""
         await asyncio.to_thread(engines.prepare)
         return cls(engines)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How its engine speaks."""
+        return self._engines.dialect
 
     def identity(self) -> tuple[int | str, ...]:
         """What is another one once the index was built again."""

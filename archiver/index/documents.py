@@ -14,7 +14,7 @@ from archiver.index.at_once import at_once
 from archiver.index.bulk import THESE, OverRows, among, execute_rows, given, insert_rows, over
 from archiver.index.connection import AsyncConnection
 from archiver.index.core import Row, case, delete, func, or_, select, text, update
-from archiver.index.dialect.port import WordIndex
+from archiver.index.dialect.port import WordIndex, Words
 from archiver.index.numbering import next_number
 from archiver.index.schema import counter, document, entry, search_part
 from archiver.index.search_tables import PART_SIZE, search_table
@@ -42,11 +42,15 @@ _MARK = over(
 
 @frozen
 class NewDocument:
-    """What an entry is found by from now on, and the snapshot that it is from."""
+    """What an entry is found by from now on, and the snapshot that it is from.
+
+    ``words`` is that as its row has it, where it was made before the transaction.
+    """
 
     entry_id: int
     snapshot_id: int | None
     found_by: Findable
+    words: Words | None = None
 
 
 @frozen
@@ -103,7 +107,9 @@ async def insert_all(
             for n, each in enumerate(made)
         ],
     )
-    await _index(conn, [(first + n, each.found_by) for n, each in enumerate(made)], place.parts)
+    words_of = conn.dialect.words.row
+    kept = [each.words or words_of(each.found_by) for each in made]
+    await _index(conn, [(first + n, words) for n, words in enumerate(kept)], place.parts)
     await _mark(conn, [each for each in made if each.entry_id not in unchanged])
     return {each.entry_id: first + n for n, each in enumerate(made)}
 
@@ -169,7 +175,8 @@ async def repay(
     if (await conn.execute(changed.where(own, counter.c.value == before))).rowcount:
         rows = [(each.document_id, *_described(found_by)) for each, found_by in made]
         await execute_rows(conn, _DESCRIBE, rows)
-        await _index(conn, [(each.document_id, found_by) for each, found_by in made])
+        words_of = conn.dialect.words.row
+        await _index(conn, [(each.document_id, words_of(found_by)) for each, found_by in made])
 
 
 async def stale(conn: AsyncConnection, *, limit: int) -> list[OwedDocument]:
@@ -206,7 +213,7 @@ async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]])
 
 
 async def _index(
-    conn: AsyncConnection, made: Sequence[tuple[int, Findable]], there: Collection[int] = ()
+    conn: AsyncConnection, made: Sequence[tuple[int, Words]], there: Collection[int] = ()
 ) -> None:
     """Put documents into their parts; ascending, or FTS5 writes what it gathered at each."""
     for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
@@ -215,7 +222,7 @@ async def _index(
         await execute_rows(
             conn,
             _into(conn.dialect.words, part),
-            [(row_id, *conn.dialect.words.row(found_by)) for row_id, found_by in some],
+            [(row_id, *words) for row_id, words in some],
         )
 
 

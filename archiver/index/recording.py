@@ -18,6 +18,7 @@ from archiver.index.at_once import at_once
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.core import select
+from archiver.index.dialect.port import Words
 from archiver.index.documents import NewDocument
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, snapshot
@@ -79,6 +80,7 @@ class NewSnapshot:
         extractor: version of what read it.
         record: the metadata record that closes the snapshot.
         found_by: what its entry is found by from now on; None where what it was holds.
+        words: that as its row has it, where it was made before the transaction.
         rendering: whether a browser showed it, or should have.
         needs: the addresses that it is replayed from: its entry's, its page's, its requisites'.
         likenesses: how it looked there.
@@ -107,6 +109,7 @@ class NewSnapshot:
     look: Look = Look.NONE
     score: int = WHOLE
     limits: tuple[Limit, ...] = ()
+    words: Words | None = None
 
 
 @frozen
@@ -178,7 +181,9 @@ async def add_snapshots(
 
 def _documents(found: Sequence[NewSnapshot], ids: Mapping[int, int]) -> list[NewDocument]:
     return [
-        NewDocument(each.entry_id, ids[id(each)], each.found_by) for each in found if each.found_by
+        NewDocument(each.entry_id, ids[id(each)], each.found_by, each.words)
+        for each in found
+        if each.found_by
     ]
 
 
@@ -242,7 +247,7 @@ async def _bring_articles(
     newest = await documents.insert_all(
         conn,
         [
-            NewDocument(each.entry_id, row_id, each.found_by)
+            NewDocument(each.entry_id, row_id, each.found_by, each.words)
             for each, row_id in shown
             if each.found_by
         ],

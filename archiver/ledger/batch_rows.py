@@ -1,5 +1,6 @@
 """The rows of a batch: what the index says before its records are made, and what they become."""
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -35,6 +36,9 @@ from archiver.model.capture import Capture, HashUrl, Location, RecordId, Timesta
 from archiver.model.exchange import Exchange
 from archiver.store.segments import SegmentStore
 from archiver.values import frozen
+
+AT_ONCE = 8
+"""So many rows are made before others have a turn at the loop."""
 
 
 class BatchRows:
@@ -93,12 +97,32 @@ class BatchRows:
             found.add((await originals.originals_of_urls(conn, wanted)).values())
         return found
 
+    async def prepared(
+        self, batch: Sequence[Item], known: Known, plan: records.Plan, places: Sequence[Location]
+    ) -> Mapping[int, NewSnapshot]:
+        """What can be made of a batch's rows before its transaction, by its results' ``id``.
+
+        Others wait to write for as long as that lasts, and to put the words of an article together
+        takes as long as all else of it.
+        """
+        words_of = self._db.dialect.words.row
+        found = {}
+        brought = (each.thing for each in batch if isinstance(each.thing, VisitResult))
+        for number, each in enumerate(brought):
+            facts = known.facts.get(each.entry.id)
+            if each.visit and facts:
+                found[id(each)] = rows.new_snapshot(each, facts, plan, places, words_of)
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return found
+
     async def index(
         self,
         batch: Sequence[Item],
         known: Known,
         plan: records.Plan,
         places: Sequence[Location],
+        prepared: Mapping[int, NewSnapshot],
     ) -> None:
         """Put the rows of a batch in, in one transaction, once its records are on disk."""
         brought = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
@@ -110,9 +134,7 @@ class BatchRows:
             rows_of = await self._captures_of(conn, batch, made, wanted)
             visit_results = [each for each in wanted if not each.visit or id(each) in rows_of]
             found = [
-                rows.new_snapshot(
-                    each, known.facts[each.entry.id], plan, places, capture_id=rows_of[id(each)]
-                )
+                replace(prepared[id(each)], capture_id=rows_of[id(each)])
                 for each in visit_results
                 if each.visit
             ]

@@ -274,9 +274,10 @@ class Recorder:
         written.set()
         with self._refused.noted_unless_indexed(places):
             await self._see_to(self._store.secure, places)
+            prepared = await self._rows.prepared(batch, known, plan, places)
             if not await before:
                 raise StoreError("The records before these are not in the index.")
-            await self._rows.index(batch, known, plan, places)
+            await self._rows.index(batch, known, plan, places, prepared)
         await self._see_to(self._store.mark, places)
 
     async def _see_to(

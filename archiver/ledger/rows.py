@@ -1,10 +1,11 @@
 """Which rows a batch becomes once its records are on disk: pure."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from archiver.html.score import score_of
+from archiver.index.dialect.port import Words
 from archiver.index.failed_attempts import FailedAttempt
 from archiver.index.queue import LAST
 from archiver.index.recording import NewSnapshot
@@ -39,19 +40,19 @@ def new_snapshot(
     facts: EntryFacts,
     plan: Plan,
     places: Sequence[Location],
-    *,
-    capture_id: int,
+    words_of: Callable[[Findable], Words],
 ) -> NewSnapshot:
-    """The rows of a visit."""
+    """The rows of a visit, but for that of its capture: its transaction knows which that is."""
     visit = visit_of(visit_result)
     key = facts.entry.hash_url, visit.timestamp
     reused = reused_article(visit, facts)
     written = plan.articles.get(key)
+    said = found_by(visit, facts)
     return NewSnapshot(
         entry_id=visit_result.entry.id,
         timestamp=visit.timestamp,
         at=visit.at,
-        capture_id=capture_id,
+        capture_id=0,
         final_url=visit.page.url,
         status=visit.page.status,
         media_type=visit.page.media_type,
@@ -61,7 +62,8 @@ def new_snapshot(
         article=reused.article if reused else places[written] if written is not None else None,
         extractor=extractor_of(visit, facts),
         record=places[plan.entry_records[key]],
-        found_by=found_by(visit, facts),
+        found_by=said,
+        words=words_of(said) if said else None,
         rendering=visit.rendering,
         look=visit.look,
         score=score_of(visit.rendering, visit.requisites, visit.appearance).hundredths,

@@ -190,6 +190,28 @@ async def test_rows_that_follow_rows_that_could_not_go_in_do_not_go_in_either(
         assert record.block.read().endswith(exchange.body.getvalue())
 
 
+async def test_words_of_pages_are_put_together_while_somebody_else_has_the_turn_to_write(
+    crawl, live, monkeypatch
+):
+    await crawl.queue(live.article("foxes"))
+    (lease,) = await crawl.pipeline._frontier.lease()
+    words, are_made = crawl.context.db.dialect.words, asyncio.Event()
+    row = words.row
+
+    def noted(found_by):
+        are_made.set()
+        return row(found_by)
+
+    async with crawl.recording():
+        brought = await crawl.pipeline._attempt(lease)
+        monkeypatch.setattr(words, "row", noted)
+        async with crawl.context.db.write(), asyncio.timeout(60):
+            ending = await crawl.context.recorder.end(brought)
+            await are_made.wait()
+            assert not ending.done()
+        await ending
+
+
 async def test_a_visit_whose_capture_was_lost_is_told_so_and_holds_up_no_other(crawl, live):
     await crawl.queue(live.article("foxes"), live.article("wolves"))
     frontier, recorder = crawl.pipeline._frontier, crawl.context.recorder

@@ -17,6 +17,9 @@ from archiver.index.core import (
 from archiver.index.dialect.rows import OverRows
 from archiver.model.findable import Findable
 
+Words = tuple[str | bytes, ...]
+"""A document as its row in an index of words has it."""
+
 
 class WordIndex(Protocol):
     """How one engine keeps the words of documents, in tables of so many each, and finds them.
@@ -100,7 +103,7 @@ class WordIndex(Protocol):
     def ddl(self, part: int) -> tuple[str, ...]:
         """How the table of a part is made."""
 
-    def row(self, found_by: Findable) -> tuple[str | bytes, ...]:
+    def row(self, found_by: Findable) -> Words:
         """A document as values of ``columns``."""
 
     def score(self, weights: Mapping[str, float]) -> str:
