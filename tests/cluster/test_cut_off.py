@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import asynccontextmanager
 
 from aiohttp import web
@@ -17,18 +18,27 @@ PAGES = 12
 
 
 class Line:
-    """What lies between a process and its server; nothing passes while it is ``cut``."""
+    """What lies between a process and its server; nothing passes unless it is ``whole``.
 
-    def __init__(self, server: str) -> None:
+    ``told`` is what becomes of the bytes that the server says.
+    """
+
+    def __init__(self, server: str, told: Callable[[bytes], bytes]) -> None:
+        self._told = told
         self._host, _, port = server.partition(":")
         self._port = int(port)
         self.whole = asyncio.Event()
         self.whole.set()
 
-    async def _pump(self, source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
+    async def _pump(
+        self,
+        source: asyncio.StreamReader,
+        to: asyncio.StreamWriter,
+        changed: Callable[[bytes], bytes] = bytes,
+    ) -> None:
         while piece := await source.read(1 << 16):
             await self.whole.wait()
-            to.write(piece)
+            to.write(changed(piece))
             await to.drain()
         to.close()
 
@@ -37,14 +47,14 @@ class Line:
         there = await asyncio.open_connection(self._host, self._port)
         async with asyncio.TaskGroup() as both:
             both.create_task(self._pump(reader, there[1]))
-            both.create_task(self._pump(there[0], writer))
+            both.create_task(self._pump(there[0], writer, self._told))
 
 
 @asynccontextmanager
-async def line_to(address):
+async def line_to(address, told=bytes):
     """A line to the server of an index, and the address of the index through it."""
     server, _, name = address.removeprefix("postgresql://archiver@").partition("/")
-    line = Line(server)
+    line = Line(server, told)
     through = await asyncio.start_server(line.pass_on, "127.0.0.1", 0)
     port = through.sockets[0].getsockname()[1]
     try:

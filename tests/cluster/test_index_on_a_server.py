@@ -10,8 +10,10 @@ from string import ascii_letters
 import pytest
 
 from archiver.archive import INDEX
+from archiver.index.dialect.postgres_dialect import OLDEST
 from tests.cluster.owner import as_owner
 from tests.cluster.s3_servers import free_port
+from tests.cluster.test_cut_off import line_to
 from tests.copied import program
 from tests.in_postgres import SERVER, administer
 
@@ -135,6 +137,23 @@ async def test_what_is_no_such_server_is_said_in_one_sentence(run, live):
     told = refusal(await asyncio.to_thread(run, "import", "-", "--no-crawl", ARCHIVER_INDEX=index))
 
     assert f"{index} can't be opened: network error" in told
+
+
+async def test_a_server_that_is_too_old_is_said_in_one_sentence(run, address):
+    ((number,),) = as_owner(address, "SHOW server_version_num")
+    older = f"{OLDEST - 1}{number[2:]}"
+
+    def told(answer: bytes) -> bytes:
+        return answer.replace(number.encode(), older.encode())
+
+    async with line_to(address, told) as (_, index):
+        words = ("import", "-", "--no-crawl")
+        said = refusal(await asyncio.to_thread(run, *words, ARCHIVER_INDEX=index))
+
+    assert said == f"archiver: {index} is an older PostgreSQL; {OLDEST} or newer is needed."
+    assert as_owner(address, "SELECT count(*) FROM pg_namespace WHERE nspname = 'archiver'") == [
+        (0,)
+    ]
 
 
 def test_a_database_that_is_not_there_is_said_in_one_sentence(run):
