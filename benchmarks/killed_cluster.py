@@ -33,12 +33,12 @@ FENCED_OFF = 75
 
 @dataclass(frozen=True)
 class Kill:
-    """What was done to whom, from when to when; to all, where there is no machine."""
+    """What was done to whom, from when to when (ns since 1970); to all, if there is no machine."""
 
     kind: str
     machine: int | None
-    begun: float
-    ended: float
+    begun: int
+    ended: int
 
 
 class Machine:
@@ -55,7 +55,7 @@ class Machine:
 
     def __init__(self, number: int, folder: Path, environment: dict[str, str]) -> None:
         self.number = number
-        self.life, self.begun = 0, 0.0
+        self.life, self.begun = 0, 0
         self.order = folder / f"order-{number}"
         self.environment = environment | {"ARCHIVER_DATA": str(folder / f"data-{number}")}
         Path(self.environment["ARCHIVER_DATA"]).mkdir()
@@ -70,7 +70,7 @@ class Machine:
     def start(self) -> None:
         """Start it, in its next life."""
         self.life += 1
-        self.begun = time.monotonic()
+        self.begun = time.time_ns()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.dying", str(self.order), "serve"],
             env=self.environment | {"ARCHIVER_USER_AGENT": self.agent},
@@ -166,13 +166,13 @@ class Cluster:
         self._wait(lambda: len(self._busy()) > 0, f"for somebody busy, to try {kind}")
         machine = chance.choice(self._busy())
         if kind == "server":
-            begun = time.monotonic()
+            begun = time.time_ns()
             self._is_stopped = True
             self._server.stop_at_once()
             self._pause(chance.uniform(1, 2 * LEASE))
             self._server.start()
             self._is_stopped = False
-            self.kills.append(Kill(kind, None, begun, time.monotonic()))
+            self.kills.append(Kill(kind, None, begun, time.time_ns()))
         elif kind == "stop":
             self._stop(machine)
         else:
@@ -183,10 +183,10 @@ class Cluster:
         machine.is_down = True
         fresh = machine.order.with_suffix(".new")
         fresh.write_text(f"{kind} {chance.choice(MOMENTS)}")
-        begun = time.monotonic()
+        begun = time.time_ns()
         fresh.rename(machine.order)
         self._wait(lambda: machine.status() is not None, f"for {kind} of {machine.agent}")
-        self.kills.append(Kill(kind, machine.number, begun, time.monotonic()))
+        self.kills.append(Kill(kind, machine.number, begun, time.time_ns()))
         if machine.status() != -signal.SIGKILL:
             self.faults.append(f"{kind}: {machine.agent} ended with {machine.status()}")
         machine.order.unlink()
@@ -196,12 +196,12 @@ class Cluster:
 
     def _stop(self, machine: Machine) -> None:
         machine.is_down = True
-        begun, (name,) = time.monotonic(), self._writers() & machine.locks()
+        begun, (name,) = time.time_ns(), self._writers() & machine.locks()
         machine.send(signal.SIGSTOP)
         self._wait(lambda: name not in self._writers(), f"until {machine.agent} is dead to others")
         machine.send(signal.SIGCONT)
         self._wait(lambda: machine.status() is not None, f"for the end of {machine.agent}")
-        self.kills.append(Kill("stop", machine.number, begun, time.monotonic()))
+        self.kills.append(Kill("stop", machine.number, begun, time.time_ns()))
         if machine.status() != FENCED_OFF:
             self.faults.append(f"{machine.agent} came back, and ended with {machine.status()}")
         machine.is_down = False

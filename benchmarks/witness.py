@@ -5,18 +5,20 @@ import itertools
 import multiprocessing
 import os
 import random
+import socket
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from benchmarks.fast_server import END, FastServer
+from benchmarks.fast_server import FastServer
+from tests import stamped
 
 FIRST = 30
-"""The rank of who writes down when requests come: one that waits for a core writes what is late."""
+"""The rank of who answers: one that waits for a core would hold the requests up that it counts."""
 _AGENT = b"\r\nUser-Agent: "
 
 
@@ -25,14 +27,15 @@ class Fetch:
     """One request.
 
     Attributes:
-        begun, ended: by the monotonic clock, which all processes of a machine have in common.
+        begun: when the system had it, however late it was read: nanoseconds since 1970.
+        ended: when it was answered.
         host: the address that was asked.
         path: of the page.
         agent: who asked, as it says.
     """
 
-    begun: float
-    ended: float
+    begun: int
+    ended: int
     host: str
     path: str
     agent: str
@@ -49,12 +52,10 @@ class Witness(FastServer):
     async def _serve(self) -> None:
         with suppress(OSError):  # who may not goes by what it is late with
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIRST))
-        loop = asyncio.get_running_loop()
         with self._log.open("w", buffering=1) as log:
-            server = await loop.create_server(
-                lambda: _Watched(self, self._waits, log), sock=self._socket, backlog=4096
+            await stamped.serve(
+                self._socket, lambda connected: _Watched(connected, self, self._waits, log)
             )
-            await server.serve_forever()
 
     def fetches(self) -> list[Fetch]:
         """What it was asked for so far, in order."""
@@ -70,60 +71,49 @@ class Witness(FastServer):
         self._answered.value += 1
 
 
-class _Watched(asyncio.Protocol):
+class _Watched(stamped.Connection):
     """A connection; an answer that nobody waits for any more counts until then."""
 
-    def __init__(self, server: Witness, waits: tuple[float, float], log: IO[str]) -> None:
+    def __init__(
+        self, connected: socket.socket, server: Witness, waits: tuple[float, float], log: IO[str]
+    ) -> None:
+        super().__init__(connected)
         self._server = server
         self._waits = waits
         self._log = log
-        self._waiting = b""
-        self._open: dict[int, tuple[float, str, str]] = {}
+        self._open: dict[int, tuple[int, str, str]] = {}
         self._numbers = itertools.count()
-        self._transport: Any = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport
-
-    def connection_lost(self, _: Exception | None) -> None:
+    def lost(self) -> None:
         for number in [*self._open]:
             self._end(number)
 
-    def data_received(self, data: bytes) -> None:
-        loop = asyncio.get_running_loop()
-        self._waiting += data
-        while END in self._waiting:
-            head, _, self._waiting = self._waiting.partition(END)
-            path = head.split(b" ", 2)[1]
-            agent = head.partition(_AGENT)[2].partition(b"\r")[0]
-            number = next(self._numbers)
-            self._open[number] = (time.monotonic(), path.decode(), agent.decode())
-            loop.call_later(random.uniform(*self._waits), self._answer, number, path)
+    def asked(self, head: bytes, moment: int) -> None:
+        path = head.split(b" ", 2)[1]
+        agent = head.partition(_AGENT)[2].partition(b"\r")[0]
+        number = next(self._numbers)
+        self._open[number] = (moment, path.decode(), agent.decode())
+        wait = random.uniform(*self._waits)
+        asyncio.get_running_loop().call_later(wait, self._say, number, path)
 
-    def _answer(self, number: int, path: bytes) -> None:
-        kind, body = self._server.answer(path)
+    def _say(self, number: int, path: bytes) -> None:
         if number in self._open:
             self._end(number)
-            self._transport.write(
-                b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n%b"
-                % (kind, len(body), body)
-            )
+            self.answer(*self._server.answer(path))
 
     def _end(self, number: int) -> None:
         begun, path, agent = self._open.pop(number)
-        host = self._transport.get_extra_info("sockname")[0]
-        line = f"{begun:.6f}\t{time.monotonic():.6f}\t{host}\t{path}\t{agent}\n"
-        self._log.write(line)
+        self._log.write(f"{begun}\t{time.time_ns()}\t{self.at}\t{path}\t{agent}\n")
         self._server.note()
 
 
 def _fetch(line: str) -> Fetch:
     begun, ended, host, path, agent = line.rstrip("\n").split("\t")
-    return Fetch(float(begun), float(ended), host, path, agent)
+    return Fetch(int(begun), int(ended), host, path, agent)
 
 
-def gaps(fetches: list[Fetch]) -> Iterator[float]:
-    """Seconds between the beginnings of two requests that a host got one after the other."""
+def gaps(fetches: list[Fetch]) -> Iterator[int]:
+    """Nanoseconds between the beginnings of two requests that a host got one after the other."""
     for found in _by_host(fetches):
         yield from (after.begun - before.begun for before, after in itertools.pairwise(found))
 

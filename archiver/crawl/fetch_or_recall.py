@@ -17,7 +17,7 @@ from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import Capture, CaptureRef
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
-from archiver.net.fetcher import Ready
+from archiver.net.fetcher import Turn
 from archiver.net.outgoing import Outgoing
 from archiver.references.link_header import LONGEST as LONGEST_LINK_HEADER
 from archiver.urls.parse import host
@@ -72,7 +72,7 @@ async def ask(
     at = host(asked.url)
     _refuse_to_wait(context, at, longest_rest)
     async with context.throttle.slot(at, spaced=spaced) as turn:
-        exchange = await _asked(context, at, asked, turn.sends)
+        exchange = await _asked(context, at, asked, turn)
     if rest := _rest_asked(exchange):
         context.throttle.pause(at, min(rest, context.settings.max_retry_after))
     return exchange
@@ -134,9 +134,9 @@ def _rest_asked(exchange: Exchange) -> float | None:
     return retry_after_seconds(exchange.status, asked, datetime.now(UTC)) if asked else None
 
 
-async def _asked(context: CrawlContext, at: str, asked: Outgoing, ready: Ready) -> Exchange:
+async def _asked(context: CrawlContext, at: str, asked: Outgoing, turn: Turn) -> Exchange:
     try:
-        exchange = await context.fetcher.fetch(asked, ready)
+        exchange = await context.fetcher.fetch(asked, turn)
     except FetchError as error:
         if error.failure.kind is FailureKind.TIMEOUT:
             context.dead.timed_out(at)

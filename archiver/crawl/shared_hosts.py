@@ -7,7 +7,8 @@ where that is less than one each, by a turn that all have in common. What a host
 """
 
 import asyncio
-from collections.abc import Callable, Collection
+import math
+from collections.abc import Callable, Collection, Mapping
 
 from archiver.config import Settings
 from archiver.errors import FencedOff, IndexUnavailable
@@ -81,8 +82,8 @@ class SharedHosts:
         is_short = self._most < self._crawlers
         return is_short and (self._most == 1 or host not in self._holding)
 
-    async def take_turn(self, host: str) -> None:
-        """Wait for the turn at a host.
+    async def take_turn(self, host: str) -> float:
+        """Wait for the turn at a host; for how many seconds that wants to be left alone yet.
 
         Raises:
             FencedOff: this process may not have it any more.
@@ -92,7 +93,7 @@ class SharedHosts:
             try:
                 async with self._db.write() as conn:
                     if await holds.take_turn(conn, self._owner, host):
-                        return
+                        return await holds.rest_of(conn, host) / 1000
             except FencedOff:
                 raise
             except IndexUnavailable:
@@ -103,7 +104,7 @@ class SharedHosts:
 
     def end_turn(self, host: str, *, spaced: bool) -> None:
         """Give the turn back, soon."""
-        self._turns[host] = round(self._delay * 1000) if spaced else 0
+        self._turns[host] = _at_least_ms(self._delay) if spaced else 0
         self._news.set()
 
     def note_rest(self, host: str, seconds: float) -> None:
@@ -114,14 +115,16 @@ class SharedHosts:
     async def hold(self, conn: AsyncConnection, hosts: Collection[str]) -> None:
         """Hold the hosts of leases that were had in this transaction."""
         if hosts:
-            await holds.hold(conn, self._owner, hosts, delay_ms=round(self._delay * 1000))
+            await holds.hold(conn, self._owner, hosts, delay_ms=_at_least_ms(self._delay))
 
     def is_any_idle(self, busy: Collection[str]) -> bool:
         """Whether a host is held of which there is no lease, where others could ask it."""
         return self._crawlers > 1 and not self._holding <= {*busy}
 
     async def let_go(self, conn: AsyncConnection, busy: Collection[str]) -> None:
-        """Leave the hosts to others of which there is no lease."""
+        """Leave the hosts to others of which there is no lease, and tell what those asked for."""
+        left = {host: until for host, until in self._rests.items() if host not in busy}
+        await self._note_rests(conn, left)
         await holds.let_go(conn, self._owner, self._holding - {*busy})
 
     def settle(self, busy: Collection[str]) -> None:
@@ -153,9 +156,7 @@ class SharedHosts:
             return
         rests, turns = dict(self._rests), dict(self._turns)
         async with self._db.write() as conn:
-            if rests:
-                left = {host: until - boot_seconds() for host, until in rests.items()}
-                await holds.note_rests(conn, {host: round(left[host] * 1000) for host in left})
+            await self._note_rests(conn, rests)
             for host, wait_ms in turns.items():
                 await holds.end_turn(conn, self._owner, host, wait_ms=wait_ms)
         for host, until in rests.items():
@@ -163,6 +164,12 @@ class SharedHosts:
                 del self._rests[host]
         for host in turns:
             self._turns.pop(host, None)
+
+    async def _note_rests(self, conn: AsyncConnection, rests: Mapping[str, float]) -> None:
+        if rests:
+            now = boot_seconds()
+            left = {host: _at_least_ms(until - now) for host, until in rests.items()}
+            await holds.note_rests(conn, left)
 
     async def _meet(self, rest: Callable[[str, float], None]) -> None:
         """Learn who else is there, who are to know of this one, too."""
@@ -183,3 +190,11 @@ class SharedHosts:
 async def _what_others_do(conn: AsyncConnection) -> tuple[int, dict[str, int]]:
     """How many ask hosts, and for how long (ms) which of these want to be left alone."""
     return await at_once(holds.crawlers(conn), holds.rests(conn))
+
+
+def _at_least_ms(seconds: float) -> int:
+    """So many seconds as whole milliseconds of the server's clock, and no less.
+
+    Both moments between which they pass are rounded to the nearest, by half of one at the most.
+    """
+    return math.ceil(seconds * 1000) + 1 if seconds > 0 else 0

@@ -180,9 +180,9 @@ class Traffic:
             self._admit(asked)
             async with AsyncExitStack() as turn:
                 turn.enter_context(self._awaited())
-                at = host(asked.url)
-                await turn.enter_async_context(self._means.throttle.slot(at, spaced=False))
-                async with self._means.fetcher.open(self._onward(asked)) as answer:
+                slot = self._means.throttle.slot(host(asked.url), spaced=False)
+                await turn.enter_async_context(slot)
+                async with self._means.fetcher.open(self._onward(asked), slot) as answer:
                     counted = _Counted(answer, self)
                     if counted.is_stream:
                         await turn.aclose()  # it holds nobody up

@@ -29,10 +29,11 @@ _END = update(host_turn).values(owner=null(), free_at_ms=Now() + bindparam("wait
 
 def is_free(host: ColumnElement[str]) -> ColumnElement[bool]:
     """Whether the process ``owner`` may have a host at the moment ``now``."""
-    held = host_hold.c
+    held, rest = host_hold.c, host_rest.c
+    now = bindparam("now", type_=held.free_at_ms.type)
     is_anothers = _is_alive(held.owner) & (held.owner != bindparam("owner"))
-    is_early = held.free_at_ms > bindparam("now", type_=held.free_at_ms.type)
-    return ~exists().where(held.host == host, or_(is_anothers, is_early))
+    is_held = exists().where(held.host == host, or_(is_anothers, held.free_at_ms > now))
+    return ~is_held & ~exists().where(rest.host == host, rest.until_ms > now)
 
 
 def _is_alive(owner: ColumnElement[str]) -> ColumnElement[bool]:
@@ -99,6 +100,12 @@ async def rests(conn: AsyncConnection) -> dict[str, int]:
     left = host_rest.c.until_ms - Now()
     rows = await conn.execute(select(host_rest.c.host, left).where(left > 0))
     return dict(rows.all())
+
+
+async def rest_of(conn: AsyncConnection, host: str) -> int:
+    """For how long a host wants to be left alone yet (ms)."""
+    left = select(host_rest.c.until_ms - Now()).where(host_rest.c.host == host)
+    return max((await conn.execute(left)).scalar() or 0, 0)
 
 
 async def crawlers(conn: AsyncConnection) -> int:

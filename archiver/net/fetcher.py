@@ -2,11 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from aiohttp import ClientOSError, ClientTimeout, ServerDisconnectedError, TCPConnector, hdrs
 from aiohttp.abc import AbstractResolver
@@ -32,7 +32,14 @@ _ASKED_AGAIN = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
 """Methods that may be sent twice (RFC 9110 §9.2.2)."""
 
 
-Ready = Callable[[], Awaitable[None]]
+class Turn(Protocol):
+    """The turn of a request at its host."""
+
+    async def due(self) -> None:
+        """Wait until the request may go out, before there is a connection for it."""
+
+    def sending(self) -> AbstractAsyncContextManager[None]:
+        """Wait until it may, connected: it goes out within the block, unless an error leaves it."""
 
 
 class Fetcher:
@@ -76,33 +83,37 @@ class Fetcher:
         self._connector = None
         await self.resolver.close()
 
-    async def fetch(self, asked: Outgoing, ready: Ready | None = None) -> Exchange:
+    async def fetch(self, asked: Outgoing, turn: Turn | None = None) -> Exchange:
         """Request a URL once; redirects are not followed.
 
         Args:
             asked: what for.
-            ready: awaited once there is a connection: the request goes out right behind it. Twice
-                where that connection had ended.
+            turn: at the host, where it is to be spared. It is waited for twice where the
+                connection had ended over which the request went out.
 
         Raises:
             FetchError: no whole response could be had; its failure says why.
         """
         try:
-            async with asyncio.timeout(self._allowed(asked)):
-                return await (await self._ask(asked, ready)).whole()
+            async with asyncio.timeout(self._allowed(asked)) as limit:
+                return await (await self._ask(asked, turn, limit)).whole()
         except RAISED as error:
             raise fetch_error(asked.url, self._settings, error) from error
 
     @asynccontextmanager
-    async def open(self, asked: Outgoing) -> AsyncIterator[Answer]:
+    async def open(self, asked: Outgoing, turn: Turn | None = None) -> AsyncIterator[Answer]:
         """Send a request, and read its answer while the block runs; redirects are not followed.
+
+        Args:
+            asked: what for.
+            turn: at the host, where it is to be spared.
 
         Raises:
             FetchError: no answer could be had, or, within the block, not to its end.
         """
         try:
-            async with asyncio.timeout(self._allowed(asked)):
-                answer = await self._ask(asked)
+            async with asyncio.timeout(self._allowed(asked)) as limit:
+                answer = await self._ask(asked, turn, limit)
                 try:
                     yield answer
                 except BaseException:
@@ -116,21 +127,21 @@ class Fetcher:
         """Seconds for all of an answer; a browser waits for a stream as long as it likes."""
         return None if asked.is_browser else self._settings.fetch_timeout
 
-    async def _ask(self, asked: Outgoing, ready: Ready | None = None) -> Answer:
+    async def _ask(self, asked: Outgoing, turn: Turn | None, limit: asyncio.Timeout) -> Answer:
         """Send a request; its answer, once its head is there.
 
-        A connection that was kept may have ended meanwhile: what may be asked twice is.
+        A connection that was kept may have ended meanwhile: what may be asked twice is, and where
+        the server may have had it already, in a turn of its own.
         """
         at, given = _now(), self._given(asked)
         sent = given and self._cookies.field_for(asked.url, asked.led_by)
         request = self._requests.head(asked, sent)
         origin = self._requests.origin_of(asked.url)
-        for may_ask_again in (asked.method in _ASKED_AGAIN, False):
+        may_ask_again = asked.method in _ASKED_AGAIN
+        while True:
             connection = await self._connect(origin)
             try:
-                if ready:
-                    await ready()
-                await self._send(asked, request, connection)
+                await self._send(asked, request, connection, turn, limit)
                 return Answer(
                     asked, at, request, connection, self._settings, is_private=bool(given)
                 )
@@ -141,27 +152,56 @@ class Fetcher:
             except BaseException:
                 close(connection)
                 raise
-        raise AssertionError  # the last time is not asked again
+            may_ask_again = False
+            if turn:
+                limit.reschedule(None)
+                await turn.due()
+                limit.reschedule(self._end(asked))
 
     async def _connect(self, origin: Origin) -> Connection:
         if self._connector is None:
             raise RuntimeError("the fetcher is not open")
         return await self._connector.connect(origin.request, traces=[], timeout=self._timeout)
 
-    async def _send(self, asked: Outgoing, request: bytes, connection: Connection) -> None:
-        """Send a request, and wait for the head of its response."""
+    async def _send(
+        self,
+        asked: Outgoing,
+        request: bytes,
+        connection: Connection,
+        turn: Turn | None,
+        limit: asyncio.Timeout,
+    ) -> None:
+        """Send a request, and wait for the head of its response.
+
+        What it waits for its turn does not count for what its answer may take.
+        """
         line = connection.protocol
         if not isinstance(line, Line):
             raise TypeError("this connection is not one of ours")
         if not self.guard.permits(line.peer):
             raise BlockedAddressError(host(asked.url), line.peer)
+        if turn is None:
+            self._say(asked, request, line)
+        else:
+            limit.reschedule(None)
+            async with turn.sending():
+                limit.reschedule(self._end(asked))
+                self._say(asked, request, line)
+                await line.handed_over()
+        await line.head()
+
+    def _say(self, asked: Outgoing, request: bytes, line: Line) -> None:
         line.ask(
             request,
             asked.body,
             is_bodiless=asked.method == "HEAD",
             patience=self._settings.read_timeout,
         )
-        await line.head()
+
+    def _end(self, asked: Outgoing) -> float | None:
+        """When an answer that is asked for now is to be there, by the loop's clock."""
+        allowed = self._allowed(asked)
+        return None if allowed is None else asyncio.get_running_loop().time() + allowed
 
     def _given(self, asked: Outgoing) -> str:
         """What a person gave for an address, whoever asks: it makes the answer a private one."""

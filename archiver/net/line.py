@@ -105,6 +105,16 @@ class Line(ResponseHandler):
         if content:
             self.transport.write(content)
 
+    async def handed_over(self) -> None:
+        """Wait until the system took the request, all of it, or its answer or its end came.
+
+        A loop may write what it is given once it has nothing else to do.
+        """
+        if self._unsent:
+            await asyncio.sleep(0)
+        while self._unsent and not self._error and (self.reader is None or not self.reader.head):
+            await self._news()
+
     async def head(self) -> ResponseReader:
         """The reader of the response, once its head is there.
 
@@ -188,10 +198,13 @@ class Line(ResponseHandler):
     async def _wait(self) -> None:
         if self._error:
             raise self._error
-        self._awaited = self._loop.create_future()
-        await self._awaited
+        await self._news()
         if self._error:
             raise self._error
+
+    async def _news(self) -> None:
+        self._awaited = self._loop.create_future()
+        await self._awaited
 
     def _wake(self) -> None:
         waiter, self._awaited = self._awaited, None

@@ -17,6 +17,7 @@ IDLE_HOSTS = 4096
 class _Host:
     free: asyncio.Semaphore
     pace: asyncio.Lock = field(default_factory=asyncio.Lock)
+    sending: asyncio.Lock = field(default_factory=asyncio.Lock)
     next_at: float = 0.0
     next_sent_at: float = 0.0
     rest_until: float = 0.0
@@ -40,8 +41,8 @@ class Sharing(Protocol):
     def is_by_turn(self, host: str) -> bool:
         """Whether a request needs the turn that all have in common."""
 
-    async def take_turn(self, host: str) -> None:
-        """Wait for that."""
+    async def take_turn(self, host: str) -> float:
+        """Wait for that; for how many seconds the host wants to be left alone yet."""
 
     def end_turn(self, host: str, *, spaced: bool) -> None:
         """Give it back."""
@@ -78,7 +79,7 @@ class Throttle:
             spaced: whether the delay between requests applies. It is for pages; the requisites of
                 a page come together, as they do for a browser, held back by the number only.
         """
-        return Slot(self, host, self._known(host), spaced=spaced)
+        return Slot(self, host, self._known(host), spaced=spaced and self._delay > 0)
 
     def pause(self, host: str, seconds: float) -> None:
         """Leave a host alone for a while: it answered 429 or 503."""
@@ -114,11 +115,10 @@ class Throttle:
                 await known.left.wait()
             delay, is_by_turn = shared.delay(host), shared.is_by_turn(host)
         await self._until_due(known, spaced=spaced)
-        if shared:
-            if is_by_turn:
-                await shared.take_turn(host)
-                await self._until_due(known, spaced=False)
-            await shared.permit()
+        if shared and is_by_turn:
+            if rest := await shared.take_turn(host):
+                self.rest(host, rest)
+            await self._until_due(known, spaced=False)
         if spaced:
             known.next_at = self._clock() + delay
         known.active += 1
@@ -132,18 +132,32 @@ class Throttle:
         while (wait := max(known.rest_until, known.next_at if spaced else 0.0) - self._clock()) > 0:
             await self._sleep(wait)
 
-    async def keep_distance(self, host: str, known: _Host, *, again: bool = False) -> None:
-        """Wait until a request may go out as far behind the last as the host is to have them.
+    async def until_sent(self, known: _Host, *, spaced: bool) -> bool:
+        """Wait until a request may go out, as far behind the last as the host is to have them.
 
-        Turns are at that distance, and their connections are made in different times. Who has to
-        wait was let in too early: were the next not let in later, one slow connection would have
-        all that come after it wait, connected. One that goes out ``again`` has waited.
+        Turns are at that distance, and their connections are made in different times. Meanwhile
+        the host may have asked for rest, or others taken this process for dead. Between the last
+        look at the clock and whoever sends then nothing else runs.
+
+        Returns whether it had to wait.
         """
-        delay = self._shared.delay(host) if self._shared else self._delay
         has_waited = False
-        while not again and (wait := known.next_sent_at - self._clock()) > 0:
+        while True:
+            if self._shared:
+                await self._shared.permit()
+            due = max(known.rest_until, known.next_sent_at) if spaced else known.rest_until
+            if (wait := due - self._clock()) <= 0:
+                return has_waited
             has_waited = True
             await self._sleep(wait)
+
+    def was_sent(self, host: str, known: _Host, *, has_waited: bool) -> None:
+        """Let the next request keep its distance from now: the system has this one.
+
+        Who had to wait was let in too early: were the next not let in later, one slow connection
+        would have all that come after it wait, connected.
+        """
+        delay = self._shared.delay(host) if self._shared else self._delay
         known.next_sent_at = self._clock() + delay
         if has_waited:
             known.next_at = max(known.next_at, known.next_sent_at)
@@ -174,14 +188,13 @@ class Throttle:
 class Slot:
     """One turn at one host; a class, for there is one for each request."""
 
-    __slots__ = ("_has_sent", "_host", "_is_by_turn", "_known", "_spaced", "_throttle")
+    __slots__ = ("_host", "_is_by_turn", "_known", "_spaced", "_throttle")
 
     def __init__(self, throttle: Throttle, host: str, known: _Host, *, spaced: bool) -> None:
         self._throttle = throttle
         self._host = host
         self._known = known
         self._spaced = spaced
-        self._has_sent = False
 
     async def __aenter__(self) -> Self:
         known = self._known
@@ -199,14 +212,17 @@ class Slot:
             raise
         return self
 
-    async def sends(self) -> None:
-        """Wait until the request may go out: at once, from a connection that is there.
+    async def due(self) -> None:
+        """Wait until the request may go out; whoever sends it then looks again (``sending``)."""
+        await self._throttle.until_sent(self._known, spaced=self._spaced)
 
-        Where it goes out again, over another one, the next keeps its distance from that.
+    def sending(self) -> "Sending":
+        """Wait until the request may go out: over a connection that is there, within the block.
+
+        Other requests of the host keep their distance from the end of that block, so it ends once
+        the request is on its way. An error that leaves it means that nothing went out.
         """
-        if self._spaced:
-            again, self._has_sent = self._has_sent, True
-            await self._throttle.keep_distance(self._host, self._known, again=again)
+        return Sending(self._throttle, self._host, self._known, spaced=self._spaced)
 
     async def __aexit__(
         self,
@@ -222,3 +238,39 @@ class Slot:
     def _leave(self) -> None:
         self._known.free.release()
         self._known.users -= 1
+
+
+class Sending:
+    """What a request goes out in: no other that keeps a distance goes to its host meanwhile."""
+
+    __slots__ = ("_has_waited", "_host", "_known", "_spaced", "_throttle")
+
+    def __init__(self, throttle: Throttle, host: str, known: _Host, *, spaced: bool) -> None:
+        self._throttle = throttle
+        self._host = host
+        self._known = known
+        self._spaced = spaced
+        self._has_waited = False
+
+    async def __aenter__(self) -> None:
+        known = self._known
+        if not self._spaced:
+            await self._throttle.until_sent(known, spaced=False)
+            return
+        await known.sending.acquire()
+        try:
+            self._has_waited = await self._throttle.until_sent(known, spaced=True)
+        except BaseException:
+            known.sending.release()
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._spaced:
+            if not isinstance(error, Exception):
+                self._throttle.was_sent(self._host, self._known, has_waited=self._has_waited)
+            self._known.sending.release()

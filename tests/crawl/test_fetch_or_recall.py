@@ -70,7 +70,8 @@ async def test_a_page_is_asked_for_at_a_distance_from_when_the_last_one_was(craw
     polite = Throttle(Settings(host_delay=2), lambda: now[0], sleep)
     async with polite.slot(host(url)) as turn:
         now[0] += 5  # until it is connected
-        await turn.sends()
+        async with turn.sending():
+            pass
     async with crawl.recording():
         await fetch(replace(crawl.context, throttle=polite), Outgoing(url), unhurried=True)
 

@@ -93,9 +93,12 @@ async def test_a_request_goes_out_once_it_is_connected_and_may():
         writer.write(ANSWERS["/until-end"])
         writer.close()
 
-    async def ready():
-        seen.append(await happened.get())
-        seen.append("may")
+    class Turn:
+        @asynccontextmanager
+        async def sending(self):
+            seen.append(await happened.get())
+            seen.append("may")
+            yield
 
     seen = []
     async with (
@@ -103,7 +106,7 @@ async def test_a_request_goes_out_once_it_is_connected_and_may():
         Fetcher(settings()) as fetcher,
     ):
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-        (await fetcher.fetch(Outgoing(url), ready)).body.close()
+        (await fetcher.fetch(Outgoing(url), Turn())).body.close()
     assert [*seen, await happened.get()] == ["connected", "may", "asked"]
 
 

@@ -46,18 +46,45 @@ async def test_a_kept_connection_that_ended_meanwhile_is_made_again():
         else:
             await reader.read()
 
-    sent = 0
+    class Turn:
+        async def due(self):
+            happened.append("waited")
 
-    async def ready():
-        nonlocal sent
-        sent += 1
+        @asynccontextmanager
+        async def sending(self):
+            yield
+            happened.append("sent")
+
+    happened = []
 
     async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
         for _ in range(2):
-            (await fetcher.fetch(Outgoing(url), ready)).body.close()
+            (await fetcher.fetch(Outgoing(url), Turn())).body.close()
 
     assert len(counted) == 2
-    assert sent == 3  # each that went out is known of
+    assert happened == ["sent", "sent", "waited", "sent"]  # each that went out is known of
+
+
+async def test_a_request_is_on_its_way_once_the_system_has_all_of_it():
+    async def serve(reader, writer, _number):
+        await read_request(reader)
+        seen.append("head")
+        await reader.readexactly(len(content))
+        seen.append("all")
+        writer.write(SHORT)
+
+    class Turn:
+        @asynccontextmanager
+        async def sending(self):
+            yield
+            seen.append("sent")
+
+    seen, content = [], bytes(16 << 20)
+    async with server_of(serve) as (url, _), Fetcher(settings()) as fetcher:
+        asked = Outgoing(url, method="POST", body=content)
+        (await fetcher.fetch(asked, Turn())).body.close()
+
+    assert seen[0] == "head"
 
 
 async def test_what_may_not_be_asked_twice_is_asked_once():

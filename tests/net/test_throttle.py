@@ -1,8 +1,12 @@
 """A host is asked by few at a time, at a distance, and not at all while it rests."""
 
 import asyncio
+from contextlib import suppress
+
+import pytest
 
 from archiver.config import Settings
+from archiver.errors import FencedOff
 from archiver.net import throttle as module
 from archiver.net.throttle import Throttle
 
@@ -18,9 +22,14 @@ class Clock:
         self.now += seconds
 
 
-def throttle(**settings):
+def throttle(shared=None, **settings):
     clock = Clock()
-    return Throttle(Settings(**settings), clock, clock.sleep), clock
+    return Throttle(Settings(**settings), clock, clock.sleep, shared), clock
+
+
+async def send(turn):
+    async with turn.sending():
+        pass
 
 
 async def test_pages_of_a_host_are_apart_and_requisites_are_not():
@@ -38,10 +47,10 @@ async def test_pages_go_out_apart_however_long_their_connections_took():
     async with polite.slot("a.example") as slow, polite.slot("a.example") as quick:
         moments = [clock.now]
         for each in (slow, quick):
-            await each.sends()
+            await send(each)
             moments.append(clock.now)
         async with polite.slot("a.example", spaced=False) as requisite:
-            await requisite.sends()
+            await send(requisite)
             moments.append(clock.now)
 
     assert moments == [102, 102, 104, 104]
@@ -52,29 +61,100 @@ async def test_after_a_slow_connection_no_more_than_one_waits_connected():
     async with polite.slot("a.example") as slow, polite.slot("a.example") as quick:
         clock.now += 5  # until the first is connected
         for each in (slow, quick):
-            await each.sends()
+            await send(each)
     sent, connected = [clock.now], []
     for _ in range(2):
         async with polite.slot("a.example") as turn:
             connected.append(clock.now)
-            await turn.sends()
+            await send(turn)
             sent.append(clock.now)
 
     assert sent == [109, 111, 113]
     assert connected == sent[1:]
 
 
-async def test_the_next_page_is_as_far_behind_one_that_had_to_go_out_again():
+async def test_the_distance_runs_from_when_the_system_had_the_request():
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example") as turn, polite.slot("a.example") as next_turn:
+        async with turn.sending():
+            following = asyncio.create_task(send(next_turn))
+            await asyncio.sleep(0)
+            clock.now += 3  # until this process has a core again
+        gone_out = clock.now
+        await following
+
+    assert clock.now == gone_out + 2
+
+
+async def test_a_request_goes_out_again_at_its_distance_if_the_host_may_have_had_it():
     polite, clock = throttle(host_delay=2)
     async with polite.slot("a.example") as turn:
-        await turn.sends()
-        clock.now += 1.5  # until another connection is made, for that one had ended
-        await turn.sends()
+        with suppress(ConnectionError):
+            async with turn.sending():
+                raise ConnectionError  # the connection had ended: nothing went out
+        await send(turn)
+        first = clock.now
+        clock.now += 0.5  # until it is known that there is no answer
+        await turn.due()
+        await send(turn)
         again = clock.now
     async with polite.slot("a.example") as turn:
-        await turn.sends()
+        await send(turn)
 
-    assert (again, clock.now) == (101.5, 103.5)
+    assert (first, again, clock.now) == (100, 102, 104)
+
+
+@pytest.mark.parametrize("spaced", [True, False])
+async def test_what_is_connected_already_waits_for_a_host_that_asks_for_rest(spaced):
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example", spaced=spaced) as turn:
+        polite.pause("a.example", 30)
+        await send(turn)
+
+    assert clock.now == 130
+
+
+class Among:
+    """What other machines leave of hosts: turns, of one that was told to leave its host alone."""
+
+    error = None
+
+    def __init__(self, rest=0.0):
+        self.rest = rest
+
+    async def permit(self):
+        if self.error:
+            raise self.error
+
+    def room(self, _host):
+        return 1
+
+    def delay(self, _host):
+        return 2.0
+
+    def is_by_turn(self, _host):
+        return self.rest > 0
+
+    async def take_turn(self, _host):
+        return self.rest
+
+    def end_turn(self, _host, *, spaced):
+        pass
+
+
+async def test_nothing_goes_out_of_a_process_that_was_taken_for_dead_while_it_connected():
+    among = Among()
+    polite, _ = throttle(among, host_delay=2)
+    async with polite.slot("a.example") as turn:
+        among.error = FencedOff("Another machine took this process for dead.")
+        with pytest.raises(FencedOff):
+            await send(turn)
+
+
+async def test_whoever_has_the_turn_waits_while_the_host_wants_rest():
+    polite, clock = throttle(Among(rest=30), host_delay=2)
+    async with polite.slot("a.example"):
+        assert clock.now == 130
 
 
 async def test_a_host_that_was_just_asked_is_not_forgotten(monkeypatch):
@@ -82,11 +162,11 @@ async def test_a_host_that_was_just_asked_is_not_forgotten(monkeypatch):
     polite, clock = throttle(host_delay=2)
     async with polite.slot("a.example") as turn:
         clock.now += 5
-        await turn.sends()
+        await send(turn)
     async with polite.slot("b.example"):
         pass
     async with polite.slot("a.example") as turn:
-        await turn.sends()
+        await send(turn)
         assert clock.now == 107
 
 
