@@ -5,6 +5,7 @@ again takes that lock alone. The kernel lets go of it when a process dies.
 """
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from importlib import import_module
@@ -40,8 +41,8 @@ _BEING_REINDEXED = (
     "`archiver reindex` is building the index of this archive again. Try again when it is done."
 )
 _NOT_INSTALLED = (
-    "A store needs more than is installed: run `pip install 'archiver[cluster]'`, or unset "
-    "ARCHIVER_STORE."
+    f"A store needs more than is installed: run `{sys.executable} -m pip install obstore`, or "
+    "unset ARCHIVER_STORE."
 )
 _INDEX_IS_OTHER = (
     "The index of this archive is {}: set ARCHIVER_INDEX to that, or unset it where that is a "

@@ -37,6 +37,7 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
     write_row("failed", str(after.failed - before.failed))
     if after.open:
         write_row("left", str(after.open))
+        click.echo("Another process is at what is left, or it waits to be tried again.", err=True)
     unread = await articles.left()
     if unread:
         write_row("unread", str(unread))

@@ -242,7 +242,7 @@ sys.exit(run({words!r}))
 
     (line,) = result.stderr.splitlines()
     assert result.returncode == 1
-    assert "pip install 'archiver[cluster]'" in line
+    assert f"{sys.executable} -m pip install {driver}`" in line
 
 
 @pytest.mark.parametrize(("is_waited_for", "is_taken_apart"), [(True, True), (False, False)])

@@ -1,5 +1,6 @@
 """Which engine an index is opened with: a file is SQLite's, an address PostgreSQL's."""
 
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ def engines_of(place: Path | str) -> "Engines":
         import_module("pg8000")
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            "An index in PostgreSQL needs its driver: pip install 'archiver[cluster]'."
+            f"An index in PostgreSQL needs a driver: run `{sys.executable} -m pip install pg8000`."
         ) from error
     engines = import_module("archiver.index.dialect.postgres_engines")
     opened: Engines = engines.PostgresEngines(place)
