@@ -16,7 +16,7 @@ from uuid import uuid4
 from archiver import __version__
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
-from archiver.index.database import Database, Engines, Member, engines_of
+from archiver.index.database import Database, Engines, Member, engines_of, is_one_place
 from archiver.kept_file import KeptFile
 from archiver.ledger.recovery import recover
 from archiver.store.files import sync_directory
@@ -46,7 +46,8 @@ _NOT_INSTALLED = (
 )
 _INDEX_IS_OTHER = (
     "The index of this archive is {}: set ARCHIVER_INDEX to that, or unset it where that is a "
-    "file. Or run `archiver reindex`, which builds it where the settings say."
+    "file. Or run `archiver reindex`, which builds it where the settings say. If that very index "
+    "has another address now, put it into the first line of {}."
 )
 _INDEX_IS_OF_OTHER = (
     "{} is the index of another data directory. Set ARCHIVER_INDEX to a database of this one's "
@@ -220,8 +221,9 @@ def _open_index(settings: Settings) -> Engines:
     known, _ = _index_elsewhere(settings)
     if not known and settings.index and (settings.data / INDEX).exists():
         known = str(settings.data / INDEX)
-    if known and known != settings.index:
-        raise ConfigurationError(_INDEX_IS_OTHER.format(known))
+    if known and not is_one_place(known, settings.index or ""):
+        where = settings.data / INDEX_ELSEWHERE
+        raise ConfigurationError(_INDEX_IS_OTHER.format(known, where))
     engines = engines_of(settings.index or settings.data / INDEX)
     engines.prepare()
     if settings.index:

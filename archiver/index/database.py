@@ -18,7 +18,7 @@ from archiver.index.dialect.port import Dialect, Engines
 from archiver.index.gathered import Gathered, Question
 from archiver.index.membership import Member, Membership
 
-__all__ = ["AsyncConnection", "Database", "Engines", "Member", "engines_of"]
+__all__ = ["AsyncConnection", "Database", "Engines", "Member", "engines_of", "is_one_place"]
 
 _T = TypeVar("_T")
 READERS = 4
@@ -230,3 +230,8 @@ def engines_of(place: Path | str) -> Engines:
         ConfigurationError: the address can't be understood, or its driver is not installed.
     """
     return choice.engines_of(place)
+
+
+def is_one_place(one: str, other: str) -> bool:
+    """Whether two addresses lead to one index, however they are reached."""
+    return choice.is_one_place(one, other)

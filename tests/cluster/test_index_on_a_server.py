@@ -111,6 +111,21 @@ def test_the_index_of_another_data_directory_is_left_alone(run, tmp_path):
     assert "https://a.example/" in run("list").stdout
 
 
+def test_an_index_that_has_another_address_is_found_once_the_folder_has_it(run, address, tmp_path):
+    """However it is reached; another database is left alone until then."""
+    queued(run, "https://a.example/")
+    name, known = address.rpartition("/")[2], tmp_path / "data" / "index"
+    administer(f"ALTER DATABASE {name} RENAME TO {name}_now")
+
+    told = refusal(run("list", ARCHIVER_INDEX=f"{address}_now"))
+    known.write_text(known.read_text().replace(address, f"{address}_now"))
+    found = run("list", ARCHIVER_INDEX=f"{address}_now?sslmode=prefer")
+    administer(f"ALTER DATABASE {name}_now RENAME TO {name}")
+
+    assert str(known) in told
+    assert "https://a.example/" in found.stdout
+
+
 def test_a_folder_that_lost_its_index_on_the_server_gets_it_again(run, address):
     queued(run, "https://a.example/")
     name = address.rpartition("/")[2]

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from archiver.errors import ConfigurationError
+from archiver.index.dialect.postgres_address import is_one_place
 from archiver.index.dialect.sqlite_engines import SqliteEngines
+
+__all__ = ["engines_of", "is_one_place"]
 
 if TYPE_CHECKING:
     from archiver.index.dialect.port import Engines

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -10,6 +11,7 @@ from archiver.errors import ConfigurationError
 from archiver.patterns import late_pattern
 from archiver.values import frozen
 
+_SCHEME = "postgresql://"
 _PORT = 5432
 _MODES = ("disable", "prefer", "require", "verify-full")
 _OPEN_TO_OTHERS = 0o077
@@ -56,6 +58,13 @@ def read_address(text: str) -> Address:
     return Address(
         unquote(parts.username or ""), host, parts.port or _PORT, unquote(parts.path[1:]), mode
     )
+
+
+def is_one_place(one: str, other: str) -> bool:
+    """Whether two addresses lead to one database, whatever they say of TLS; or are one path."""
+    if not (one.startswith(_SCHEME) and other.startswith(_SCHEME)):
+        return one == other
+    return replace(read_address(one), mode="") == replace(read_address(other), mode="")
 
 
 def password_of(address: Address, environment: Mapping[str, str]) -> str:
