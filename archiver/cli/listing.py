@@ -75,13 +75,10 @@ async def _pages(
                 f"archiver: nothing has these words; this is: {clean(page.answers)}", err=True
             )
         if page.is_of_newest and (wanted is None or page.sort is not Sort.BEST):
-            everything = search.all_in_order(replace(query, q=page.answers or query.q))
-            async with aclosing(everything):
-                async for listed in everything:
-                    if wanted is not None and wanted < 1:
-                        return
+            asked = replace(query, q=page.answers or query.q)
+            async with aclosing(search.all_in_order(asked, wanted)) as put:
+                async for listed in put:
                     yield listed
-                    wanted = None if wanted is None else wanted - 1
             return
         whole = page.items[: len(page.items) - page.partial]
         for listed in whole:

@@ -8,6 +8,7 @@ from archiver.index.conditions import with_document
 from archiver.index.connection import AsyncConnection
 from archiver.index.core import ColumnElement, Select, func, select
 from archiver.index.dialect.functions import Gathered
+from archiver.index.entries import Place
 from archiver.index.schema import document, entry
 from archiver.model.listing import Sort
 
@@ -44,3 +45,15 @@ async def in_order(conn: AsyncConnection, entry_ids: Sequence[int], sort: Sort) 
     ids, ranks = (await conn.execute(_RANKINGS[sort], {"these": entry_ids})).one()
     put = sorted(zip(ranks or (), map(places.__getitem__, ids or ()), strict=True))
     return [entry_ids[place] for _, place in put]
+
+
+_DOCUMENTS = select(entry.c.id, entry.c.document_id).where(entry.c.id.in_(THESE))
+
+
+async def by_day(conn: AsyncConnection, places: Sequence[Place], sort: Sort) -> list[int]:
+    """The entries of places, by when they were saved; of one moment what was read last."""
+    rows = await conn.execute(_DOCUMENTS, {"these": [each.row for each in places]})
+    read = {row.id: row.document_id or 0 for row in rows}
+    sign = 1 if sort is Sort.OLDEST else -1
+    put = sorted(places, key=lambda each: (sign * each.first, -read.get(each.row, 0)))
+    return [each.row for each in put]

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import replace
 
-from archiver.index import entries, ordering
+from archiver.index import browsing, entries, list_rows, ordering, search
 from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters, Place
 from archiver.index.matching import split
@@ -22,7 +22,7 @@ from archiver.model.listing import Sort
 from archiver.query.tree import EVERYTHING
 from archiver.services.cursors import Turn, damaged
 from archiver.services.ranked import behind, best, candidates
-from archiver.services.walking import Found, Walk
+from archiver.services.walking import LEAST_LOOK, MOST_LOOK, MOST_LOOKED_AT, Found, Walk
 from archiver.values import frozen
 
 SORTED = 3000
@@ -154,8 +154,17 @@ async def page_of(
     return page
 
 
-async def all_of(conn: AsyncConnection, question: Question, sort: Sort) -> Sequence[int]:
-    """Row ids of all that a question matches in any order; of the best the others behind them."""
+async def all_of(
+    conn: AsyncConnection, question: Question, sort: Sort, most: int | None = None
+) -> Sequence[int]:
+    """Row ids of all that a question matches in any order; of the best the others behind them.
+
+    Where ``most`` says how many are wanted, those behind them may be left out.
+    """
+    if most is not None and sort in _BY_DAY:
+        nearest = await _first_of(conn, question, sort, most)
+        if nearest is not None:
+            return nearest
     found = array("q")
     async for some in Walk(conn, question).all(limit=SORTED):
         found.extend(some)
@@ -164,6 +173,27 @@ async def all_of(conn: AsyncConnection, question: Question, sort: Sort) -> Seque
     ranked = await best(conn, question, await candidates(conn, question))
     first = dict.fromkeys(ranked.entries[: len(ranked.entries) - ranked.partial])
     return [*first, *(each for each in found if each not in first)]
+
+
+async def _first_of(
+    conn: AsyncConnection, question: Question, sort: Sort, count: int
+) -> Sequence[int] | None:
+    """The first so many by the day of saving, also with words; None where too few match.
+
+    Entries are looked at by that day, so those that were saved at one moment are met together.
+    """
+    filters = await browsing.walked(conn, question.tree, question.filters)
+    found: list[Place] = []
+    beyond, looked_at, look = None, 0, max(LEAST_LOOK, min(2 * count, MOST_LOOK))
+    while looked_at < MOST_LOOKED_AT + count:
+        rows = await list_rows.rows_in_order(conn, filters, beyond=beyond, limit=look, order=sort)
+        passing = await search.passing(conn, [each.row for each in rows], question)
+        found += [each for each in rows if each.row in passing]
+        is_enough = len(found) >= count and found[count - 1].first != rows[-1].first
+        if is_enough or len(rows) < look:
+            return (await ordering.by_day(conn, found, sort))[:count]
+        beyond, looked_at, look = rows[-1], looked_at + look, min(look * 4, MOST_LOOK)
+    return None
 
 
 async def _best_of(

@@ -152,8 +152,14 @@ class Search:
         )
         return listing, found.summary
 
-    async def all_in_order(self, query: ListingQuery) -> AsyncGenerator[ListedEntry, None]:
+    async def all_in_order(
+        self, query: ListingQuery, most: int | None = None
+    ) -> AsyncGenerator[ListedEntry, None]:
         """All entries of a list, however many, in the order that its first page begins.
+
+        Args:
+            query: which list.
+            most: so many of the first are wanted; None for all.
 
         Raises:
             InvalidQuery: the query can't be read.
@@ -162,7 +168,8 @@ class Search:
         tree = tree_of(query)
         async with self._db.read() as conn:
             question = await question_of(conn, tree, query)
-            rows = await all_of(conn, question, sort_of(query, tree))
+            rows = await all_of(conn, question, sort_of(query, tree), most)
+            rows = rows if most is None else rows[:most]
         for start in range(0, len(rows), MOST_PER_PAGE):
             some = rows[start : start + MOST_PER_PAGE]
             async with self._db.read() as conn:

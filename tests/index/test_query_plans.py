@@ -24,6 +24,7 @@ from archiver.index import (
     list_rows,
     looks,
     names,
+    ordering,
     originals,
     queue,
     scores,
@@ -109,6 +110,7 @@ READS = {
             "oldest": {"parts": [0], "oldest_first": True},
         }.items()
     },
+    "by day": lambda conn: ordering.by_day(conn, [Place(3, 1), BELOW], Sort.NEWEST),
     "search, narrowed": lambda conn: search.found(
         conn, Split('"a"', parse_query("is:read")), asked("a"), parts=[0], count=50
     ),

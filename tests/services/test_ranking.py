@@ -345,6 +345,28 @@ async def test_who_wants_all_of_a_list_has_it_in_one_order_however_many_they_are
     assert shown == expected if expected else sorted(shown) == sorted("012345678")
 
 
+@pytest.mark.parametrize("sort", ["newest", "oldest"])
+async def test_the_first_so_many_of_a_list_are_those_that_all_of_it_begins_with(
+    kept, monkeypatch, sort
+):
+    """Also of those that were saved at one moment."""
+    monkeypatch.setattr("archiver.services.finding.LEAST_LOOK", 3)
+    said = [("heron grey", "wet"), ("heron", "wet"), ("grey", "dry"), ("heron heron", "dry")]
+    earlier, later = (
+        [Page(f"{name}{n}", "x", text, (tag,)) for n, (text, tag) in enumerate([*said, *said])]
+        for name in "ab"
+    )
+    await kept(*later)
+    search = await kept(*earlier, first=8)
+
+    for q in ("heron", "heron -grey", "grey OR is:starred", "heron tag:wet"):
+        query = ListingQuery(q=q, sort=sort)
+        whole = [each.entry.url async for each in search.all_in_order(query)]
+        for most in (1, 2, 5, 30):
+            first = [each.entry.url async for each in search.all_in_order(query, most)]
+            assert first == whole[:most], (q, most)
+
+
 async def test_the_newest_that_have_a_word_are_those_saved_last_whatever_was_read_last(kept):
     search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(3)), first=0)
     await kept(Page("earlier", "x", "heron"), first=9)
