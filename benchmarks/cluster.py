@@ -97,7 +97,7 @@ class Cost:
 
     def row(self, first: float) -> str:
         """As ``HEAD`` has it; ``first`` is the rate of one process."""
-        each = f"{1000 * self.cpu / self.urls:>12.2f}{self.trips / self.urls:>11.3f}"
+        each = f"{1000 * self.cpu / self.urls:>12.3f}{self.trips / self.urls:>11.3f}"
         each += f"{1000 * self.leases / self.urls:>8.2f}"
         return f"{self.seconds:>9.1f}{self.rate:>8.1f}{self.rate / first:>7.2f}{each}"
 

@@ -50,6 +50,7 @@ SELECT l.granted, a.state, a.wait_event_type FROM pg_locks l JOIN pg_stat_activi
 WHERE l.locktype = 'advisory'
 """
 SAVED = "SELECT value FROM archiver.counter WHERE name = 'snapshots'"
+TWICE = "SELECT count(*) FROM archiver.entry WHERE snapshot_count > 1"
 NOT_DURABLE = ("full_page_writes=off", "synchronous_commit=off")
 
 
@@ -184,6 +185,8 @@ def watch(watching: SaidConnection, server: psutil.Process, seconds: float) -> S
         waiting.append(sum(not each[0] for each in locks))
         time.sleep(1 / LOOKS_A_SECOND)
     took = time.monotonic() - begun
+    if ask(watching, TWICE) != [[0]]:
+        raise SystemExit("A URL was saved twice.")
     return Seen(
         saved(watching) - urls, took, server_cpu(server) - cpu, turn, statistics.mean(waiting)
     )
