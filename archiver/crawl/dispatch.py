@@ -1,7 +1,7 @@
 """Keeps the frontier full: leases, gives back, recovers, rests where something is refused."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.dead_hosts import failure_of
@@ -42,11 +42,22 @@ class Dispatcher:
     """The one who leases for a crawl. ``run`` is its whole life.
 
     Who works for ever obeys a pause; who is to empty the queue was told to.
+
+    Args:
+        context: what a crawl works with.
+        frontier: that it keeps full.
+        left: leases that an earlier crawl of this process broke off with and could not give back.
+
+    Attributes:
+        left: those of them that are not given back yet.
     """
 
-    def __init__(self, context: CrawlContext, frontier: Frontier) -> None:
+    def __init__(
+        self, context: CrawlContext, frontier: Frontier, left: Sequence[Lease] = ()
+    ) -> None:
         self._context = context
         self._frontier = frontier
+        self.left = left
         self._to_give_back: list[Lease] = []
         self._to_put_last: set[str] = set()
         self._refused = self._is_dry = self._is_idle = self._is_called = False
@@ -127,6 +138,7 @@ class Dispatcher:
             self._trouble_until = loop.time() + TROUBLE_SECONDS
         if loop.time() < self._trouble_until:
             return self._trouble_until - loop.time()
+        await self._give_back_left()
         await self._put_last()
         if not until_empty and await self._is_paused():
             return IDLE_SECONDS
@@ -185,6 +197,12 @@ class Dispatcher:
                 self._refused |= refused
                 raise
         return refused
+
+    async def _give_back_left(self) -> None:
+        """Nobody else takes these: their holder lives."""
+        if self.left:
+            await self._frontier.give_back(self.left)
+            self.left = ()
 
     async def _put_last(self) -> None:
         """Tell those that wait for hosts that died lately, and try others first.

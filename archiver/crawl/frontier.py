@@ -96,6 +96,11 @@ class Frontier:
         return len(self._held)
 
     @property
+    def leases(self) -> list[Lease]:
+        """Those it has."""
+        return [*self._held.values()]
+
+    @property
     def unfinished(self) -> int:
         """How many wait for a turn or are under way."""
         return self._unfinished
@@ -256,10 +261,6 @@ class Frontier:
             async with self._db.write() as conn:
                 busy = await self._hold(conn, ())
             self._settle(busy)
-
-    async def give_all_back(self) -> None:
-        """Put every lease back: the process is stopping."""
-        await self.give_back([*self._held.values()])
 
     async def due_in(self) -> float | None:
         """Seconds until there may be something to lease; None when the queue is empty."""

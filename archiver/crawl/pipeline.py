@@ -60,7 +60,12 @@ class _UnderWay:
 
 
 class Pipeline:
-    """One crawl. ``run`` is its whole life."""
+    """One crawl. ``run`` is its whole life.
+
+    Attributes:
+        left: the leases that it could not give back in the end. Whoever crawls next in this process
+            does, for nobody else takes what a process holds that lives.
+    """
 
     def __init__(
         self,
@@ -68,7 +73,9 @@ class Pipeline:
         *,
         only: Sequence[int] | None = None,
         on_change: Callable[[Job], None] | None = None,
+        left: Sequence[Lease] = (),
     ) -> None:
+        self.left: Sequence[Lease] = ()
         settings = context.settings
         self._context = context
         self._requisites = Requisites(context)
@@ -85,7 +92,7 @@ class Pipeline:
         self._frontier.shared = context.hosts
         self._lane = SlowLane(SLOW_LANE * settings.concurrency)
         self._visits: dict[int, _UnderWay] = {}
-        self._dispatcher = Dispatcher(context, self._frontier)
+        self._dispatcher = Dispatcher(context, self._frontier, left)
         self._on_change = on_change
         if context.hosts:
             context.recorder.under_way = lambda: self._frontier.unfinished
@@ -120,9 +127,11 @@ class Pipeline:
             await self._give_all_back()
 
     async def _give_all_back(self) -> None:
+        self.left = [*self._frontier.leases, *self._dispatcher.left]
         try:
             self._context.recorder.refuse_to_go_on()
-            await self._frontier.give_all_back()
+            await self._frontier.give_back(self.left)
+            self.left = ()
         except StoreError:
             # Whoever opens the archive next finds that we are gone, and takes them.
             log.warning("leases were not given back: the index or the store is not to be had")

@@ -168,8 +168,7 @@ class AsyncConnection:
     async def end(self, *, commit: bool) -> None:
         """End the transaction, also where the task that asks for it is cancelled meanwhile."""
         try:
-            ending = self._run(_commit) if commit else self._run(self._roll_back, anyway=True)
-            await to_its_end(ending)
+            await to_its_end(self._run(_commit) if commit else self._rolled_back())
         finally:
             self._is_ahead = self._is_glancing = False
             self._hear_what_is_under_way()
@@ -181,7 +180,7 @@ class AsyncConnection:
     def end_behind(self) -> None:
         """End a transaction that changed nothing, behind what was begun; nobody waits for it."""
         if self._has_run:
-            self._run(self._roll_back, anyway=True).add_done_callback(self._ended)
+            self._rolled_back().add_done_callback(self._ended)
             self._has_run = False
         self._is_glancing = False
 
@@ -230,9 +229,15 @@ class AsyncConnection:
         self.dialect.hold_still(conn, is_wanted=holds_still)
         return work(conn)
 
-    def _roll_back(self, conn: Connection) -> None:
+    def _rolled_back(self) -> "asyncio.Future[None]":
+        self._asked.send()
+        self._has_run = True
+        return asyncio.get_running_loop().run_in_executor(self._thread, self._roll_back)
+
+    def _roll_back(self) -> None:
+        """Roll back first of all: before that, a connection whose line broke says nothing."""
         self._failure = None
-        conn.rollback()
+        self._connection().rollback()
 
     def _connection(self) -> Connection:
         if self._opened and self._was_idle and self.dialect.is_gone(self._opened):

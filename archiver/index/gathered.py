@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
-from archiver.errors import IndexUnavailable
 from archiver.finishing import to_its_end
 from archiver.index.connection import AsyncConnection
 from archiver.index.core import DBAPIError
@@ -50,6 +49,8 @@ class Gathered:
 
         Raises:
             IndexUnavailable: nothing of what was asked together can be answered.
+
+        Whatever else keeps it from being asked is raised for all that were asked together.
         """
         if not self._is_far:
             async with self._glance() as conn:
@@ -75,15 +76,19 @@ class Gathered:
             async with self._glance() as conn:
                 asking = [asyncio.ensure_future(each.question(conn)) for each in together]
                 await asyncio.wait(asking)
-                for each in asking:
-                    if isinstance(each.exception(), DBAPIError):
-                        each.result()  # raises it: none of them has an answer
-        except IndexUnavailable as error:
+                _raise_first([each.exception() for each in asking])
+        except Exception as error:  # noqa: BLE001 - whatever it is, each of them waits for an answer
             for one in together:
                 _settle(one.answer, error)
         else:
             for one, each in zip(together, asking, strict=True):
                 _settle(one.answer, each.exception() or each.result())
+
+
+def _raise_first(failed: Sequence[BaseException | None]) -> None:
+    """Raise what kept one of them from being answered: none of them has an answer then."""
+    if error := next((each for each in failed if isinstance(each, DBAPIError)), None):
+        raise error
 
 
 def _settle(answer: asyncio.Future[Any], found: object) -> None:

@@ -8,7 +8,7 @@ from archiver.crawl.pipeline import Pipeline
 from archiver.index import jobs
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
-from archiver.model.job import Job, QueueCounts
+from archiver.model.job import Job, Lease, QueueCounts
 from archiver.model.message import Message
 
 
@@ -19,6 +19,7 @@ class Crawling:
         self._context = context
         self._db = context.db
         self._running: Pipeline | None = None
+        self._left: Sequence[Lease] = ()
 
     @property
     def is_running(self) -> bool:
@@ -53,10 +54,12 @@ class Crawling:
         What was said of entries that are known can be searched for when it ends.
         Returns where the jobs of the whole queue stand afterwards.
         """
-        self._running = Pipeline(self._context, only=only, on_change=on_change)
+        running = Pipeline(self._context, only=only, on_change=on_change, left=self._left)
+        self._running = running
         try:
-            await self._running.run(until_empty=until_empty)
+            await running.run(until_empty=until_empty)
         finally:
+            self._left = running.left
             self._running = None
         store = self._context.store
         while await compare_owed(self._db, store) or await remake_stale(self._db, store):

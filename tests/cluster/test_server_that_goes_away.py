@@ -6,7 +6,10 @@ import pytest
 from aiohttp import web
 from sqlalchemy import text
 
+from archiver.config import Settings
+from archiver.errors import IndexUnavailable
 from archiver.index.database import Database
+from archiver.runtime import open_runtime
 from benchmarks.own_postgres import OwnPostgres
 from tests.cluster.commands import archiver, ran
 from tests.cluster.owner import as_owner
@@ -14,6 +17,18 @@ from tests.in_postgres import administer
 
 PAGES = 12
 SAVED = "SELECT count(*) FROM job WHERE state = 'saved'"
+
+
+def close(name):
+    """Let nobody into a database, and end all that are in it."""
+    administer(
+        f"ALTER DATABASE {name} ALLOW_CONNECTIONS false",
+        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
+    )
+
+
+def reopen(name):
+    administer(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
 
 
 async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_once(
@@ -33,13 +48,10 @@ async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_o
 
     async with archiver("serve", **here, ARCHIVER_PORT="0") as serving:
         await live.asked_for("/0")
-        administer(
-            f"ALTER DATABASE {name} ALLOW_CONNECTIONS false",
-            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
-        )
+        close(name)
         held.set()
         refused = await ran("list", **here)
-        administer(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+        reopen(name)
         async with asyncio.timeout(600):
             while as_owner(address, SAVED) != [(PAGES,)]:  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.1)
@@ -53,6 +65,7 @@ async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_o
     assert saved.count("\n") == PAGES
     assert serving.returncode == 0
     assert logged.count(b"the index refused") <= 1, logged.decode()
+    assert b"broke off; it begins again task='crawl'" not in logged, logged.decode()
     assert (code, "problems\t0" in checked) == (0, True), checked
 
 
@@ -110,3 +123,42 @@ async def test_connections_that_the_server_ended_while_they_were_idle_are_made_a
     await db.close()
 
     assert numbers == [1, 2, 1, 2]
+
+
+async def test_all_that_is_asked_together_is_told_that_the_server_went_away_meanwhile(address):
+    db = await Database.open(address)
+
+    async def end(conn):
+        await conn.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+
+    async def ask(conn):
+        return (await conn.execute(text("SELECT 1"))).scalar_one()
+
+    async with asyncio.timeout(60):
+        told = await asyncio.gather(db.look(ask, within=5), db.look(end), return_exceptions=True)
+    later = await db.look(ask)
+    await db.close()
+
+    assert [type(each) for each in told] == [IndexUnavailable, IndexUnavailable]
+    assert later == 1
+
+
+async def test_what_a_crawl_broke_off_with_is_given_back_by_the_next_of_its_process(
+    live, address, tmp_path
+):
+    url = live.answer("/held", lambda _: live.closing.wait())
+    settings = Settings(data=tmp_path, index=address, host_delay=0, allow_networks="127.0.0.0/8")
+    async with open_runtime(settings) as archive:
+        await archive.entries.save([url], source="test")
+        crawl = asyncio.create_task(archive.crawling.work())
+        await live.asked_for("/held")
+        close(name := address.rpartition("/")[2])
+        crawl.cancel()
+        await asyncio.wait([crawl])
+        reopen(name)
+        held = as_owner(address, "SELECT state FROM job")
+        live.article("held")
+        counts = await archive.crawling.work()
+
+    assert held == [("fetching",)]
+    assert (counts.saved, counts.fetching, counts.queued) == (1, 0, 0)

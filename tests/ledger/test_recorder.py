@@ -59,7 +59,7 @@ async def test_records_that_cannot_be_written_leave_the_job_open(crawl, live):
     recording.cancel()
     await asyncio.wait([recording])
     frontier.finished(lease, answered=True)
-    await frontier.give_all_back()
+    await frontier.give_back(frontier.leases)
     await crawl.run()
 
     assert [each.state for each in await crawl.jobs()] == [State.SAVED]
@@ -230,7 +230,7 @@ async def test_a_visit_whose_capture_was_lost_is_told_so_and_holds_up_no_other(c
 
     assert [type(each) for each in said] == [StoreError, type(None)]
     assert {each.state for each in await crawl.jobs()} == {State.SAVED, State.FETCHING}
-    await frontier.give_all_back()
+    await frontier.give_back(frontier.leases)
 
 
 @pytest.mark.parametrize("how", ["somebody waits for it", "no other visit is under way"])

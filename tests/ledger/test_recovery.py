@@ -36,7 +36,7 @@ async def test_the_leases_of_the_dead_go_back_into_the_queue(died, crawling):
         assert states == [State.SAVED, State.SAVED, State.QUEUED]
         (lease,) = await crawl.pipeline._frontier.lease()
         assert lease.interrupted
-        await crawl.pipeline._frontier.give_all_back()
+        await crawl.pipeline._frontier.give_back(crawl.pipeline._frontier.leases)
 
 
 async def test_a_crawl_takes_up_what_one_that_died_meanwhile_left(died, crawling):
@@ -56,7 +56,7 @@ async def test_the_leases_of_the_living_are_left_alone(crawling, live):
             await recover(crawl.context.db, crawl.context.store)
 
             assert [each.state for each in await crawl.jobs()] == [State.FETCHING]
-        await other.pipeline._frontier.give_all_back()
+        await other.pipeline._frontier.give_back(other.pipeline._frontier.leases)
 
 
 @pytest.mark.parametrize("kept", [1, 10, 30, 200])
@@ -100,7 +100,7 @@ async def test_what_was_on_disk_but_in_no_row_is_indexed_and_ends_its_job(crawli
         await crawl.pipeline._frontier.lease()
         await crawl.context.db.close()
         before = index.read_bytes()
-        await crawl.pipeline._frontier.give_all_back()
+        await crawl.pipeline._frontier.give_back(crawl.pipeline._frontier.leases)
         await crawl.run()
     for path in index.parent.glob("archive.sqlite3*"):
         path.unlink()
