@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 from hypothesis import settings
 
+from tests.answering import answering
 from tests.browser import chromium_path
 from tests.chance import times
 from tests.compiled_once import compile_once
@@ -121,15 +122,9 @@ def chromium() -> str:
 async def live_web() -> AsyncIterator[LiveWeb]:
     """A small web of its own."""
     served = LiveWeb()
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", served.handle)
-    runner = web.AppRunner(app, shutdown_timeout=0)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    served.origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield served
-    served.closing.set()
-    await runner.cleanup()
+    async with answering(served.handle) as served.origin:
+        yield served
+        served.closing.set()
 
 
 @pytest.fixture

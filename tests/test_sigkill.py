@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from tests.answering import answering
 from tests.chance import times
 from tests.indices import remove_index
 from tests.processes import Archive
@@ -69,14 +70,8 @@ class Site:
 @pytest.fixture
 async def site() -> AsyncIterator[Site]:
     served = Site()
-    app = web.Application()
-    app.router.add_get("/{path:.*}", served.answer)
-    runner = web.AppRunner(app, shutdown_timeout=0)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    served.origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield served
-    await runner.cleanup()
+    async with answering(served.answer) as served.origin:
+        yield served
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 from warcio.archiveiterator import ArchiveIterator
 
+from tests.answering import answering
 from tests.processes import Archive
 
 LINKS, LEAST = 3_000, (1, 200_000)
@@ -104,14 +105,8 @@ class PublicArchive:
 @pytest.fixture
 async def public():
     served = PublicArchive()
-    app = web.Application()
-    app.router.add_get("/{path:.*}", served.answer)
-    runner = web.AppRunner(app, shutdown_timeout=0)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    served.origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield served
-    await runner.cleanup()
+    async with answering(served.answer) as served.origin:
+        yield served
 
 
 def answers_kept(archive):
