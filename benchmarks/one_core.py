@@ -1,13 +1,13 @@
 """What one core of PostgreSQL carries: crawls that bring pages as fast as they can make them.
 
 Usage: python -m benchmarks.one_core [--drivers 1,2,4,8] [--seconds N] [--share PART] [--durable]
-       [--requisites N] [--words N] [--delayed MICROSECONDS]
+       [--requisites N] [--words N]
 
-A server of its own has core 0, and of that ``--share`` (by a control group: version 1's ``cpu``,
-or version 2); the drivers have all others. Each of them is a crawl as ``archiver crawl`` is, with
-all that it says to the index, whose pages are there already (``benchmarks.one_core_driver``): they
-are leased, recorded in segments and indexed with their words. With ``--durable`` the server syncs
-as it is installed; else it does not, as in tests.
+A server of its own has core 0, and of that ``--share`` (by a control group of version 1, as root);
+the drivers have all others. Each of them is a crawl as ``archiver crawl`` is, with all that it says
+to the index, whose pages are there already (``benchmarks.one_core_driver``): they are leased,
+recorded in segments and indexed with their words. With ``--durable`` the server syncs as it is
+installed; else it does not, as in tests.
 
 Printed are, of some seconds in which all were at work, URLs a second, what of its core the server
 had, its CPU for a URL, and what became of the turn to write, looked at forty times a second: how
@@ -113,7 +113,7 @@ def run(number: int, options: argparse.Namespace) -> Seen:
         stack.enter_context(held(first, options.share))
         watching = stack.enter_context(closing(connect(read_address(server.address))))
         watching.autocommit = True
-        begin_apart(watching)
+        begin_apart(watching, options.share)
         drivers = [drive(given, options) for _ in range(number)]
         stack.callback(stop, drivers)
         time.sleep(WARM_SECONDS + number * EACH_WARM_SECONDS)
@@ -167,11 +167,12 @@ def own_group() -> Path:
     return Path(f"/sys/fs/cgroup/cpu{own}")
 
 
-def begin_apart(watching: SaidConnection) -> None:
+def begin_apart(watching: SaidConnection, share: float) -> None:
     """Let who watches have what the drivers have of the machine, not what the server has."""
     ((pid,),) = ask(watching, "SELECT pg_backend_pid()")
     psutil.Process(pid).cpu_affinity(others())
-    (own_group() / "cgroup.procs").write_text(f"{pid}")
+    if share < 1:
+        (own_group() / "cgroup.procs").write_text(f"{pid}")
 
 
 def watch(watching: SaidConnection, server: psutil.Process, seconds: float) -> Seen:
