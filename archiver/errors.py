@@ -20,7 +20,7 @@ The tree::
     ├── InvalidResponse         what a server sent is no response that a browser would show
     └── StoreError              the bytes on disk are not what they must be
         ├── IndexUnavailable    the index can't be read or written now
-        │   └── FencedOff       others took this process for dead; it must end
+        │   └── FencedOff       taken for dead, or of a server that was replaced: it must end
         ├── StoreUnavailable    segments that lie elsewhere can't be read or written now
         ├── InvalidRecord       not a WARC record, or one whose digest is wrong
         └── TornRecord          a record that ends too early
@@ -156,7 +156,7 @@ class IndexUnavailable(StoreError):
 
 
 class FencedOff(IndexUnavailable):
-    """Others took this process for dead: it may write nothing more, and must end."""
+    """Others took this process for dead, or a replica the server's place: it must end."""
 
 
 class StoreUnavailable(StoreError):

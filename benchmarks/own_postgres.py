@@ -24,12 +24,17 @@ class OwnPostgres:
     Args:
         folder: where they stay, and what port it listens at: addresses of databases hold.
         settings: of the server, besides.
+        like: a server that runs: this one begins as its replica does that has all of it up to now
+            and hears of nothing more, and takes its place once it is promoted.
 
     Attributes:
         address: of an empty database.
+        port: that it listens at.
     """
 
-    def __init__(self, folder: Path | None = None, *settings: str) -> None:
+    def __init__(
+        self, folder: Path | None = None, *settings: str, like: "OwnPostgres | None" = None
+    ) -> None:
         self._programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=_version, default=None)
         if self._programs is None:
             raise SystemExit("There is no PostgreSQL server here: .ci/packages postgresql")
@@ -37,14 +42,15 @@ class OwnPostgres:
         self._where = folder.resolve() if folder else Path(tempfile.mkdtemp())
         self._where.mkdir(parents=True, exist_ok=True)
         self._settings = settings
-        self._port = self._port_kept()
+        self._like = like
+        self.port = self._port_kept()
         self._whose: dict[str, Any] = {}
         if os.geteuid() == 0:  # the server refuses to run as root
             who = pwd.getpwnam("postgres")
             self._whose = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
             os.chown(self._where, who.pw_uid, who.pw_gid)
         self._server: subprocess.Popen[bytes] | None = None
-        self.address = f"postgresql://archiver@127.0.0.1:{self._port}/postgres"
+        self.address = f"postgresql://archiver@127.0.0.1:{self.port}/postgres"
 
     def _port_kept(self) -> int:
         known = self._where / "port"
@@ -59,10 +65,19 @@ class OwnPostgres:
 
     def __enter__(self) -> Self:
         how = ("--auth=trust", "--username=archiver", "--encoding=UTF8", "--locale=C.UTF-8")
-        if not (self._where / "data").exists():
+        data = self._where / "data"
+        if self._like:
+            port = f"--port={self._like.port}"
+            self._run("pg_basebackup", f"--pgdata={data}", port, "--checkpoint=fast", "--no-sync")
+            (data / "standby.signal").touch()
+        elif not data.exists():
             self._run("initdb", *how, "--no-sync")
         self.start()
         return self
+
+    def promote(self) -> None:
+        """Let a replica go on by itself from what it has."""
+        self._run("pg_ctl", "promote", "--wait")
 
     def __exit__(
         self,
@@ -83,7 +98,7 @@ class OwnPostgres:
         given = [word for each in (*named, "fsync=off", *self._settings) for word in ("-c", each)]
         with (self._where / "log").open("ab") as log:
             self._server = subprocess.Popen(
-                [self._program("postgres"), "-p", str(self._port), *given],
+                [self._program("postgres"), "-p", str(self.port), *given],
                 env=self._environment(),
                 stdout=log,
                 stderr=log,
@@ -117,7 +132,7 @@ class OwnPostgres:
         return f"{self._programs}/{name}"
 
     def _environment(self) -> dict[str, str]:
-        named = {"PGHOST": "127.0.0.1", "PGUSER": "archiver", "PGPORT": str(self._port)}
+        named = {"PGHOST": "127.0.0.1", "PGUSER": "archiver", "PGPORT": str(self.port)}
         return os.environ | named | {"PGDATA": f"{self._where}/data"}
 
 

@@ -33,6 +33,11 @@ _CHANGED = (
     "this process writes no more. Update the program here too, and start it again."
 )
 
+_REPLACED = (
+    "A replica took the place of the index's server, and may lack what was written last: this "
+    "process writes no more. What it has fetched is taken up when it is started again."
+)
+
 log = get_log(__name__)
 
 
@@ -70,6 +75,7 @@ class Membership:
         self._beating: asyncio.Task[None] | None = None
         self._heard = asyncio.Event()
         self._beat_at = self._steady_since = float("-inf")
+        self._history = ""
         self.error: FencedOff | None = None
         self.on_lost = _nothing
 
@@ -87,7 +93,7 @@ class Membership:
     async def _have_row(self) -> None:
         begun = boot_seconds()
         async with self._connections.transaction() as conn:
-            moment = await writers.enter(
+            moment, self._history = await writers.enter(
                 conn,
                 self.member.name,
                 machine=self.member.machine,
@@ -103,7 +109,7 @@ class Membership:
         Raises:
             FencedOff: it may not.
         """
-        moment = await writers.found(conn, self.member.name)
+        moment = await writers.found(conn, self.member.name, self._history)
         if moment is None:
             raise await self._lose(conn)
         self._clock.set(moment)
@@ -152,7 +158,7 @@ class Membership:
     async def _beat(self) -> None:
         begun = boot_seconds()
         async with self._connections.glance() as conn:
-            moment = await writers.beat(conn, self.member.name)
+            moment = await writers.beat(conn, self.member.name, self._history)
             if moment is None:
                 await self._lose(conn)
         if moment is not None:
@@ -167,7 +173,9 @@ class Membership:
 
     async def _lose(self, conn: AsyncConnection) -> FencedOff:
         found = await writers.revision(conn)
-        if found == HEAD:
+        if await writers.history(conn) != self._history:
+            error = FencedOff(_REPLACED)
+        elif found == HEAD:
             error = FencedOff(_FENCED_OFF, seconds=round(self.member.lease))
         else:
             error = FencedOff(_CHANGED, found=found, known=HEAD)

@@ -18,7 +18,7 @@ from archiver.index.core import (
     table,
     update,
 )
-from archiver.index.dialect.functions import Now
+from archiver.index.dialect.functions import History, Now
 from archiver.index.machine_tables import writer
 from archiver.index.schema import HEAD
 from archiver.values import frozen
@@ -36,10 +36,19 @@ _ENTER = (
         lease_ms=bindparam("lease"),
         beat_ms=Now(),
     )
+    .returning(writer.c.beat_ms, History())
+)
+_IS_SAME = History() == bindparam("history")
+"""Whether no replica took the server's place since: it may lack what was committed last."""
+_BEAT = (
+    update(writer)
+    .where(_THIS, _IS_OURS, _IS_SAME)
+    .values(beat_ms=Now())
     .returning(writer.c.beat_ms)
 )
-_BEAT = update(writer).where(_THIS, _IS_OURS).values(beat_ms=Now()).returning(writer.c.beat_ms)
-_FOUND = select(Now()).select_from(writer).where(_THIS, _IS_OURS)
+_IS_THERE = select(Now()).select_from(writer).where(_THIS, _IS_OURS)
+_FOUND = _IS_THERE.where(_IS_SAME)
+_HISTORY = select(History())
 _LEAVE = delete(writer).where(_THIS)
 _IS_OVERDUE = writer.c.beat_ms + writer.c.lease_ms < Now()
 _IS_SILENT = writer.c.beat_ms + writer.c.lease_ms / 2 < Now()
@@ -64,21 +73,34 @@ class Writer:
     is_overdue: bool
 
 
-async def enter(conn: AsyncConnection, name: str, *, machine: str, lease_ms: int) -> int:
-    """Have a row for a writer; its first sign of life is now: the server's moment (ms)."""
+async def enter(
+    conn: AsyncConnection, name: str, *, machine: str, lease_ms: int
+) -> tuple[int, str]:
+    """Have a row for a writer; its first sign of life is now.
+
+    Returns:
+        The server's moment (ms), and the history in which the writer lives.
+    """
     given = {"writer": name, "of": machine, "lease": lease_ms}
-    return int((await conn.execute(_ENTER, given)).scalar_one())
+    moment, history = (await conn.execute(_ENTER, given)).one()
+    return int(moment), str(history)
 
 
-async def beat(conn: AsyncConnection, name: str) -> int | None:
+async def beat(conn: AsyncConnection, name: str, history: str) -> int | None:
     """Give a sign of life; the server's moment (ms), None where this may write no more."""
-    moment: int | None = (await conn.execute(_BEAT, {"writer": name})).scalar()
+    given = {"writer": name, "history": history}
+    moment: int | None = (await conn.execute(_BEAT, given)).scalar()
     return moment
 
 
-async def found(conn: AsyncConnection, name: str) -> int | None:
-    """The server's moment (ms) if a writer's row is there and the schema its own, else None."""
-    return (await conn.execute(_FOUND, {"writer": name})).scalar()
+async def found(conn: AsyncConnection, name: str, history: str) -> int | None:
+    """The server's moment (ms) if a writer's row is there, and schema and history its own."""
+    return (await conn.execute(_FOUND, {"writer": name, "history": history})).scalar()
+
+
+async def history(conn: AsyncConnection) -> str:
+    """The history that the server is in."""
+    return (await conn.execute(_HISTORY)).scalar_one()
 
 
 async def revision(conn: AsyncConnection) -> str:
@@ -94,7 +116,7 @@ async def leave(conn: AsyncConnection, name: str) -> None:
 async def bury(conn: AsyncConnection, name: str) -> bool:
     """Remove a writer's row if its lease is over; whether there is none now."""
     await conn.execute(_LEAVE.where(_IS_OVERDUE), {"writer": name})
-    return await found(conn, name) is None
+    return (await conn.execute(_IS_THERE, {"writer": name})).scalar() is None
 
 
 async def all_writers(conn: AsyncConnection) -> Sequence[Writer]:

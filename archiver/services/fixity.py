@@ -8,6 +8,7 @@ from itertools import chain, islice
 from archiver.errors import StoreError
 from archiver.index import answers, captures, likenesses, segments, snapshots, withheld
 from archiver.index.database import Database
+from archiver.ledger.dead_writers import known_writers
 from archiver.ledger.findings import capture_of, is_answer, is_capture
 from archiver.ledger.recovery import settle_everywhere
 from archiver.ledger.snapshot_records import read_snapshot_record
@@ -25,6 +26,10 @@ from archiver.warc.verify import watch
 
 CHUNK = 200
 _NO_ROW = "The index has no row for it."
+_UNREAD = (
+    "The index has not read it to its end: its machine does once it is started again, or "
+    "`archiver reindex`."
+)
 _NO_SUCH_RECORD = "The index has a row where there is no such record."
 _REPLACED = "It was compacted or joined meanwhile: verify again for what took its place."
 TORN = "A record that a killed writer left half done; no part of the archive:"
@@ -118,6 +123,8 @@ class Fixity:
                 yield Finding(each.name, "The file is shorter than what the index has read of it.")
         async for finding in self._verify_snapshots():
             yield finding
+        for finding in await self._unread(found, indexed):
+            yield finding
 
     @property
     def passed_by(self) -> tuple[PassedBy, ...]:
@@ -128,6 +135,24 @@ class Fixity:
         """Whether a segment that the index knew is one no more: compacted or joined meanwhile."""
         async with self._db.read() as conn:
             return not await segments.indexed_of(conn, [name])
+
+    async def _unread(self, found: Survey, before: Mapping[str, int]) -> list[Finding]:
+        """What the index has not read, also by now, of segments that nobody writes any more."""
+        async with self._db.read() as conn:
+            indexed = await segments.indexed(conn)
+            writing = {each.name for each in await known_writers(conn, self._db)}
+        gone = {*found.superseded.values(), *(before.keys() - indexed.keys())}
+        left = [
+            each
+            for each in found.segments
+            if indexed.get(each.name, 0) < each.size and each.name not in gone
+        ]
+        alive = self._store.lock.is_alive
+        return [
+            Finding(each.name, _UNREAD, is_wrong=False)
+            for each in left
+            if each.writer not in writing and not await asyncio.to_thread(alive, each.writer)
+        ]
 
     async def _stretches(self, file: SegmentFile, end: int) -> AsyncIterator[_Stretch]:
         """The records of a segment that was indexed up to that byte, one stretch after another.

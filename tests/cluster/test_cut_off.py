@@ -26,7 +26,7 @@ class Line:
     def __init__(self, server: str, told: Callable[[bytes], bytes]) -> None:
         self._told = told
         self._host, _, port = server.partition(":")
-        self._port = int(port)
+        self.port = int(port)
         self.whole = asyncio.Event()
         self.whole.set()
 
@@ -44,7 +44,7 @@ class Line:
 
     async def pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await self.whole.wait()
-        there = await asyncio.open_connection(self._host, self._port)
+        there = await asyncio.open_connection(self._host, self.port)
         async with asyncio.TaskGroup() as both:
             both.create_task(self._pump(reader, there[1]))
             both.create_task(self._pump(there[0], writer, self._told))

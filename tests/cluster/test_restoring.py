@@ -18,6 +18,7 @@ async def test_what_was_captured_since_the_database_was_backed_up_comes_back_fro
 
     administer(f"DROP DATABASE {name}", f"ALTER DATABASE {name}_kept RENAME TO {name}")
     _, older = await ran("list", **there)
+    assert "`archiver reindex`" in (await ran("verify", **there))[1]
     assert (await ran("reindex", **there))[0] == 0
 
     assert [page in older for page in pages] == [True, False]

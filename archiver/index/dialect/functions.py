@@ -74,6 +74,16 @@ class Now(FunctionElement[int]):
     type = BigInteger()
 
 
+class History(FunctionElement[str]):
+    """Which history of the server this is: a replica that takes its place goes on in another one.
+
+    Empty where there are none.
+    """
+
+    inherit_cache = True
+    type = Text()
+
+
 def reason(failure: ColumnElement[Any]) -> ColumnElement[str]:
     """Why something failed, in a few letters: the kind and, behind a space, the status."""
     status = func.coalesce(cast(StatusOfFailure(failure), Text), "")

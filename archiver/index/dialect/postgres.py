@@ -205,6 +205,7 @@ _write(functions.YearOf, "to_char(to_timestamp({}) AT TIME ZONE 'UTC', 'YYYY')")
 _write(functions.Gathered, "json_agg({})")
 _write(functions.JsonRow, "CAST(json_build_array({}) AS TEXT)")
 _write(functions.Now, "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT){}")
+_write(functions.History, "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8){}")
 _write(functions.HostOf, "split_part({}, ')', 1)")
 listed_values.WRITERS[NAME] = _listed
 SHORTENED[NAME] = bounded

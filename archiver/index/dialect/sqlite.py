@@ -142,5 +142,6 @@ _write(functions.YearOf, "strftime('%Y', {}, 'unixepoch')")
 _write(functions.JsonRow, "json_array({})")
 _write(functions.Gathered, "json_group_array({})")
 _write(functions.Now, "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER){}")
+_write(functions.History, "''{}")
 _write(functions.HostOf, "substr({0}, 1, instr({0}, ')') - 1)")
 WRITERS["sqlite"] = as_list
