@@ -14,8 +14,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from archiver.archive import INDEX
-from archiver.index.dialect import choice
+from archiver.index.dialect import choice, postgres_engines
 from archiver.index.dialect.postgres_engines import PostgresEngines
+from tests.in_children.kept_connections import kept
 from tests.in_children.stand_in import (
     OWN,
     SERVER,
@@ -25,6 +26,7 @@ from tests.in_children.stand_in import (
     copy,
     engines_over,
     forget,
+    is_ours,
     taken,
 )
 from tests.indices import BENEATH, TESTS, why
@@ -47,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ[STATE] = f"{folder.name}/databases"
     administer(f"DROP DATABASE IF EXISTS {template}", f"CREATE DATABASE {template}")
     PostgresEngines(f"{SERVER}/{template}").prepare()
+    postgres_engines.connect = kept(postgres_engines.connect, is_ours)
     choice.engines_of = engines_over(choice.engines_of)
     WHEN_COPIED.append(_copy)
 

@@ -16,6 +16,7 @@ from pg8000.dbapi import DatabaseError
 
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import connect
+from tests.in_children import kept_connections
 
 SERVER = os.environ["ARCHIVER_TEST_SERVER"]
 TEMPLATE = "ARCHIVER_TEST_TEMPLATE"
@@ -107,6 +108,7 @@ def forget(paths: Collection[str]) -> None:
                 state["free"].append(name)
             else:
                 state["made"].remove(name)
+                kept_connections.forget(name)
                 administer(f"DROP DATABASE {name} WITH (FORCE)")
 
 
@@ -115,9 +117,17 @@ def administer(*statements: str) -> None:
     _in("postgres", *statements)
 
 
+def is_ours(database: str) -> bool:
+    """Whether a database stands for a file, or did."""
+    return database.startswith(f"{os.environ[TEMPLATE]}_")
+
+
+_connect = kept_connections.kept(connect, lambda name: name == "postgres" or is_ours(name))
+
+
 def _in(database: str, *statements: str) -> Any:
     """What the last of some statements gives."""
-    with closing(connect(read_address(f"{SERVER}/{database}"))) as connection:
+    with closing(_connect(read_address(f"{SERVER}/{database}"))) as connection:
         connection.autocommit = True
         cursor = connection.cursor()
         for statement in statements:
@@ -141,6 +151,7 @@ def _take(state: dict[str, Any], path: Path, *, empty: bool) -> str:
 
 
 def _make(state: dict[str, Any], name: str, template: str) -> None:
+    kept_connections.forget(template)  # nobody may be in what is copied
     administer(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
     state["made"].append(name)
 
@@ -152,6 +163,7 @@ def _emptied(name: str) -> bool:
     others = (
         f"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
         f" WHERE datname = '{name}' AND pid <> pg_backend_pid()"
+        f" AND pid <> ALL (ARRAY{kept_connections.idle(name)}::INT[])"
     )
     try:
         return bool(_in(name, others, _EMPTY, _SHAPE) == _shapes[0])
