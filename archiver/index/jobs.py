@@ -1,7 +1,9 @@
 """Jobs as people follow them."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import Any
 
 from archiver.index import counters, failures
@@ -31,36 +33,60 @@ async def under_way(conn: AsyncConnection, limit: int) -> list[Job]:
 
 
 async def superseded(
-    conn: AsyncConnection, visits: Sequence[tuple[HashUrl, Timestamp]]
+    conn: AsyncConnection,
+    visits: Sequence[tuple[HashUrl, Timestamp]],
+    *,
+    unheard: timedelta = timedelta(0),
 ) -> set[tuple[HashUrl, Timestamp]]:
     """Those visits, by URL and moment, of jobs that were open then, and ended by another one.
 
     Visits that have a snapshot already are not among them.
+
+    Args:
+        conn: a connection.
+        visits: which are asked for.
+        unheard: for so long after the end of a job its holder may not have heard of that, and
+            visited; not beyond the making of the entry's next job.
     """
     keys = among_texts({key for key, _ in visits})
     rows = await conn.execute(
-        select(entry.c.hash_url, job.c.created_at, job.c.changed_at_ms, job.c.timestamp)
-        .join(job, job.c.entry_id == entry.c.id)
-        .where(
-            entry.c.hash_url.in_(keys),
-            job.c.state == State.SAVED,
-            job.c.timestamp.is_not(None),
+        select(
+            entry.c.hash_url, job.c.state, job.c.created_at, job.c.changed_at_ms, job.c.timestamp
         )
+        .join(job, job.c.entry_id == entry.c.id)
+        .where(entry.c.hash_url.in_(keys))
+        .order_by(entry.c.hash_url, job.c.id)
     )
-    ended: dict[str, list[tuple[str, str, str]]] = {}
-    for row in rows:
-        made = to_timestamp(datetime.fromtimestamp(row.created_at, UTC))
-        over = to_timestamp(datetime.fromtimestamp(row.changed_at_ms / 1000, UTC))
-        ended.setdefault(row.hash_url, []).append((made, f"{row.timestamp:014d}", over))
+    ended = {
+        key: _ended(list(of_one), unheard) for key, of_one in groupby(rows, attrgetter("hash_url"))
+    }
     late = {
         (key, moment)
         for key, moment in visits
         if any(
-            made <= moment < max(saved, over) and moment != saved
-            for made, saved, over in ended.get(key, ())
+            made <= moment < until and moment != saved for made, saved, until in ended.get(key, ())
         )
     }
     return late - await _kept(conn, {key for key, _ in late})
+
+
+def _ended(
+    of_one: Sequence[Row[*tuple[Any, ...]]], unheard: timedelta
+) -> list[tuple[str, str, str]]:
+    """Of an entry's jobs, as they were made: when each was, what ended it, and until when."""
+    found = list[tuple[str, str, str]]()
+    for each, later in pairwise((*of_one, None)):
+        if each and each.state == State.SAVED and each.timestamp is not None:
+            made, over = _moment(each.created_at), _moment(each.changed_at_ms / 1000)
+            beyond = _moment(each.changed_at_ms / 1000 + unheard.total_seconds())
+            next_made = _moment(later.created_at) if later else beyond
+            saved = f"{each.timestamp:014d}"
+            found.append((made, saved, max(saved, over, min(beyond, next_made))))
+    return found
+
+
+def _moment(seconds: float) -> Timestamp:
+    return to_timestamp(datetime.fromtimestamp(seconds, UTC))
 
 
 async def _kept(conn: AsyncConnection, keys: set[HashUrl]) -> set[tuple[HashUrl, Timestamp]]:

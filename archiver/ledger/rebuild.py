@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from archiver.errors import ArchiverError, IndexUnavailable, StoreError, StoreUnavailable
 from archiver.index import (
@@ -34,6 +35,9 @@ from archiver.urls.parse import hash_url, is_kept
 from archiver.warc.entry_record import EntryRecord, read_entry_record
 
 CHUNK = 500
+UNHEARD = timedelta(minutes=10)
+"""How long a process may have gone on with a job that another one had ended by what it brought when
+it came back: until the turn of the job's host came."""
 Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
 
 
@@ -74,8 +78,8 @@ async def build_within(
 
     last = await captures.last_row(conn)
     await rebuild_scratch.begin(conn, software="", first_capture=last, temporary=True)
-    rebuilt = await _Rebuild(store, same, lambda _: None).run(tails)
-    await throwing_away.sweep_late(conn, store, await left_open(conn, last))
+    rebuilt = await _Rebuild(store, same, lambda _: None, unheard=UNHEARD).run(tails)
+    await throwing_away.sweep_late(conn, store, await left_open(conn, last, unheard=UNHEARD))
     return rebuilt
 
 
@@ -100,7 +104,7 @@ async def build_anew(
         await rebuild_scratch.begin(conn, software=software, first_capture=0, temporary=False)
         indexed = await segments.indexed(conn)
     tails = {name: indexed.get(name, 0) for name in names}
-    rebuilt = await _Rebuild(store, db.write, on_progress).run(tails)
+    rebuilt = await _Rebuild(store, db.write, on_progress, unheard=timedelta(0)).run(tails)
     async with db.write() as conn:
         await lists.sweep(conn)
     return rebuilt
@@ -110,11 +114,17 @@ class _Rebuild:
     """One rebuilding; ``transaction`` opens one, or gives the one that is open."""
 
     def __init__(
-        self, store: SegmentStore, transaction: Transaction, on_progress: OnProgress
+        self,
+        store: SegmentStore,
+        transaction: Transaction,
+        on_progress: OnProgress,
+        *,
+        unheard: timedelta,
     ) -> None:
         self._store = store
         self._transaction = transaction
         self._on_progress = on_progress
+        self._unheard = unheard
         self._rebuilt = Rebuilt()
         self._late = list[LateVisit]()
         self._has_deletions = False
@@ -161,7 +171,7 @@ class _Rebuild:
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
             held, late = await parted(conn, read)
-            kept, again = await once_each(conn, held)
+            kept, again = await once_each(conn, held, unheard=self._unheard)
             self._late += [*late, *again]
             for group in apart(kept):
                 fresh = await restore(conn, self._store, group, self._rebuilt.problems)

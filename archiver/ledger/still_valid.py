@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from archiver.index import captures, gone, jobs
 from archiver.index.connection import AsyncConnection
@@ -35,14 +36,19 @@ async def parted(conn: AsyncConnection, read: list[Placed]) -> tuple[list[Placed
 
 
 async def once_each(
-    conn: AsyncConnection, read: list[Placed]
+    conn: AsyncConnection, read: list[Placed], *, unheard: timedelta
 ) -> tuple[list[Placed], list[LateVisit]]:
     """Entry records without the visits of jobs that were given back, and ended by another; those.
 
     Both were fetched, since neither process knew of the other. One of them is enough.
+
+    Args:
+        conn: a connection.
+        read: entry records.
+        unheard: for how long after the end of a job its holder may not have heard of that.
     """
     visits = [(each.hash_url, each.snapshot.timestamp) for each, _ in read if each.snapshot]
-    late = await jobs.superseded(conn, visits) if visits else set()
+    late = await jobs.superseded(conn, visits, unheard=unheard) if visits else set()
     kept, again = [], []
     for each, place in read:
         if each.snapshot and (each.hash_url, each.snapshot.timestamp) in late:
@@ -53,8 +59,11 @@ async def once_each(
     return kept, again
 
 
-async def left_open(conn: AsyncConnection, row: int) -> list[LateVisit]:
-    """Captures after a row that no visit came to use, of jobs that another visit ended since."""
+async def left_open(conn: AsyncConnection, row: int, *, unheard: timedelta) -> list[LateVisit]:
+    """Captures after a row that no visit came to use, of jobs that another visit ended.
+
+    ``unheard``: as ``once_each`` has it.
+    """
     late = list[LateVisit]()
     while True:
         made, row = await captures.since(conn, row, limit=CAPTURES_AT_ONCE)
@@ -63,7 +72,7 @@ async def left_open(conn: AsyncConnection, row: int) -> list[LateVisit]:
         found = {(hash_url(each.url), each.timestamp): each for each in made}
         late += [
             LateVisit(key, moment, found[key, moment].record_id, (found[key, moment].url,))
-            for key, moment in sorted(await jobs.superseded(conn, [*found]))
+            for key, moment in sorted(await jobs.superseded(conn, [*found], unheard=unheard))
         ]
 
 

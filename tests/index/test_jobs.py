@@ -5,12 +5,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import update
 
-from archiver.index import jobs
+from archiver.index import jobs, seeds
 from archiver.index.schema import job
 from archiver.index.turns import to_ms
 from archiver.memento.timestamps import to_timestamp
+from archiver.model.annotation import Annotation
 from archiver.model.job import State
-from archiver.urls.parse import hash_url, parse_url
+from archiver.model.seed import Seed
+from archiver.urls.parse import hash_url, host, parse_url
 
 URL = "http://a.example/"
 MADE = datetime(2024, 2, 29, 12, 0, tzinfo=UTC)
@@ -40,3 +42,18 @@ async def test_a_visit_of_a_job_that_another_visit_ended_is_superseded(conn, min
     visit = hash_url(parse_url(URL)), to_timestamp(MADE + timedelta(minutes=minutes))
 
     assert await jobs.superseded(conn, [visit]) == ({visit} if is_late else set())
+
+
+@pytest.mark.parametrize(("minutes", "is_late"), [(10, True), (11, False), (14, False)])
+async def test_so_is_one_of_a_holder_that_had_not_heard_of_the_end_before_the_next_job_was_made(
+    conn, minutes, is_late
+):
+    visit = hash_url(parse_url(URL)), to_timestamp(MADE + timedelta(minutes=minutes))
+    made = {"created_at": int((MADE + timedelta(minutes=11)).timestamp())}
+    seed = Seed(hash_url(parse_url(URL)), URL, host(URL), Annotation(URL, MADE))
+    (second,) = await seeds.receive(conn, [seed], now=MADE, recapture=True)
+    await conn.execute(update(job).where(job.c.id == second.job_id).values(made))
+
+    found = await jobs.superseded(conn, [visit], unheard=timedelta(minutes=10))
+
+    assert found == ({visit} if is_late else set())
