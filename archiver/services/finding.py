@@ -189,8 +189,8 @@ async def _first_of(
         rows = await list_rows.rows_in_order(conn, filters, beyond=beyond, limit=look, order=sort)
         passing = await search.passing(conn, [each.row for each in rows], question)
         found += [each for each in rows if each.row in passing]
-        is_enough = len(found) >= count and found[count - 1].first != rows[-1].first
-        if is_enough or len(rows) < look:
+        is_last = len(rows) < look
+        if is_last or (len(found) >= count and found[count - 1].first != rows[-1].first):
             return (await ordering.by_day(conn, found, sort))[:count]
         beyond, looked_at, look = rows[-1], looked_at + look, min(look * 4, MOST_LOOK)
     return None

@@ -349,8 +349,9 @@ async def test_who_wants_all_of_a_list_has_it_in_one_order_however_many_they_are
 async def test_the_first_so_many_of_a_list_are_those_that_all_of_it_begins_with(
     kept, monkeypatch, sort
 ):
-    """Also of those that were saved at one moment."""
+    """Also of those that were saved at one moment, and where a look ends with the last of all."""
     monkeypatch.setattr("archiver.services.finding.LEAST_LOOK", 3)
+    monkeypatch.setattr("archiver.services.finding.MOST_LOOK", 16)
     said = [("heron grey", "wet"), ("heron", "wet"), ("grey", "dry"), ("heron heron", "dry")]
     earlier, later = (
         [Page(f"{name}{n}", "x", text, (tag,)) for n, (text, tag) in enumerate([*said, *said])]
@@ -362,7 +363,7 @@ async def test_the_first_so_many_of_a_list_are_those_that_all_of_it_begins_with(
     for q in ("heron", "heron -grey", "grey OR is:starred", "heron tag:wet"):
         query = ListingQuery(q=q, sort=sort)
         whole = [each.entry.url async for each in search.all_in_order(query)]
-        for most in (1, 2, 5, 30):
+        for most in (1, 2, 5, 11, 30):
             first = [each.entry.url async for each in search.all_in_order(query, most)]
             assert first == whole[:most], (q, most)
 
