@@ -8,7 +8,14 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Protocol, Self
 
-from aiohttp import ClientOSError, ClientTimeout, ServerDisconnectedError, TCPConnector, hdrs
+from aiohttp import (
+    ClientConnectionResetError,
+    ClientOSError,
+    ClientTimeout,
+    ServerDisconnectedError,
+    TCPConnector,
+    hdrs,
+)
 from aiohttp.abc import AbstractResolver
 from aiohttp.connector import Connection
 
@@ -130,14 +137,15 @@ class Fetcher:
     async def _ask(self, asked: Outgoing, turn: Turn | None, limit: asyncio.Timeout) -> Answer:
         """Send a request; its answer, once its head is there.
 
-        A connection that was kept may have ended meanwhile: what may be asked twice is, and where
-        the server may have had it already, in a turn of its own.
+        A connection may have ended while it was kept, or while a turn was waited for: what may be
+        asked twice is, and whatever had not gone out yet; in a turn of its own, for the server may
+        have had it already.
         """
         at, given = _now(), self._given(asked)
         sent = given and self._cookies.field_for(asked.url, asked.led_by)
         request = self._requests.head(asked, sent)
         origin = self._requests.origin_of(asked.url)
-        may_ask_again = asked.method in _ASKED_AGAIN
+        is_first = True
         while True:
             connection = await self._connect(origin)
             try:
@@ -145,14 +153,15 @@ class Fetcher:
                 return Answer(
                     asked, at, request, connection, self._settings, is_private=bool(given)
                 )
-            except (ClientOSError, ServerDisconnectedError):
+            except (ClientConnectionResetError, ClientOSError, ServerDisconnectedError) as error:
                 close(connection)
-                if not may_ask_again:
+                went_out = not isinstance(error, ClientConnectionResetError)
+                if not is_first or (went_out and asked.method not in _ASKED_AGAIN):
                     raise
             except BaseException:
                 close(connection)
                 raise
-            may_ask_again = False
+            is_first = False
             if turn:
                 limit.reschedule(None)
                 await turn.due()
