@@ -90,16 +90,22 @@ class SharedHosts:
         """
         is_told = False
         while True:
+            is_taken = False
             try:
                 async with self._db.write() as conn:
-                    if await holds.take_turn(conn, self._owner, host):
-                        return await holds.rest_of(conn, host) / 1000
-            except FencedOff:
-                raise
-            except IndexUnavailable:
+                    if is_taken := await holds.take_turn(conn, self._owner, host):
+                        rest = await holds.rest_of(conn, host)
+            except BaseException as error:
+                if is_taken:  # that may be committed, and nobody takes it from who lives
+                    self.end_turn(host, spaced=False)
+                if isinstance(error, FencedOff) or not isinstance(error, IndexUnavailable):
+                    raise
                 if not is_told:
                     log.warning("the index is not to be had; a turn waits", host=host)
                 is_told = True
+            else:
+                if is_taken:
+                    return rest / 1000
             await asyncio.sleep(TURN_SECONDS)
 
     def end_turn(self, host: str, *, spaced: bool) -> None:

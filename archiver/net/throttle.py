@@ -116,9 +116,14 @@ class Throttle:
             delay, is_by_turn = shared.delay(host), shared.is_by_turn(host)
         await self._until_due(known, spaced=spaced)
         if shared and is_by_turn:
-            if rest := await shared.take_turn(host):
-                self.rest(host, rest)
-            await self._until_due(known, spaced=False)
+            rest = await shared.take_turn(host)
+            try:
+                if rest:
+                    self.rest(host, rest)
+                await self._until_due(known, spaced=False)
+            except BaseException:
+                shared.end_turn(host, spaced=False)
+                raise
         if spaced:
             known.next_at = self._clock() + delay
         known.active += 1

@@ -2,9 +2,10 @@
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 
 import pytest
-from sqlalchemy import literal, select
+from sqlalchemy import Engine, event, literal, select
 
 from archiver.config import Settings
 from archiver.crawl.shared_hosts import SharedHosts
@@ -91,3 +92,24 @@ async def test_the_turn_at_a_host_comes_with_what_it_asked_of_another(db, hosts)
 
     assert 30 < await hosts.take_turn(HOST) <= 60
     assert await hosts.take_turn(OTHER_HOST) == 0
+
+
+async def test_a_turn_that_nobody_wants_any_more_as_it_is_had_is_left_to_others(db, hosts):
+    taking = asyncio.create_task(hosts.take_turn(HOST))
+    give_up = partial(asyncio.get_running_loop().call_soon_threadsafe, taking.cancel)
+
+    def committing(_conn):
+        give_up()
+
+    event.listen(Engine, "commit", committing)
+    try:
+        await asyncio.wait([taking])
+    finally:
+        event.remove(Engine, "commit", committing)
+
+    assert taking.cancelled()
+    async with asyncio.timeout(5):
+        is_had = False
+        while not is_had:
+            async with db.write() as conn:
+                is_had = await holds.take_turn(conn, "second", HOST)

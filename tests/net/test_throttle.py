@@ -121,6 +121,7 @@ class Among:
 
     def __init__(self, rest=0.0):
         self.rest = rest
+        self.ended = []
 
     async def permit(self):
         if self.error:
@@ -138,8 +139,8 @@ class Among:
     async def take_turn(self, _host):
         return self.rest
 
-    def end_turn(self, _host, *, spaced):
-        pass
+    def end_turn(self, host, *, spaced):
+        self.ended.append((host, spaced))
 
 
 async def test_nothing_goes_out_of_a_process_that_was_taken_for_dead_while_it_connected():
@@ -155,6 +156,16 @@ async def test_whoever_has_the_turn_waits_while_the_host_wants_rest():
     polite, clock = throttle(Among(rest=30), host_delay=2)
     async with polite.slot("a.example"):
         assert clock.now == 130
+
+
+async def test_who_gives_up_while_the_host_wants_rest_gives_its_turn_back():
+    among, never = Among(rest=30), asyncio.get_running_loop().create_future()
+    polite = Throttle(Settings(host_delay=2), Clock(), lambda _seconds: never, among)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0), polite.slot("a.example"):
+            pass
+
+    assert among.ended == [("a.example", False)]
 
 
 async def test_a_host_that_was_just_asked_is_not_forgotten(monkeypatch):
