@@ -1,4 +1,5 @@
 import asyncio
+import threading
 from dataclasses import replace
 from io import BytesIO
 
@@ -7,7 +8,7 @@ from sqlalchemy import text
 
 from archiver.errors import StoreError
 from archiver.index import captures, jobs, segments
-from archiver.ledger import recorder, refused
+from archiver.ledger import batch_rows, recorder, refused
 from archiver.ledger.recorder import BATCH
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
@@ -196,20 +197,24 @@ async def test_words_of_pages_are_put_together_while_somebody_else_has_the_turn_
     await crawl.queue(live.article("foxes"))
     (lease,) = await crawl.pipeline._frontier.lease()
     words, are_made = crawl.context.db.dialect.words, asyncio.Event()
-    row = words.row
+    row, loop, made_by = words.row, asyncio.get_running_loop(), []
 
     def noted(found_by):
-        are_made.set()
+        made_by.append(threading.current_thread())
+        loop.call_soon_threadsafe(are_made.set)
         return row(found_by)
 
     async with crawl.recording():
         brought = await crawl.pipeline._attempt(lease)
         monkeypatch.setattr(words, "row", noted)
+        monkeypatch.setattr(batch_rows, "LONG", len(brought.visit.article.words) - 1)
         async with crawl.context.db.write(), asyncio.timeout(60):
             ending = await crawl.context.recorder.end(brought)
             await are_made.wait()
             assert not ending.done()
         await ending
+
+    assert threading.main_thread() not in made_by  # the loop does not wait for a long one
 
 
 async def test_a_visit_whose_capture_was_lost_is_told_so_and_holds_up_no_other(crawl, live):
