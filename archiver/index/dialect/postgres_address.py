@@ -14,6 +14,10 @@ from archiver.values import frozen
 _SCHEME = "postgresql://"
 _PORT = 5432
 _MODES = ("disable", "prefer", "require", "verify-full")
+_LOOKS = (
+    "ARCHIVER_INDEX should look like postgresql://user@host:5432/database; behind a question mark "
+    f"it may say host, and sslmode: {', '.join(_MODES)}."
+)
 _OPEN_TO_OTHERS = 0o077
 _FIELD = late_pattern(r"((?:\\.|[^:\\])*)(?::|$)")
 _FIELDS = 5
@@ -46,25 +50,30 @@ def read_address(text: str) -> Address:
     Raises:
         ConfigurationError: it has more than that.
     """
-    parts = urlsplit(text)
+    try:
+        parts = urlsplit(text)
+        port = parts.port or _PORT
+    except ValueError:  # brackets that are not closed, a port that is none
+        raise ConfigurationError(_LOOKS) from None
     more = dict(parse_qsl(parts.query))
     host = more.pop("host", parts.hostname or "localhost")
     mode = more.pop("sslmode", "prefer")
     if more or mode not in _MODES:
-        raise ConfigurationError(
-            "ARCHIVER_INDEX should look like postgresql://user@host:5432/database; behind a "
-            f"question mark it may say host, and sslmode: {', '.join(_MODES)}."
-        )
-    return Address(
-        unquote(parts.username or ""), host, parts.port or _PORT, unquote(parts.path[1:]), mode
-    )
+        raise ConfigurationError(_LOOKS)
+    return Address(unquote(parts.username or ""), host, port, unquote(parts.path[1:]), mode)
 
 
 def is_one_place(one: str, other: str) -> bool:
-    """Whether two addresses lead to one database, whatever they say of TLS; or are one path."""
-    if not (one.startswith(_SCHEME) and other.startswith(_SCHEME)):
+    """Whether two addresses lead to one database, whatever they say of TLS; or are one path.
+
+    One that can't be understood is the same place as itself alone.
+    """
+    if one == other or not (one.startswith(_SCHEME) and other.startswith(_SCHEME)):
         return one == other
-    return replace(read_address(one), mode="") == replace(read_address(other), mode="")
+    try:
+        return replace(read_address(one), mode="") == replace(read_address(other), mode="")
+    except ConfigurationError:
+        return False
 
 
 def password_of(address: Address, environment: Mapping[str, str]) -> str:

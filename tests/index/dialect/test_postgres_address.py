@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.errors import ConfigurationError
-from archiver.index.dialect.postgres_address import Address, password_of, read_address
+from archiver.index.dialect.postgres_address import (
+    Address,
+    is_one_place,
+    password_of,
+    read_address,
+)
 
 HERE = Address("me", "db.example.org", 5432, "links")
 WORDS = st.text(alphabet="ab:\\*# ", min_size=1, max_size=6)
@@ -33,10 +38,21 @@ def test_an_address_is_read(text, read):
     assert read_address(text) == read
 
 
-@pytest.mark.parametrize("more", ["sslmode=perhaps", "sslcert=/x", "host=h&options=-c"])
-def test_what_is_not_understood_of_an_address_is_said(more):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "me@h/links?sslmode=perhaps",
+        "me@h/links?sslcert=/x",
+        "me@h/links?host=h&options=-c",
+        "me@h:5x/links",
+        "me@h:99999/links",
+        "me@[::1/links",
+    ],
+)
+def test_what_is_not_understood_of_an_address_is_said(text):
     with pytest.raises(ConfigurationError, match="ARCHIVER_INDEX should look like"):
-        read_address(f"postgresql://me@h/links?{more}")
+        read_address(f"postgresql://{text}")
+    assert not is_one_place(f"postgresql://{text}", "postgresql://me@h/links")
 
 
 def escaped(word):
