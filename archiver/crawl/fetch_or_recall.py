@@ -1,6 +1,7 @@
 """Obtains one URL: a polite fetch whose exchange is kept, or a capture that is here already."""
 
 import asyncio
+import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import BinaryIO
@@ -19,6 +20,7 @@ from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
 from archiver.net.fetcher import Turn
 from archiver.net.outgoing import Outgoing
+from archiver.net.refusals import wants_rest
 from archiver.references.link_header import LONGEST as LONGEST_LINK_HEADER
 from archiver.urls.parse import host
 from archiver.warc.http_block import open_payload
@@ -64,14 +66,16 @@ async def ask(
         context: of the crawl.
         asked: what for.
         spaced: whether the delay between requests applies.
-        longest_rest: seconds; a host that wants more is not waited for.
+        longest_rest: seconds; a host that wants more is not waited for. Where it says so from now
+            on, a page is, which would lose an attempt by that; what a page needs is not.
 
     Raises:
         FetchError: no response could be had.
     """
     at = host(asked.url)
     _refuse_to_wait(context, at, longest_rest)
-    async with context.throttle.slot(at, spaced=spaced) as turn:
+    patience = math.inf if spaced else longest_rest
+    async with context.throttle.slot(at, spaced=spaced, longest_rest=patience) as turn:
         exchange = await _asked(context, at, asked, turn)
     if rest := _rest_asked(exchange):
         context.throttle.pause(at, min(rest, context.settings.max_retry_after))
@@ -153,8 +157,7 @@ def _refuse_to_wait(context: CrawlContext, at: str, longest: float) -> None:
         raise FetchError(Failure(FailureKind.TIMEOUT, message))
     rest = context.throttle.resting(at)
     if rest > longest:
-        message = f"{at} asked to be left alone for a while."
-        raise FetchError(Failure(FailureKind.RESTING, message, retry_after=rest))
+        raise wants_rest(at, rest)
 
 
 async def recall(context: CrawlContext, url: str, since: datetime) -> Obtained | None:

@@ -20,6 +20,7 @@ from archiver.model.truncation import Truncation
 from archiver.net.answer import Answer
 from archiver.net.gate import Answering
 from archiver.net.outgoing import Outgoing, led_on
+from archiver.net.refusals import wants_rest
 from archiver.urls.parse import host
 from archiver.values import frozen
 from archiver.warc.extension import ANSWERS
@@ -180,7 +181,9 @@ class Traffic:
             self._admit(asked)
             async with AsyncExitStack() as turn:
                 turn.enter_context(self._awaited())
-                slot = self._means.throttle.slot(host(asked.url), spaced=False)
+                slot = self._means.throttle.slot(
+                    host(asked.url), spaced=False, longest_rest=LEAST_REST_WITHIN_A_PAGE
+                )
                 await turn.enter_async_context(slot)
                 async with self._means.fetcher.open(self._onward(asked), slot) as answer:
                     counted = _Counted(answer, self)
@@ -239,8 +242,7 @@ class Traffic:
             raise FetchError(Failure(FailureKind.TOO_LARGE, message))
         rest = self._means.throttle.resting(host(asked.url))
         if rest > LEAST_REST_WITHIN_A_PAGE:
-            message = f"{host(asked.url)} asked to be left alone for a while."
-            raise FetchError(Failure(FailureKind.RESTING, message, retry_after=rest))
+            raise wants_rest(host(asked.url), rest)
 
     async def _keep(
         self, asked: Outgoing, answer: Answer, *, truncated: Truncation | None = None

@@ -43,6 +43,12 @@ def broken_off(url: str) -> Failure:
     return Failure(FailureKind.DISCONNECTED, message)
 
 
+def wants_rest(host: str, seconds: float) -> FetchError:
+    """The error of a host that asked to be left alone for longer than it is waited for."""
+    message = f"{host} asked to be left alone for a while."
+    return FetchError(Failure(FailureKind.RESTING, message, retry_after=seconds))
+
+
 def too_large(url: str, limit: int) -> FetchError:
     """The error of a response of more than ``limit`` bytes."""
     return FetchError(

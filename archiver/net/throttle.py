@@ -1,6 +1,7 @@
 """Politeness: how many requests a host gets at once, how far apart, and when it asked for rest."""
 
 import asyncio
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from archiver.config import Settings
+from archiver.net.refusals import wants_rest
 
 IDLE_HOSTS = 4096
 """Past so many hosts, those that are idle and owe no rest are forgotten."""
@@ -71,15 +73,18 @@ class Throttle:
         self._shared = shared
         self._hosts: dict[str, _Host] = {}
 
-    def slot(self, host: str, *, spaced: bool = True) -> "Slot":
+    def slot(self, host: str, *, spaced: bool = True, longest_rest: float = math.inf) -> "Slot":
         """A turn at a host, to be waited for and held by ``async with``, first come first served.
 
         Args:
             host: with its port where that is not the scheme's own.
             spaced: whether the delay between requests applies. It is for pages; the requisites of
                 a page come together, as they do for a browser, held back by the number only.
+            longest_rest: seconds; a host that wants more, also as it is said meanwhile, is not
+                waited for: whoever waits is told by a ``FetchError``.
         """
-        return Slot(self, host, self._known(host), spaced=spaced and self._delay > 0)
+        is_spaced = spaced and self._delay > 0
+        return Slot(self, host, self._known(host), spaced=is_spaced, longest_rest=longest_rest)
 
     def pause(self, host: str, seconds: float) -> None:
         """Leave a host alone for a while: it answered 429 or 503."""
@@ -102,11 +107,12 @@ class Throttle:
         now = self._clock()
         return [host for host, known in self._hosts.items() if known.rest_until > now]
 
-    async def wait(self, host: str, known: _Host, *, spaced: bool) -> bool:
+    async def wait(self, slot: "Slot") -> bool:
         """Wait until a host may be asked; the next is then asked at a distance.
 
         Returns whether that is by a turn, which has to be given back.
         """
+        host, known, spaced = slot.host, slot.known, slot.spaced
         delay, is_by_turn, shared = self._delay, False, self._shared
         if shared:
             await shared.permit()
@@ -114,13 +120,13 @@ class Throttle:
                 known.left.clear()
                 await known.left.wait()
             delay, is_by_turn = shared.delay(host), shared.is_by_turn(host)
-        await self._until_due(known, spaced=spaced)
+        await self._until_due(slot, spaced=spaced)
         if shared and is_by_turn:
             rest = await shared.take_turn(host)
             try:
                 if rest:
                     self.rest(host, rest)
-                await self._until_due(known, spaced=False)
+                await self._until_due(slot, spaced=False)
             except BaseException:
                 shared.end_turn(host, spaced=False)
                 raise
@@ -129,15 +135,22 @@ class Throttle:
         known.active += 1
         return is_by_turn
 
-    async def _until_due(self, known: _Host, *, spaced: bool) -> None:
+    async def _until_due(self, slot: "Slot", *, spaced: bool) -> None:
         """Wait until a host may be asked, also for what is heard of meanwhile.
 
         It may ask for rest, or one who was let in before had to wait.
         """
+        known = slot.known
         while (wait := max(known.rest_until, known.next_at if spaced else 0.0) - self._clock()) > 0:
+            self._refuse_to_wait(slot)
             await self._sleep(wait)
 
-    async def until_sent(self, known: _Host, *, spaced: bool) -> bool:
+    def _refuse_to_wait(self, slot: "Slot") -> None:
+        rest = slot.known.rest_until - self._clock()
+        if rest > slot.longest_rest:
+            raise wants_rest(slot.host, rest)
+
+    async def until_sent(self, slot: "Slot") -> bool:
         """Wait until a request may go out, as far behind the last as the host is to have them.
 
         Turns are at that distance, and their connections are made in different times. Meanwhile
@@ -146,13 +159,14 @@ class Throttle:
 
         Returns whether it had to wait.
         """
-        has_waited = False
+        known, has_waited = slot.known, False
         while True:
             if self._shared:
                 await self._shared.permit()
-            due = max(known.rest_until, known.next_sent_at) if spaced else known.rest_until
+            due = max(known.rest_until, known.next_sent_at) if slot.spaced else known.rest_until
             if (wait := due - self._clock()) <= 0:
                 return has_waited
+            self._refuse_to_wait(slot)
             has_waited = True
             await self._sleep(wait)
 
@@ -167,12 +181,12 @@ class Throttle:
         if has_waited:
             known.next_at = max(known.next_at, known.next_sent_at)
 
-    def leave(self, host: str, known: _Host, *, is_by_turn: bool, spaced: bool) -> None:
+    def leave(self, slot: "Slot", *, is_by_turn: bool) -> None:
         """Let another ask a host."""
-        known.active -= 1
-        known.left.set()
+        slot.known.active -= 1
+        slot.known.left.set()
         if self._shared and is_by_turn:
-            self._shared.end_turn(host, spaced=spaced)
+            self._shared.end_turn(slot.host, spaced=slot.spaced)
 
     def _known(self, host: str) -> _Host:
         known = self._hosts.get(host)
@@ -191,18 +205,28 @@ class Throttle:
 
 
 class Slot:
-    """One turn at one host; a class, for there is one for each request."""
+    """One turn at one host; a class, for there is one for each request.
 
-    __slots__ = ("_host", "_is_by_turn", "_known", "_spaced", "_throttle")
+    Attributes:
+        host: whose turn it is.
+        known: what is known of that.
+        spaced: whether the delay between requests applies.
+        longest_rest: seconds for which it is waited for.
+    """
 
-    def __init__(self, throttle: Throttle, host: str, known: _Host, *, spaced: bool) -> None:
+    __slots__ = ("_is_by_turn", "_throttle", "host", "known", "longest_rest", "spaced")
+
+    def __init__(
+        self, throttle: Throttle, host: str, known: _Host, *, spaced: bool, longest_rest: float
+    ) -> None:
         self._throttle = throttle
-        self._host = host
-        self._known = known
-        self._spaced = spaced
+        self.host = host
+        self.known = known
+        self.spaced = spaced
+        self.longest_rest = longest_rest
 
     async def __aenter__(self) -> Self:
-        known = self._known
+        known = self.known
         known.users += 1
         try:
             await known.free.acquire()
@@ -211,7 +235,7 @@ class Slot:
             raise
         try:
             async with known.pace:
-                self._is_by_turn = await self._throttle.wait(self._host, known, spaced=self._spaced)
+                self._is_by_turn = await self._throttle.wait(self)
         except BaseException:
             self._leave()
             raise
@@ -219,7 +243,7 @@ class Slot:
 
     async def due(self) -> None:
         """Wait until the request may go out; whoever sends it then looks again (``sending``)."""
-        await self._throttle.until_sent(self._known, spaced=self._spaced)
+        await self._throttle.until_sent(self)
 
     def sending(self) -> "Sending":
         """Wait until the request may go out: over a connection that is there, within the block.
@@ -227,7 +251,7 @@ class Slot:
         Other requests of the host keep their distance from the end of that block, so it ends once
         the request is on its way. An error that leaves it means that nothing went out.
         """
-        return Sending(self._throttle, self._host, self._known, spaced=self._spaced)
+        return Sending(self._throttle, self)
 
     async def __aexit__(
         self,
@@ -235,38 +259,34 @@ class Slot:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._throttle.leave(
-            self._host, self._known, is_by_turn=self._is_by_turn, spaced=self._spaced
-        )
+        self._throttle.leave(self, is_by_turn=self._is_by_turn)
         self._leave()
 
     def _leave(self) -> None:
-        self._known.free.release()
-        self._known.users -= 1
+        self.known.free.release()
+        self.known.users -= 1
 
 
 class Sending:
     """What a request goes out in: no other that keeps a distance goes to its host meanwhile."""
 
-    __slots__ = ("_has_waited", "_host", "_known", "_spaced", "_throttle")
+    __slots__ = ("_has_waited", "_slot", "_throttle")
 
-    def __init__(self, throttle: Throttle, host: str, known: _Host, *, spaced: bool) -> None:
+    def __init__(self, throttle: Throttle, slot: Slot) -> None:
         self._throttle = throttle
-        self._host = host
-        self._known = known
-        self._spaced = spaced
+        self._slot = slot
         self._has_waited = False
 
     async def __aenter__(self) -> None:
-        known = self._known
-        if not self._spaced:
-            await self._throttle.until_sent(known, spaced=False)
+        slot = self._slot
+        if not slot.spaced:
+            await self._throttle.until_sent(slot)
             return
-        await known.sending.acquire()
+        await slot.known.sending.acquire()
         try:
-            self._has_waited = await self._throttle.until_sent(known, spaced=True)
+            self._has_waited = await self._throttle.until_sent(slot)
         except BaseException:
-            known.sending.release()
+            slot.known.sending.release()
             raise
 
     async def __aexit__(
@@ -275,7 +295,8 @@ class Sending:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._spaced:
+        slot = self._slot
+        if slot.spaced:
             if not isinstance(error, Exception):
-                self._throttle.was_sent(self._host, self._known, has_waited=self._has_waited)
-            self._known.sending.release()
+                self._throttle.was_sent(slot.host, slot.known, has_waited=self._has_waited)
+            slot.known.sending.release()

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from archiver.config import Settings
-from archiver.errors import FencedOff
+from archiver.errors import FencedOff, FetchError
 from archiver.net import throttle as module
 from archiver.net.throttle import Throttle
 
@@ -111,6 +111,23 @@ async def test_what_is_connected_already_waits_for_a_host_that_asks_for_rest(spa
         polite.pause("a.example", 30)
         await send(turn)
 
+    assert clock.now == 130
+
+
+@pytest.mark.parametrize("spaced", [True, False])
+async def test_nobody_waits_longer_than_they_would_for_a_host_that_asks_for_rest(spaced):
+    polite, clock = throttle(host_delay=2, host_concurrency=1)
+    async with polite.slot("a.example", spaced=spaced, longest_rest=10) as turn:
+        polite.pause("a.example", 30)
+        with pytest.raises(FetchError, match="asked to be left alone"):
+            await send(turn)
+    with pytest.raises(FetchError, match="asked to be left alone"):
+        async with polite.slot("a.example", spaced=spaced, longest_rest=10):
+            pass
+    assert clock.now == 100
+
+    async with polite.slot("a.example", spaced=spaced, longest_rest=30) as turn:
+        await send(turn)
     assert clock.now == 130
 
 
