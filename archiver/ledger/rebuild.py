@@ -37,7 +37,7 @@ from archiver.warc.entry_record import EntryRecord, read_entry_record
 CHUNK = 500
 UNHEARD = timedelta(minutes=10)
 """How long a process may have gone on with a job that another one had ended by what it brought when
-it came back: until the turn of the job's host came."""
+it came back: until the turn of the job's host came. Where the index is a file, none comes back."""
 Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
 
 
@@ -78,8 +78,9 @@ async def build_within(
 
     last = await captures.last_row(conn)
     await rebuild_scratch.begin(conn, software="", first_capture=last, temporary=True)
-    rebuilt = await _Rebuild(store, same, lambda _: None, unheard=UNHEARD).run(tails)
-    await throwing_away.sweep_late(conn, store, await left_open(conn, last, unheard=UNHEARD))
+    unheard = UNHEARD if conn.dialect.is_shared else timedelta(0)
+    rebuilt = await _Rebuild(store, same, lambda _: None, unheard=unheard).run(tails)
+    await throwing_away.sweep_late(conn, store, await left_open(conn, last, unheard=unheard))
     return rebuilt
 
 

@@ -137,24 +137,24 @@ async def _next_second() -> None:
         await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize("is_first", [True, False], ids=["before", "not having heard of that"])
-@pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
-async def test_a_page_that_was_kept_in_the_place_of_the_dead_is_captured_once(
-    crawling, live, tmp_path, is_whole, is_first
-):
-    page = live.article("foxes")
-    if is_first:
-        name, written = await _left_by_the_dead(tmp_path / "dead", page, is_whole=is_whole)
-        await _next_second()
+async def _saved(crawling, page: str) -> Path:
+    """The segments of an archive that has saved a page, by a job that was made long ago."""
     async with crawling() as crawl:
         await crawl.queue(page)
         await crawl.run()
         async with crawl.context.db.write() as conn:
             await conn.execute(text("UPDATE job SET created_at = 0"))
-    if not is_first:
-        await _next_second()
-        name, written = await _left_by_the_dead(tmp_path / "dead", page, is_whole=is_whole)
-    (crawl.context.store.directory / name).write_bytes(written)
+    return crawl.context.store.directory
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
+async def test_a_page_that_was_kept_in_the_place_of_the_dead_is_captured_once(
+    crawling, live, tmp_path, is_whole
+):
+    page = live.article("foxes")
+    name, written = await _left_by_the_dead(tmp_path / "dead", page, is_whole=is_whole)
+    await _next_second()
+    (await _saved(crawling, page) / name).write_bytes(written)
 
     async with crawling() as crawl:
         await recover(crawl.context.db, crawl.context.store)
@@ -168,6 +168,28 @@ async def test_a_page_that_was_kept_in_the_place_of_the_dead_is_captured_once(
     assert kept.timestamp == job.timestamp
     assert held == [int(job.timestamp)]
     assert name in files
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
+async def test_so_is_one_whose_job_was_over_before_the_dead_on_another_machine_heard_of_that(
+    crawling, live, tmp_path, is_whole
+):
+    """Where the index is a file there is no other machine, and what was fetched is kept."""
+    page = live.article("foxes")
+    directory = await _saved(crawling, page)
+    await _next_second()
+    name, written = await _left_by_the_dead(tmp_path / "dead", page, is_whole=is_whole)
+    (directory / name).write_bytes(written)
+
+    async with crawling() as crawl:
+        await recover(crawl.context.db, crawl.context.store)
+
+        async with crawl.context.db.read() as conn:
+            kept = await captures.of_url(conn, page, limit=9)
+            held = (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
+        is_shared = crawl.context.db.dialect.is_shared
+    assert len(kept) == (1 if is_shared else 2)
+    assert len(held) == (2 if is_whole and not is_shared else 1)
 
 
 async def test_recovering_twice_changes_nothing(died, crawling):
