@@ -8,6 +8,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from math import inf
 from pathlib import Path
@@ -24,7 +25,6 @@ from archiver.store.locks import ArchiveLock, RunLock
 from archiver.store.machine import machine_of
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import Shelf
-from archiver.values import frozen
 
 INDEX = "archive.sqlite3"
 SEGMENTS = "warc"
@@ -61,7 +61,7 @@ _HAS_ANOTHER = (
 _IN_USE = "The archive is in use by another process. Stop the server and every crawl first."
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Archive:
     """What every use of an archive needs; ``store`` writes under this process's name."""
 

@@ -7,14 +7,13 @@ comes to it by its arguments or its standard input.
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from archiver.patterns import late_pattern
-
-_PASSED_ON = late_pattern(
+_PASSED_ON = re.compile(
     "PATH|HOME|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|LD_LIBRARY_PATH|SSL_CERT_FILE|SSL_CERT_DIR|MALLOC_.*"
     "|PYTHON(?:HOME|HASHSEED|UNBUFFERED|DONTWRITEBYTECODE|PYCACHEPREFIX)"
 )

@@ -6,7 +6,7 @@ A ``Settings`` is a value that is passed; nothing reads the environment after it
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, Literal
@@ -28,7 +28,6 @@ from archiver.setting_kinds import (
     timegates,
     words,
 )
-from archiver.values import frozen
 
 Network = IPv4Network | IPv6Network
 
@@ -59,7 +58,7 @@ def _setting(default: object, kind: Kind, description: str, *, is_secret: bool =
     return field(default=default, repr=not is_secret, kw_only=True, metadata=metadata)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How one process of the archive behaves.
 
@@ -265,7 +264,7 @@ class Settings:
             raise InvalidSettings(reasons)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Setting:
     """What is known of a setting, for flags and docs."""
 

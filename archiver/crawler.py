@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from archiver.archive import Archive, open_archive, open_store
@@ -26,7 +26,6 @@ from archiver.services.shared_copies import shared_cookies
 from archiver.services.supervision import kept_going
 from archiver.services.uploading import Uploading
 from archiver.store.shelf import UploadingShelf
-from archiver.values import frozen
 
 NICE = 5
 """Of the processes that read pages, where people wait for pages of ours beside them."""
@@ -34,7 +33,7 @@ NICE = 5
 OpenWriter = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Crawler:
     """What works the queue.
 

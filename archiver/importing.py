@@ -6,6 +6,7 @@ of what was read need it.
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from archiver.archive import Archive, open_archive
 from archiver.config import Settings
 from archiver.limits import save_memory
 from archiver.services.imports import Imports
-from archiver.values import frozen
 
 if TYPE_CHECKING:
     from archiver.crawl.context import CrawlContext
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from archiver.services.archives import Archives
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Importing:
     """What takes files in.
 

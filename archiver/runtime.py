@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from archiver.archive import EXPORTS, Archive, open_archive
@@ -48,10 +49,9 @@ from archiver.services.search import Search
 from archiver.services.subscriptions import Subscriptions
 from archiver.services.supervision import kept_going
 from archiver.services.uploading import Uploading
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Runtime:
     """The services of one process, ready to be called."""
 

@@ -3,15 +3,14 @@
 ``read`` raises ``ValueError`` with what to give instead, as a clause.
 """
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from ipaddress import ip_network
 from math import isfinite
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 TIMEGATES = {
     "wayback": "https://web.archive.org/web/",
@@ -20,7 +19,7 @@ TIMEGATES = {
     "aggregator": "https://timetravel.mementoweb.org/timegate/",
 }
 """Where public archives are asked, by the names that people know them by (RFC 7089)."""
-_BUCKET = late_pattern(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
 _YES = frozenset({"1", "true", "yes", "on", "y", "t"})
 _NO = frozenset({"0", "false", "no", "off", "n", "f"})
 
@@ -29,7 +28,7 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of value.
 

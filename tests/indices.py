@@ -24,8 +24,8 @@ BENEATH = tuple(
     "derive encoding formats html model net query references replay rewrite store urls wacz warc "
     "wire crawl/test_browser_ends.py crawl/test_confinement.py services/test_access.py "
     "web/test_cards_in_browser.py test_architecture.py test_finishing.py test_indices.py "
-    "test_kept_file.py test_lazy_modules.py test_logs.py test_packaging.py test_patterns.py "
-    "test_values.py".split()
+    "test_kept_file.py test_logs.py test_packaging.py"
+    "".split()
 )
 """Tests that open no index, since what they test knows none: they are run with SQLite alone."""
 _UNCHECKED = {

@@ -3,6 +3,7 @@
 A chapter is written as it comes, so that a book of any length takes the memory of one article.
 """
 
+import re
 import zipfile
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,7 +14,6 @@ from archiver.books.page import about
 from archiver.books.pictures import with_pictures
 from archiver.books.xhtml import to_xhtml
 from archiver.model.chapter import Chapter, Picture
-from archiver.patterns import late_pattern
 from archiver.rewrite.article import without_title
 from archiver.wire.moments import write_iso
 
@@ -43,8 +43,8 @@ th { text-align: start; }
 .vertical-rl pre, .vertical-rl table { writing-mode: horizontal-tb; }
 .vertical-lr pre, .vertical-lr table { writing-mode: horizontal-tb; }
 """
-_ROOT = late_pattern(r"<div[^<>]*>")
-_SET_BY = late_pattern(r' class="vertical-(?:rl|lr)"| dir="rtl"')
+_ROOT = re.compile(r"<div[^<>]*>")
+_SET_BY = re.compile(r' class="vertical-(?:rl|lr)"| dir="rtl"')
 _CONTAINER = """<?xml version="1.0" encoding="utf-8"?>
 <container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">
 <rootfiles>

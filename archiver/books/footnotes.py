@@ -4,12 +4,11 @@ A note is a block that a word leads forward to, and that leads back to that word
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import unquote
 
 from lxml.etree import _Element as Element
-
-from archiver.values import frozen
 
 MOST_LINKS = 2_000
 """Within an article, that are looked at."""
@@ -25,7 +24,7 @@ _WHOLE = frozenset({"table", "pre", "code", "math", "svg", "h1", "h2", "h3", "h4
 """What leads to a note from within them leads nowhere: they are written as they are."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Notes:
     """The notes of an article.
 

@@ -17,17 +17,16 @@ from lxml.html import HTMLParser, fragment_fromstring
 
 from archiver.books.footnotes import take_notes
 from archiver.html.reader.mathematics import TEX
-from archiver.patterns import late_pattern
 
 _MOST_DEPTH = 80
 """What is nested deeper gives its text."""
 _MOST_PARSED = 200
 """What is nested deeper is not parsed: the parser would leave it out."""
-_TAG = late_pattern(r'<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>"]|"[^"]*")*>')
+_TAG = re.compile(r'<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>"]|"[^"]*")*>')
 _VOID = frozenset("br col hr img source wbr".split())
-_SPECIAL = late_pattern(r"([\\`*_\[\]<>#$|~^=])|%(?=%)")
-_LINE_START = late_pattern(r"^(\s*)(-(?=-)|(?:[-+]|\d{1,9}[.)])(?=\s|$))", re.MULTILINE)
-_SPACES = late_pattern(r"[ \t\n\r\f]+")
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#$|~^=])|%(?=%)")
+_LINE_START = re.compile(r"^(\s*)(-(?=-)|(?:[-+]|\d{1,9}[.)])(?=\s|$))", re.MULTILINE)
+_SPACES = re.compile(r"[ \t\n\r\f]+")
 _UNSAFE = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
 _MARKS = {
     **dict.fromkeys(("em", "i", "figcaption"), "*"),
@@ -39,9 +38,9 @@ _TAGS = {"*": "em", "**": "strong", "~~": "del"}
 """For words at which signs of Markdown would be none."""
 _KEPT_INLINE = frozenset("sub sup kbd mark u small ruby rt rp".split())
 _BREAK = "\\\n"
-_PIPE = late_pattern(r"(?<!\\)\|")
-_AROUND_LABEL = late_pattern(r"[\s,;()\[\]]*")
-_HTML_OR_LINK = late_pattern(r"<(?=[a-zA-Z/!?])|\](?=[(\[:])")
+_PIPE = re.compile(r"(?<!\\)\|")
+_AROUND_LABEL = re.compile(r"[\s,;()\[\]]*")
+_HTML_OR_LINK = re.compile(r"<(?=[a-zA-Z/!?])|\](?=[(\[:])")
 """Where something begins that would be no formula to a reader that knows none."""
 _BLOCKS = frozenset(
     "address article aside blockquote details div dl dt dd figure figcaption footer h1 h2 h3 h4 h5 "

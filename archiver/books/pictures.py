@@ -4,13 +4,11 @@ import re
 from collections.abc import Callable, Iterator
 from html import escape, unescape
 
-from archiver.patterns import late_pattern
-
-_IMAGE = late_pattern(r'<img(?:[^<>"]|"[^"]*")*>')
-_SOURCE = late_pattern(r'<source(?:[^<>"]|"[^"]*")*>')
-_PLAYED = late_pattern(r"<(video|audio)((?:[^<>\"]|\"[^\"]*\")*)>(.*?)</\1>", re.DOTALL)
-_ATTRIBUTE = late_pattern(r'\s(src|srcset|poster|alt|width|height|hidden)="([^"]*)"')
-_CANDIDATE = late_pattern(r"\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s[^,]*)?(?:,|$)")
+_IMAGE = re.compile(r'<img(?:[^<>"]|"[^"]*")*>')
+_SOURCE = re.compile(r'<source(?:[^<>"]|"[^"]*")*>')
+_PLAYED = re.compile(r"<(video|audio)((?:[^<>\"]|\"[^\"]*\")*)>(.*?)</\1>", re.DOTALL)
+_ATTRIBUTE = re.compile(r'\s(src|srcset|poster|alt|width|height|hidden)="([^"]*)"')
+_CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s[^,]*)?(?:,|$)")
 
 
 def candidates(html: str) -> Iterator[tuple[str, ...]]:

@@ -8,15 +8,14 @@ from urllib.parse import quote
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.patterns import late_pattern
 from archiver.urls.parse import is_kept
 
 XHTML = "http://www.w3.org/1999/xhtml"
 _SPACES = {"math": "http://www.w3.org/1998/Math/MathML", "svg": "http://www.w3.org/2000/svg"}
-_TOKEN = late_pattern(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)((?:[^<>\"]|\"[^\"]*\")*)>")
-_ATTRIBUTE = late_pattern(r'\s([a-zA-Z-]+)="([^"]*)"')
+_TOKEN = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)((?:[^<>\"]|\"[^\"]*\")*)>")
+_ATTRIBUTE = re.compile(r'\s([a-zA-Z-]+)="([^"]*)"')
 _VOID = frozenset("br col hr img wbr".split())
-_NO_XML = late_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 _PLAIN = frozenset("article aside section header footer main address details samp".split())
 """Elements that may not stand everywhere, for which another does as well."""
 _INLINE = frozenset(
@@ -36,8 +35,8 @@ _ALLOWED = {
     "li": {"value"},
 }
 _NUMBERS = frozenset({"colspan", "rowspan", "start", "value", "width", "height"})
-_LANGUAGE = late_pattern(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
-_ID = late_pattern(r"[A-Za-z_][\w.-]*", re.ASCII)
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+_ID = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _UNSAFE = "!#$%&'()*+,/:;=?@[]~"
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,6 @@ from archiver.child_process import child_command, child_environment, end_child
 from archiver.config import Settings
 from archiver.errors import NoBrowser
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
 NAMES = (
     "chromium-headless-shell",
@@ -23,7 +23,7 @@ NO_SANDBOX = marked(
     "Chromium's sandbox can't start here: the machine, or the container, does not allow user "
     "namespaces. See docs/operations.md."
 )
-_VERSION = late_pattern(rb"(\d{2,4})\.\d+\.\d+\.\d+")
+_VERSION = re.compile(rb"(\d{2,4})\.\d+\.\d+\.\d+")
 _OLDEST = 120
 _PATIENCE_SECONDS = 15
 

@@ -4,7 +4,7 @@ import asyncio
 import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 from archiver.browser.process import Browser
 from archiver.browser.resemblance import SCALE
 from archiver.errors import BrowserError, PageGone, PageTooLarge
-from archiver.values import frozen
 
 WIDTH, HEIGHT = 1280, 800
 MOST_HEIGHT = 20_000
@@ -33,7 +32,7 @@ _QUALITY = 80
 _RESIZE = "Emulation.setDeviceMetricsOverride"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Standing:
     """A page as it stands.
 
@@ -50,7 +49,7 @@ class Standing:
     media_type: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Picture:
     """A picture, encoded: ``image/webp``, ``image/jpeg`` or ``image/png``.
 

@@ -8,6 +8,7 @@ import socket
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -17,7 +18,6 @@ from archiver.browser.protocol import Connection
 from archiver.browser.supervisor import ASK_FOR_SOCKET
 from archiver.child_process import child_command, child_environment
 from archiver.errors import BrowserError, BrowserGone, NoBrowser
-from archiver.values import frozen
 
 PREFIX = "browser-"
 START_SECONDS = 30
@@ -27,7 +27,7 @@ _PORT_DIGITS = 5
 _KEPT_COMPLAINTS = 4096
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Launch:
     """How a browser is started.
 

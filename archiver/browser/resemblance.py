@@ -7,10 +7,10 @@ differs in the smoothing of letters does not count, what is not there does.
 import struct
 import zlib
 from collections import Counter
+from dataclasses import dataclass
 from itertools import zip_longest
 
 from archiver.errors import BrowserError
-from archiver.values import frozen
 
 SCALE = 0.05
 MOST_PIXELS = 200_000
@@ -23,7 +23,7 @@ _WHOLE = 100
 _Colour = tuple[int, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Bitmap:
     """A picture: its rows of colours."""
 

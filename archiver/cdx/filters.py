@@ -1,12 +1,12 @@
 """Filters of CDX questions, in either dialect. Regular expressions are RE2's: linear in time."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import re2
 
 from archiver.cdx.fields import field_of
 from archiver.errors import InputError
-from archiver.values import frozen
 
 MOST_FILTERS = 16
 MOST_PATTERN = 500
@@ -14,7 +14,7 @@ _PATTERN_BYTES = 1 << 20
 _Test = Callable[[str], bool]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Filter:
     """A test of one field. ``passes`` tells whether a value does."""
 

@@ -6,14 +6,13 @@ rows for the next ones, or some for all.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from archiver.cdx.fields import DUPES, FIELDS, LAST_SKIP, RESOLVED, SKIPS, field_of
 from archiver.cdx.filters import Filter, parse_filters
 from archiver.cdx.keys import MatchType, key_range, match_of
 from archiver.errors import InputError
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 MOST_ROWS = 150_000
 """The default limit, and the greatest: the Wayback CDX server's own."""
@@ -23,7 +22,7 @@ BLOCK = 3000
 MOST_BLOCKS = 50
 """Blocks of a page if nothing else is asked for, and the most."""
 FIRST, LAST = 0, 99991231235959
-_PERIOD = late_pattern(r"[0-9]{1,14}")
+_PERIOD = re.compile(r"[0-9]{1,14}")
 _YES, _NO = ("true", "1", "yes", "on"), ("", "false", "0", "no", "off")
 _KNOWN = frozenset(
     """
@@ -44,7 +43,7 @@ class Output(StrEnum):
     LINES = "jsonl"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Paging:
     """Which part of an answer is wanted.
 
@@ -63,7 +62,7 @@ class Paging:
     resume_key: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CdxQuery:
     """A question.
 

@@ -2,20 +2,15 @@
 
 from importlib import import_module
 
-from archiver import light, logs
+from archiver import logs
 from archiver.config import Settings
-from archiver.errors import ArchiverError, ConfigurationError
+from archiver.errors import ConfigurationError
 
 _ELSEWHERE = {"serve": "archiver.web.serve"}
 """The other face runs itself: neither imports the other, this table only names it."""
 
 _BEGIN_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password", "cookies"})
 """Bodies that make the data directory; the others want one that is there."""
-
-_MET = (ArchiverError, OSError, KeyboardInterrupt, SystemExit)
-"""What ends a command for a reason that a person is told."""
-_READS = frozenset({"listing", "show"})
-"""Bodies that change nothing, and do without SQLAlchemy where they can."""
 
 
 def run_body(command: str, settings: Settings, **given: object) -> int:
@@ -25,12 +20,6 @@ def run_body(command: str, settings: Settings, **given: object) -> int:
             f"There is no archive in {settings.data}. Say where it is with --data or ARCHIVER_DATA."
         )
     logs.configure(settings.log_level, as_json=settings.log_json)
-    if command in _READS and settings.index is None:
-        light.begin()
-    try:
-        body = import_module(_ELSEWHERE.get(command, f"archiver.cli.{command}"))
-        status = body.run(settings, **given)
-    except BaseException as error:
-        light.begin_anew(is_failed=not isinstance(error, _MET))
-        raise
+    body = import_module(_ELSEWHERE.get(command, f"archiver.cli.{command}"))
+    status = body.run(settings, **given)
     return status if isinstance(status, int) else 0

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -14,10 +15,9 @@ from archiver.kept_file import KeptFile
 from archiver.model.subscription import Followed
 from archiver.runtime import open_runtime
 from archiver.services.subscriptions import Subscriptions
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Wanted:
     """What the command line says beside the action."""
 

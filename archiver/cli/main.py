@@ -1,5 +1,6 @@
 """Every command: its arguments, its settings, and which module does it; upkeep has its own page."""
 
+import gc
 import os
 import sys
 import threading
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from archiver import __version__, light
+from archiver import __version__
 from archiver.cli.add_command import AddCommand
 from archiver.cli.bodies import run_body
 from archiver.cli.export_forms import export
@@ -28,6 +29,7 @@ from archiver.cli.program import Program
 from archiver.cli.upkeep import UPKEEP
 from archiver.config import Settings
 from archiver.errors import ArchiverError, FencedOff
+from archiver.limits import GC_THRESHOLDS
 
 _INTERRUPTED = 130
 FENCED_OFF = 75
@@ -282,7 +284,7 @@ for each in (export, *UPKEEP):
 
 def main() -> None:
     """Run the program; its entry point."""
-    light.allow()
+    gc.set_threshold(*GC_THRESHOLDS)
     _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

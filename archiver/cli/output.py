@@ -1,33 +1,29 @@
 """What commands print: rows of fields, and JSON."""
 
 import json
+import re
 import sys
 
-from archiver import light
 from archiver.formats.documents import to_document
-from archiver.patterns import late_pattern
 
 # Titles and texts come from pages: none of them may move the cursor, ring the bell or break a
 # row. C0 and C1 controls, line and paragraph separators, and the marks that turn text around.
-_UNPRINTABLE = late_pattern("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def write_json(value: object) -> None:
     """Print one JSON value, indented."""
-    light.told()
     sys.stdout.write(json.dumps(to_document(value), ensure_ascii=False, indent=2) + "\n")
 
 
 def write_row(*fields: str) -> None:
     """Print one line: fields separated by tabs, none of which holds a tab or an end of line."""
-    light.told()
     sys.stdout.write("\t".join(" ".join(clean(field).split()) for field in fields) + "\n")
     sys.stdout.flush()
 
 
 def write_text(text: str) -> None:
     """Print text of any length."""
-    light.told()
     sys.stdout.write(clean(text) + "\n")
 
 
@@ -44,7 +40,6 @@ class JsonArray:
 
     def add(self, value: object) -> None:
         """Print the next item, on a line of its own."""
-        light.told()
         sys.stdout.write("[\n" if self._empty else ",\n")
         sys.stdout.write(json.dumps(to_document(value), ensure_ascii=False))
         self._empty = False

@@ -1,6 +1,6 @@
 """What every stage of the crawl works with."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from archiver.config import Settings
 from archiver.crawl.dead_hosts import DeadHosts
@@ -13,10 +13,9 @@ from archiver.ledger.recorder import Recorder
 from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CrawlContext:
     """The adapters of one crawling process.
 

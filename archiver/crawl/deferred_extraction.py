@@ -7,6 +7,7 @@ and a further entry record of its snapshot, which supersedes those of older extr
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
@@ -27,7 +28,6 @@ from archiver.model.entry import Snapshot
 from archiver.model.entry_ref import EntryRef
 from archiver.model.page import UNREAD, Article
 from archiver.urls.parse import host
-from archiver.values import frozen
 
 CHUNK = 64
 SPARE_READERS = 2
@@ -36,7 +36,7 @@ SPARE_READERS = 2
 log = get_log(__name__)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reread:
     """A snapshot whose article was read, and the text of that before and after."""
 

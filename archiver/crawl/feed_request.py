@@ -1,8 +1,9 @@
 """Asks for a feed as it stands, politely; what it answers is read elsewhere and kept nowhere."""
 
+import re
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch_or_recall import ask, read
@@ -11,22 +12,20 @@ from archiver.crawl.retry_policy import status_failure
 from archiver.errors import FetchError
 from archiver.model.failure import Failure, FailureKind
 from archiver.net.outgoing import Outgoing
-from archiver.patterns import late_pattern
 from archiver.urls.parse import host
-from archiver.values import frozen
 from archiver.wire.sniff import is_html
 
 NOT_MODIFIED = 304
 GONE = 410
 _PERMANENT = frozenset({301, 308})
-_VALIDATOR = late_pattern(r"[\t\x20-\x7e\x80-\xff]{1,1000}")
+_VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]{1,1000}")
 """What can be sent back as it came."""
 MOST_ADDRESS = 2048
 """An address that is longer is not kept as that to which a feed has moved."""
-_MAX_AGE = late_pattern(r"(?:\A|[\s,])max-age\s*=\s*\"?(\d{1,9})")
+_MAX_AGE = re.compile(r"(?:\A|[\s,])max-age\s*=\s*\"?(\d{1,9})")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FeedAnswer:
     """What a server says when it is asked for a feed.
 

@@ -1,18 +1,19 @@
 """The first look at a page: what it needs, why it is none if so, and its article with that."""
 
+from dataclasses import dataclass
+
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.obtained import Obtained
 from archiver.crawl.retry_policy import parked, status_failure, walled
 from archiver.model.failure import Failure
 from archiver.model.page import Article, Discovery
 from archiver.urls.parse import host
-from archiver.values import frozen
 
 GUARDED = frozenset({401, 403, 405, 406, 429, 503})
 """Statuses that walls are sent with, and much else."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FirstLook:
     """What a first look told.
 

@@ -1,13 +1,13 @@
 """A response that the crawl works with."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from archiver.derive.messages import Document
 from archiver.model.capture import CaptureRef
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Obtained:
     """A response, whether fetched now or earlier.
 

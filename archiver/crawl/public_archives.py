@@ -1,7 +1,7 @@
 """Asks public archives over Memento (RFC 7089), politely: where a page is, and for it as it was."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 
@@ -23,7 +23,6 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.net.outgoing import Outgoing
 from archiver.urls.parse import host, join, redirect_target
 from archiver.urls.surt import surt
-from archiver.values import frozen
 from archiver.warc.extension import CREATION_DATE, HEAD, SOURCE_URI, SYNTHESISED, one_line
 from archiver.wire.head import parse_head
 from archiver.wire.moments import write_iso
@@ -36,7 +35,7 @@ LONGEST_REST = 120.0
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FoundMemento:
     """A memento as it was had.
 

@@ -5,7 +5,7 @@ What drives the browser is heavy, and loaded when the first page needs it (``cra
 
 import asyncio
 import time
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Protocol
 
@@ -27,7 +27,6 @@ from archiver.model.rendering import Look
 from archiver.model.requisite import RequisiteOutcome
 from archiver.net.fetcher import Fetcher
 from archiver.net.throttle import Throttle
-from archiver.values import frozen
 from archiver.wire.sniff import is_html
 
 SHADOW = b'<template shadowrootmode="open">'
@@ -42,7 +41,7 @@ ATTEMPTS = 2
 log = get_log(__name__)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Means:
     """What a browser's pages are fetched and kept by."""
 
@@ -52,7 +51,7 @@ class Means:
     recorder: Recorder
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Fidelity:
     """How much of a page is there without scripts: of its picture and words, in hundredths.
 
@@ -63,7 +62,7 @@ class Fidelity:
     words: int | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Rendered:
     """A page as a browser showed it.
 
@@ -103,7 +102,7 @@ def as_read(stood: Document) -> Document:
     return replace(stood, payload=payload, has_stood=True)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Unshown:
     """A page that no browser showed.
 

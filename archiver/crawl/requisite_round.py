@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from archiver.html.parts import MOST_PARTS
@@ -10,14 +11,13 @@ from archiver.model.capture import Capture
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.net.outgoing import led_on
-from archiver.values import frozen
 
 MAX_DEPTH = 4
 """Style sheets import style sheets, frames hold frames: so many levels below the page."""
 NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME, RequisiteKind.PART})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Result:
     """What became of one URL: a status or a failure, and what it needs in its turn.
 
@@ -33,7 +33,7 @@ class Result:
     turns_lines: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """A requisite of a page, so many levels below it, and the hosts that led to it."""
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from archiver.crawl.context import CrawlContext
@@ -27,7 +27,6 @@ from archiver.model.page import Discovery
 from archiver.model.rendering import Rendering
 from archiver.net.outgoing import Outgoing
 from archiver.urls.parse import host
-from archiver.values import frozen
 
 AT_ONCE = 4
 """Rescues under way in one process: they all ask the same few archives."""
@@ -39,7 +38,7 @@ OFF = Failure(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Step:
     """A response on the way to a page."""
 
@@ -189,7 +188,7 @@ class Rescuer:
         return await self._context.recorder.keep(exchange, capture_of(exchange, ref.record_id))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Source:
     """Where a page was had from."""
 

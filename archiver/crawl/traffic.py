@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.crawl.fetch_or_recall import LEAST_REST_WITHIN_A_PAGE, PARSED_BYTES
@@ -22,7 +22,6 @@ from archiver.net.gate import Answering
 from archiver.net.outgoing import Outgoing, led_on
 from archiver.net.refusals import wants_rest
 from archiver.urls.parse import host
-from archiver.values import frozen
 from archiver.warc.extension import ANSWERS
 from archiver.wire.head import ResponseHead
 from archiver.wire.media_type import declared_media_type, essence_of
@@ -38,7 +37,7 @@ _CONDITIONS = frozenset({"if-none-match", "if-modified-since", "if-range"})
 _OF_CODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Given:
     """An answer that is at hand."""
 

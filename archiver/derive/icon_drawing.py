@@ -11,8 +11,6 @@ from typing import Final
 
 from lxml import etree
 
-from archiver.patterns import late_pattern
-
 MOST_DRAWING: Final = 32 << 10
 MOST_DRAWN: Final = 5_000
 """Elements that are drawn, those that are referred to as often as they are: a few lines can say a
@@ -27,13 +25,13 @@ _ALLOWED: Final = frozenset(f"{{http://www.w3.org/2000/svg}}{name}" for name in 
 _ROOT: Final = "{http://www.w3.org/2000/svg}svg"
 _STYLE: Final = "{http://www.w3.org/2000/svg}style"
 _POINTS: Final = frozenset({"href", "{http://www.w3.org/1999/xlink}href"})
-_LOADS = late_pattern(
+_LOADS = re.compile(
     r"\\|@import|image\s*\(|image-set|src\s*\(|url\(\s*+['\"]?+\s*+(?!#)", re.IGNORECASE
 )
 """In CSS; whatever is spelt with escapes may mean the same."""
-_REFERENCE = late_pattern(r"(?:^\s*|url\(\s*['\"]?\s*)#([^'\")\s]+)", re.IGNORECASE)
-_RULE = late_pattern(r"([^{}]*)\{([^{}]*)\}")
-_CLASSES = late_pattern(r"\s*\.[\w-]+\s*(?:,\s*\.[\w-]+\s*)*")
+_REFERENCE = re.compile(r"(?:^\s*|url\(\s*['\"]?\s*)#([^'\")\s]+)", re.IGNORECASE)
+_RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
+_CLASSES = re.compile(r"\s*\.[\w-]+\s*(?:,\s*\.[\w-]+\s*)*")
 _ANY: Final = ""
 
 

@@ -6,6 +6,7 @@ The child parses while the index takes in what it read before; a hostile file co
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -20,7 +21,6 @@ from archiver.model.importing import Rejected
 from archiver.model.row_problems import as_message
 from archiver.model.seed_columns import SeedColumns
 from archiver.model.survey import Sign, ends_of
-from archiver.values import frozen
 
 PIECE = 256 << 10
 MOST_MESSAGE_BYTES = 1 << 30
@@ -28,7 +28,7 @@ MOST_MESSAGE_BYTES = 1 << 30
 log = get_log(__name__)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Some links of a file, in order.
 

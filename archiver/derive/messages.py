@@ -5,7 +5,7 @@ A message is its length (4 bytes), the length of its JSON (4 bytes), the JSON, a
 
 import json
 import struct
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -13,7 +13,6 @@ from archiver.model.appearance import Appearance
 from archiver.model.likeness import LikenessKind, NewLikeness
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
 from archiver.model.requisite import Requisite, RequisiteKind
-from archiver.values import frozen
 
 PREFIX = struct.Struct(">I")
 READY = b"\n"
@@ -35,7 +34,7 @@ class Task(StrEnum):
     COVER = "cover"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Document:
     """Content to be looked at.
 
@@ -106,7 +105,7 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
     return Task(head["task"]), document, head["limit"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What a page needs, and its article: None where it was not read with that."""
 

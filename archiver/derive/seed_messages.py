@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
@@ -11,12 +12,11 @@ from archiver.model.entry_list import EntryList, GivenLists
 from archiver.model.importing import Rejected
 from archiver.model.kept_page import KeptPage, KeptPart
 from archiver.model.seed_columns import SeedColumns
-from archiver.values import frozen
 
 NO_LISTS = GivenLists()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PageOfSeed:
     """A page that came with a link.
 

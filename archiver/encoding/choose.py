@@ -7,6 +7,8 @@ transport, and what the bytes look like. A declared encoding is never doubted.
 """
 
 import codecs
+import re
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -14,8 +16,6 @@ from archiver.encoding.decoders import ASCII_TRANSPARENT, decode
 from archiver.encoding.detect import SAMPLE_BYTES, detect, has_enough
 from archiver.encoding.labels import UTF_8, UTF_16BE, UTF_16LE, Encoding, lookup, lookup_inside
 from archiver.encoding.prescan import declared_in_markup, xml_declaration
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 from archiver.wire.sniff import is_css
 
 _MARKS = (
@@ -25,7 +25,7 @@ _MARKS = (
 )
 _UNMARKED = ((b"<\0?\0x\0", UTF_16LE), (b"\0<\0?\0x", UTF_16BE))
 """How XML declarations begin in UTF-16."""
-_SHEET = late_pattern(rb'@charset "([\x00-\x21\x23-\x7f]*)";')
+_SHEET = re.compile(rb'@charset "([\x00-\x21\x23-\x7f]*)";')
 _SHEET_BYTES: Final = 1024
 _XML = frozenset({"application/xml", "text/xml"})
 
@@ -42,7 +42,7 @@ class Source(StrEnum):
     ENVIRONMENT = "environment"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The encoding of a document.
 
@@ -57,7 +57,7 @@ class Choice:
     declared: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Decoded:
     """A document's text, and the encoding it was read in."""
 

@@ -4,12 +4,12 @@ The guess is chardetng's: only encodings that browsers know, with the top-level 
 """
 
 import codecs
+import re
 from typing import Final
 
 from chardetng_py import EncodingDetector
 
 from archiver.encoding.labels import UTF_8, WINDOWS_1252, Encoding, lookup
-from archiver.patterns import late_pattern
 from archiver.urls.parse import host
 
 SAMPLE_BYTES: Final = 64 << 10
@@ -20,12 +20,12 @@ MOST_START_BYTES: Final = 1 << 20
 _GUESSED_BYTES: Final = 16 << 10
 _GOOD_FOR_ONE_BAD: Final = 4
 _LEADS: Final = bytes(range(0xC2, 0xF5))
-_NOT_ASCII = late_pattern(rb"[\x80-\xff\x1b]")
-_FAR_FROM_OTHERS = late_pattern(rb"([\x00-\x7f]{4})[\x00-\x7f]+([\x00-\x7f]{4})")
+_NOT_ASCII = re.compile(rb"[\x80-\xff\x1b]")
+_FAR_FROM_OTHERS = re.compile(rb"([\x00-\x7f]{4})[\x00-\x7f]+([\x00-\x7f]{4})")
 _ASCII = bytes(range(0x80))
-_KANA = late_pattern(rb"\x82[\x9f-\xf1]|\x83[\x40-\x7e\x80-\x96]")
+_KANA = re.compile(rb"\x82[\x9f-\xf1]|\x83[\x40-\x7e\x80-\x96]")
 _SHIFT_JIS: Final = Encoding("shift_jis")
-_DOMAIN = late_pattern(r"[a-z0-9-]*[a-z][a-z0-9-]*")
+_DOMAIN = re.compile(r"[a-z0-9-]*[a-z][a-z0-9-]*")
 _PYTHON_NAMES: Final = {"cp874": "windows-874"}
 
 

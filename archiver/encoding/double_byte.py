@@ -8,13 +8,12 @@ byte is never part of one.
 import codecs
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from archiver.encoding.big5_extension import BIG5_EXTENSION
 from archiver.encoding.labels import Encoding
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 _REPLACED: Final = "\ufffd"
 _JIS_ROW: Final = 94
@@ -24,7 +23,7 @@ _INCOMPLETE: Final = "incomplete multibyte sequence"
 _Extension = Callable[[bytes], str]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Codec:
     """How an encoding is read.
 
@@ -113,7 +112,7 @@ def _big5(data: bytes) -> str:
     return BIG5_EXTENSION.get(data, "")
 
 
-_PAIR: Final = late_pattern(rb"[\x81-\xfe][\x80-\xff]?")
+_PAIR: Final = re.compile(rb"[\x81-\xfe][\x80-\xff]?")
 _GB18030: Final = {
     "\ue5e5": "\u3000",
     "\ue7c7": "ḿ",
@@ -125,7 +124,7 @@ _GB18030: Final = {
 }
 _CHINESE: Final = _Codec(
     "gb18030",
-    late_pattern(rb"[\x81-\xfe](?:[\x80-\xff]|[0-9](?:[\x81-\xfe](?:[0-9]|\Z)|\Z))?", re.DOTALL),
+    re.compile(rb"[\x81-\xfe](?:[\x80-\xff]|[0-9](?:[\x81-\xfe](?:[0-9]|\Z)|\Z))?", re.DOTALL),
     _gb18030,
     _GB18030,
 )
@@ -141,13 +140,13 @@ _CODECS: Final = {
     Encoding("euc-kr"): _Codec("cp949", _PAIR, _none, {}),
     Encoding("shift_jis"): _Codec(
         "cp932",
-        late_pattern(rb"[\x81-\x9f\xe0-\xfc][\x80-\xff]?"),
+        re.compile(rb"[\x81-\x9f\xe0-\xfc][\x80-\xff]?"),
         _none,
         dict.fromkeys("\uf8f0\uf8f1\uf8f2\uf8f3", _REPLACED),
     ),
     Encoding("euc-jp"): _Codec(
         "euc_jp",
-        late_pattern(rb"\x8f[\xa1-\xfe](?:[\x80-\xff]|\Z)|[\x8e\x8f\xa1-\xfe][\x80-\xff]?"),
+        re.compile(rb"\x8f[\xa1-\xfe](?:[\x80-\xff]|\Z)|[\x8e\x8f\xa1-\xfe][\x80-\xff]?"),
         _euc_jp,
         dict(zip("〜‖\u2212¢£¬", "\uff5e∥\uff0d￠￡￢", strict=True)),
     ),

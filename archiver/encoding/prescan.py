@@ -14,16 +14,15 @@ from archiver.encoding.labels import (
     Encoding,
     lookup_inside,
 )
-from archiver.patterns import late_pattern
 
 PRESCAN_BYTES: Final = 1024
 MOST_HEAD_BYTES: Final = 64 << 10
 """How far a head is looked through."""
 
-_MARKUP = late_pattern(rb"<(?=[a-zA-Z!/?])")
-_META = late_pattern(rb"<meta(?=[\t\n\f\r /])", re.IGNORECASE)
-_TAG = late_pattern(rb"</?[a-zA-Z][^\t\n\f\r >]*")
-_REST_OF_TAG = late_pattern(
+_MARKUP = re.compile(rb"<(?=[a-zA-Z!/?])")
+_META = re.compile(rb"<meta(?=[\t\n\f\r /])", re.IGNORECASE)
+_TAG = re.compile(rb"</?[a-zA-Z][^\t\n\f\r >]*")
+_REST_OF_TAG = re.compile(
     rb"""
     (?:
         [\t\n\f\r /]*+ [^\t\n\f\r />] [^\t\n\f\r />=]*+ [\t\n\f\r ]*+
@@ -36,17 +35,17 @@ _REST_OF_TAG = late_pattern(
     re.VERBOSE,
 )
 """Attributes as ``_attribute`` reads them: no match where the bytes end first."""
-_SPACE = late_pattern(rb"[\t\n\f\r ]*")
-_BETWEEN = late_pattern(rb"[\t\n\f\r /]*")
-_NAME = late_pattern(rb"[^\t\n\f\r />][^\t\n\f\r />=]*")
-_UNQUOTED = late_pattern(rb"[^\t\n\f\r >]*")
-_CHARSET = late_pattern(rb"charset[\t\n\f\r ]*=[\t\n\f\r ]*", re.IGNORECASE)
-_TO_END = late_pattern(rb"[^\t\n\f\r ;]*")
-_XML_ENCODING = late_pattern(
+_SPACE = re.compile(rb"[\t\n\f\r ]*")
+_BETWEEN = re.compile(rb"[\t\n\f\r /]*")
+_NAME = re.compile(rb"[^\t\n\f\r />][^\t\n\f\r />=]*")
+_UNQUOTED = re.compile(rb"[^\t\n\f\r >]*")
+_CHARSET = re.compile(rb"charset[\t\n\f\r ]*=[\t\n\f\r ]*", re.IGNORECASE)
+_TO_END = re.compile(rb"[^\t\n\f\r ;]*")
+_XML_ENCODING = re.compile(
     rb"<\?xml(?:(?!encoding)[^>])*encoding[\x00-\x20]*=[\x00-\x20]*([\"'])([^\x00-\x20]*?)\1",
     re.DOTALL,
 )
-_HEAD_TAG = late_pattern(rb"<(/?)([a-zA-Z][^\t\n\f\r />]*)")
+_HEAD_TAG = re.compile(rb"<(/?)([a-zA-Z][^\t\n\f\r />]*)")
 _HEAD = frozenset(b"script noscript style link meta object title base html".split())
 _RAW_TEXT = frozenset(b"script style title textarea xmp iframe noembed noframes".split())
 

@@ -1,5 +1,6 @@
 """CSV and TSV of a kind nobody knows: columns are told by their names, or by a person."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -12,9 +13,8 @@ from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.choices import ColumnRole
 from archiver.model.message import marked
 from archiver.model.row_problems import NO_ADDRESS
-from archiver.patterns import late_pattern
 
-_MAYBE_ADDRESS = late_pattern(r"://|[^\W_]\.[^\W\d_]{2}")
+_MAYBE_ADDRESS = re.compile(r"://|[^\W_]\.[^\W\d_]{2}")
 _SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRole.FOLDER})
 
 

@@ -10,9 +10,8 @@ from archiver.formats.xml_events import elements, is_xml
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_ADDRESS = late_pattern(r"\s*+(https?://[^\s<>\"]{3,})\s*+", re.IGNORECASE)
+_ADDRESS = re.compile(r"\s*+(https?://[^\s<>\"]{3,})\s*+", re.IGNORECASE)
 _TITLES = ("title", "name", "text", "description")
 _NOT_LINKS = frozenset({"schemalocation", "nonamespaceschemalocation", "xmlns"})
 

@@ -17,16 +17,15 @@ from archiver.formats.reference_fields import (
 from archiver.formats.rows import Row, names_of, text_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_ENTRY = late_pattern(r"@(\w++)\s*+[{(]\s*+([^,\s]*+)\s*+,")
-_FIRST = late_pattern(
+_ENTRY = re.compile(r"@(\w++)\s*+[{(]\s*+([^,\s]*+)\s*+,")
+_FIRST = re.compile(
     r"^[ \t]{0,20}@\w{1,50}\s{0,9}[{(][^,\n{}]{0,500},\s{0,50}[\w-]{1,50}\s{0,9}=", re.MULTILINE
 )
 """An entry; what stands before the first one is a preamble, shorthands, or notes."""
-_FIELD = late_pattern(r"\s*+([\w-]++)\s*+=\s*")
+_FIELD = re.compile(r"\s*+([\w-]++)\s*+=\s*")
 _HELD_WITH_A_LINE = 80
-_WRAPPED = late_pattern(r"\\url\{([^{}]*)\}")
+_WRAPPED = re.compile(r"\\url\{([^{}]*)\}")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:

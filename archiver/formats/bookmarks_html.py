@@ -9,6 +9,7 @@ otherwise. Notes stand behind ``<DD>``. An entry that lies in several folders is
 """
 
 import json
+import re
 from collections.abc import Iterator
 
 from archiver.formats.list_writer import Heading, ListForm, Order
@@ -17,14 +18,13 @@ from archiver.formats.own_document import held_title
 from archiver.model.entry import Entry
 from archiver.model.exported import Exported
 from archiver.model.folder_path import folder_names
-from archiver.patterns import late_pattern
 from archiver.wire.text import well_formed
 
 TO_READ = "toread"
-_ADDRESS = late_pattern(r"https?://[^\s\x00-\x20\"\\<>\x7f-\x9f]+")
-_NO_TEXT = late_pattern("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_ADDRESS = re.compile(r"https?://[^\s\x00-\x20\"\\<>\x7f-\x9f]+")
+_NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-_ESCAPED = late_pattern('[&<>"]')
+_ESCAPED = re.compile('[&<>"]')
 _OPENING = f"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file.
      It will be read and overwritten.

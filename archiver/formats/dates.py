@@ -4,10 +4,8 @@ import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from archiver.patterns import late_pattern
-
-_NUMBER = late_pattern(r"\s*([0-9]{1,20})(?:\.[0-9]{0,20})?\s*")
-_NAMED_UTC = late_pattern(r"\s*(?:UTC|GMT|Z)\Z", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*([0-9]{1,20})(?:\.[0-9]{0,20})?\s*")
+_NAMED_UTC = re.compile(r"\s*(?:UTC|GMT|Z)\Z", re.IGNORECASE)
 _FORMS = (
     *("%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M"),
     *("%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%B %d, %Y %H:%M"),

@@ -1,12 +1,13 @@
 """Diigo's CSV: ``title,url,tags,description,comments,annotations,created_at``."""
 
+import re
+
 from archiver.formats.row_importers import has_columns, table_importer
 from archiver.formats.rows import Row, both
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_TAG = late_pattern(r'"([^"]+)"|([^\s,"]+)')
+_TAG = re.compile(r'"([^"]+)"|([^\s,"]+)')
 _NO_TAG = "no_tag"
 
 

@@ -5,11 +5,9 @@ only what must stand at the start is read.
 """
 
 import re
+from dataclasses import dataclass
 
-from archiver.patterns import late_pattern
-from archiver.values import frozen
-
-_PROLOGUE = late_pattern(
+_PROLOGUE = re.compile(
     r"""(?: [\s\ufeff]++
           | <\?(?> [^?]++ | \?(?!>) )*+ \?>
           | <!-- (?> [^-]++ | -(?!->) )*+ -->
@@ -19,23 +17,23 @@ _PROLOGUE = late_pattern(
     re.VERBOSE | re.IGNORECASE,
 )
 """What may stand before the root element (XML §2.8), as tolerant as readers of feeds are."""
-_DECLARATION = late_pattern(r"[\s\ufeff]*+<\?xml[\s?]", re.IGNORECASE)
-_NETSCAPE = late_pattern(r"<!doctype\s++netscape-bookmark", re.IGNORECASE)
-_ROOT = late_pattern(r"<(?:[\w.-]++:)?+([\w.-]++)([^<>]*+)")
+_DECLARATION = re.compile(r"[\s\ufeff]*+<\?xml[\s?]", re.IGNORECASE)
+_NETSCAPE = re.compile(r"<!doctype\s++netscape-bookmark", re.IGNORECASE)
+_ROOT = re.compile(r"<(?:[\w.-]++:)?+([\w.-]++)([^<>]*+)")
 _KNOWN_ROOTS = frozenset("rss feed opml xbel plist en-export rdf posts bookmarks_export".split())
 _HTML = frozenset(
     "a base blockquote body br center dd div dl dt font h1 h2 h3 h4 h5 h6 head hr html li link "
     "meta ol p script span style table title ul".split()
 )
-_MIME_HEADER = late_pattern(r"(?:[!-9;-~]++:[^\r\n]*+(?:\r?\n[\t ][^\r\n]*+)*+\r?\n)++")
-_RELATED = late_pattern(r"^content-type:\s*+multipart/related\b", re.IGNORECASE | re.MULTILINE)
-_ALONE = late_pattern(r"^content-type:\s*+text/html\b", re.IGNORECASE | re.MULTILINE)
-_PLACE = late_pattern(
+_MIME_HEADER = re.compile(r"(?:[!-9;-~]++:[^\r\n]*+(?:\r?\n[\t ][^\r\n]*+)*+\r?\n)++")
+_RELATED = re.compile(r"^content-type:\s*+multipart/related\b", re.IGNORECASE | re.MULTILINE)
+_ALONE = re.compile(r"^content-type:\s*+text/html\b", re.IGNORECASE | re.MULTILINE)
+_PLACE = re.compile(
     r"^(?:[\w-]{0,20}-)?content-location:\s*+https?://", re.IGNORECASE | re.MULTILINE
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class XmlRoot:
     """The root element of a document.
 

@@ -17,17 +17,16 @@ from archiver.formats.xml_events import elements, is_xml
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.kept_page import KeptPage
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
 _OF_NOTE = frozenset({"title", "created", "updated"})
 _ATTRIBUTES, _OF_FILE = "note-attributes", "resource"
 _NO_LINK = marked("This note holds no link.")
-_HTTP = late_pattern(r"https?://", re.IGNORECASE)
+_HTTP = re.compile(r"https?://", re.IGNORECASE)
 _MOST_LINKS = 10_000
 _MOST_NOTE = 10_000
 _BLOCKS = frozenset({"div", "p", "br", "li", "tr", "h1", "h2", "h3", "en-todo"})
-_MEDIA = late_pattern(r"<en-media\b[^>]{0,2000}>", re.IGNORECASE)
-_HASH = late_pattern(r"""\bhash\s*=\s*["']?([0-9a-fA-F]{32})""")
+_MEDIA = re.compile(r"<en-media\b[^>]{0,2000}>", re.IGNORECASE)
+_HASH = re.compile(r"""\bhash\s*=\s*["']?([0-9a-fA-F]{32})""")
 _NAMED = "en-media:"
 
 

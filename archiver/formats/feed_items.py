@@ -14,27 +14,26 @@ from archiver.formats.rows import Row, first_of, text_of
 from archiver.formats.xml_events import Element, elements, is_xml
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
 _ITEMS = frozenset({"item", "entry"})
 _DATES = ("published", "pubdate", "date", "created", "updated", "modified", "issued")
 _SAID_ONCE = frozenset({"title", *_DATES})
 _ARTICLE = ("encoded", "content", "description")
 """What may hold the whole article, the surest first."""
-_HAS_PARAGRAPHS = late_pattern(
+_HAS_PARAGRAPHS = re.compile(
     r"<(?:p|div|h[1-6]|ul|ol|table|blockquote|pre|figure)\b", re.IGNORECASE
 )
 _MARKUP = frozenset({"content", "summary", "description", "encoded", "title"})
 _TAGS = frozenset({"category", "subject", "tag"})
-_RSS_NAMESPACE = late_pattern(
+_RSS_NAMESPACE = re.compile(
     r"""["'](?:http://purl\.org/rss/1\.0/|http://my\.netscape\.com/rdf/simple/0\.9/)\s*["']"""
 )
 """The whole of it: Zotero's RDF names a module of RSS, which begins the same."""
 _MOST_KEPT = 2000
 _HTML_TYPES = frozenset({"html", "text/html"})
 _MOST_OF_A_NAME = 20
-_XML_TITLE = late_pattern(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
-_JSON_TITLE = late_pattern(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
+_XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
+_JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:

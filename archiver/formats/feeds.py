@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -10,14 +11,13 @@ from xml.sax.saxutils import escape
 from archiver.formats.list_writer import Heading, ListForm
 from archiver.model.entry import Entry
 from archiver.model.exported import Exported
-from archiver.values import frozen
 from archiver.wire.moments import write_iso
 from archiver.wire.text import for_xml
 
 _ATOM = "http://www.w3.org/2005/Atom"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FeedItem:
     """An entry, and when it was captured last, or saved if it was never captured (UTC)."""
 
@@ -25,7 +25,7 @@ class FeedItem:
     changed_at: datetime
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Feed:
     """A list to be followed.
 

@@ -6,9 +6,9 @@ it included, gets a ``'`` ahead of it, and so does what has some there already: 
 gives the text back.
 """
 
-from archiver.patterns import late_pattern
+import re
 
-_FORMULA = late_pattern(r"'*[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
+_FORMULA = re.compile(r"'*[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
 
 
 def defused(text: str) -> str:

@@ -15,7 +15,6 @@ from archiver.formats.tar_members import TarMembers, is_tar
 from archiver.formats.zip_members import Members, is_zip
 from archiver.model.choices import ColumnRole
 from archiver.model.survey import Sign
-from archiver.patterns import late_pattern
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from archiver.model.entry_list import EntryList
 
 _MOST_SHOWN = 8
-_PACKED_NAME = late_pattern(r"\.(?:g?z(?:ip)?|bz2|xz|zst)\Z", re.IGNORECASE)
+_PACKED_NAME = re.compile(r"\.(?:g?z(?:ip)?|bz2|xz|zst)\Z", re.IGNORECASE)
 Spool = Callable[[BinaryIO], BinaryIO]
 
 

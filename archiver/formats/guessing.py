@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from archiver.formats.column_words import (
@@ -23,15 +23,13 @@ from archiver.model.bookmark import Bookmark, broken, unreadable
 from archiver.model.choices import TO_READ, ColumnRole
 from archiver.model.folder_path import folder_path
 from archiver.model.row_problems import NESTED, NO_ADDRESS
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
-_ADDRESS = late_pattern(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
-_BETWEEN_TAGS = late_pattern(r"\s*[,;|\n]\s*")
+_ADDRESS = re.compile(r"https?://[^\s<>\"]{3,}", re.IGNORECASE)
+_BETWEEN_TAGS = re.compile(r"\s*[,;|\n]\s*")
 _MOST_DEPTH = 200
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Names:
     """The fields that may say something, by what they say, the likeliest first."""
 

@@ -1,13 +1,13 @@
 """What a reader of one kind of file offers: all that is known of a format stands in its line."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from archiver.formats.given_file import GivenFile
 from archiver.model.bookmark import Bookmark
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Importer:
     """One kind of file.
 

@@ -2,15 +2,13 @@
 
 import re
 
-from archiver.patterns import late_pattern
-
-_BEGINS = late_pattern(
+_BEGINS = re.compile(
     r"""\s*+(?: \{ \s*+ (?: \} | "[^"]*+" \s*+ : )
           | \[ \s*+ (?: \{ | \] \s*+ \Z | \[ \s*+ ["{\[]
                       | "[^"]*+" \s*+ (?: , | \] \s*+ \Z ) ) )""",
     re.VERBOSE,
 )
-_TOKEN = late_pattern(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|([\[\]{}])', re.DOTALL)
+_TOKEN = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?|([\[\]{}])', re.DOTALL)
 _MOST_NAMES = 5000
 _DEEPEST = 100
 _MOST_DEPTH = 8

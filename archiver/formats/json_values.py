@@ -15,7 +15,6 @@ from archiver.formats.growing_text import GrowingText
 from archiver.model.bookmark import Bookmark, broken
 from archiver.model.message import marked
 from archiver.model.row_problems import NO_JSON, problem_of
-from archiver.patterns import late_pattern
 
 MOST_VALUE = 32 << 20
 """Characters of one value; a tree of bookmarks is one."""
@@ -24,8 +23,8 @@ MOST_PARTS = 1_000_000
 _LONG = 4 << 20
 _MOST_DIGITS = 40
 _MARGIN = 32
-_BETWEEN = late_pattern(r"[\s,\x1e]*+")
-_SKIPPED = late_pattern(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|[^\[\]{}"]++', re.DOTALL)
+_BETWEEN = re.compile(r"[\s,\x1e]*+")
+_SKIPPED = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]|[^\[\]{}"]++', re.DOTALL)
 _UNTERMINATED = ("Unterminated string", "Invalid \\")
 _ENDED = marked("The file ends in the middle of this: it seems to be cut off.")
 

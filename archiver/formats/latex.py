@@ -7,8 +7,6 @@ other command stays as it stands.
 import re
 from unicodedata import normalize
 
-from archiver.patterns import late_pattern
-
 _ABOVE = {
     "`": "\u0300",
     "'": "\u0301",
@@ -35,15 +33,15 @@ _NAMES = (
 )
 _SIGNS = "ßæÆœŒåÅøØłŁðÐþÞđĐŋŊ\u0131\u0237\u2013\u2014……\u2018\u2019'“”„«»\\~^_°€£©"
 _LETTERS = dict(zip(_NAMES.split(), _SIGNS, strict=True))
-_ACCENTED = late_pattern(
+_ACCENTED = re.compile(
     r"""\\(?:([`'^~"=.])\s{0,9}|([uvHrckdb])(?:\s{1,9}|(?=[{\\])))"""
     r"""(?:\{\s{0,9}(?:\\([ij])(?![a-zA-Z])|([^\W\d_]))\s{0,9}\}|\\([ij])(?![a-zA-Z])\s?|([^\W\d_]))"""
 )
-_LETTER = late_pattern(r"\\([a-zA-Z]{1,20})(?![a-zA-Z])(?:\{\}|\s{1,9})?")
-_ESCAPE = late_pattern(r"\\(?=[&%$#_ ])")
-_ALONE = late_pattern(r"\{([^\x00-\x7f{}])\}")
-_BRACES = late_pattern(r"[{}]")
-_DASHES = late_pattern(r"---?")
+_LETTER = re.compile(r"\\([a-zA-Z]{1,20})(?![a-zA-Z])(?:\{\}|\s{1,9})?")
+_ESCAPE = re.compile(r"\\(?=[&%$#_ ])")
+_ALONE = re.compile(r"\{([^\x00-\x7f{}])\}")
+_BRACES = re.compile(r"[{}]")
+_DASHES = re.compile(r"---?")
 
 
 def text_of_latex(text: str) -> str:

@@ -1,6 +1,7 @@
 """Linkwarden's JSON in a zip with its folder ``archives``: the pages that it kept."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -14,9 +15,8 @@ from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark
 from archiver.model.kept_page import KeptPage
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_KEPT = late_pattern(r"(?:.*/)?archives/[0-9]+/([0-9]+)(\.html|\.pdf|_readability\.json)")
+_KEPT = re.compile(r"(?:.*/)?archives/[0-9]+/([0-9]+)(\.html|\.pdf|_readability\.json)")
 
 _MOST_LISTS = 100
 

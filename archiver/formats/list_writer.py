@@ -1,13 +1,13 @@
 """What writes a list of entries as text that other programs read: pure, an entry at a time."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
 from archiver.model.entry_list import EntryList
 from archiver.model.exported import Exported
-from archiver.values import frozen
 
 
 class Order(StrEnum):
@@ -23,7 +23,7 @@ class Order(StrEnum):
     HOSTS = "hosts"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Heading:
     """What stands above a list of entries.
 
@@ -51,7 +51,7 @@ class ListWriter(Protocol):
         """What comes behind them."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListForm:
     """One format of lists.
 

@@ -5,6 +5,7 @@ with a file that any static site generator, editor or ``grep`` reads. What its f
 a link is read again; what it says of the page comes with a capture.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -18,10 +19,9 @@ from archiver.model.annotation import Annotation
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.job import State
 from archiver.model.source_record import merged_source_records, write_source_record
-from archiver.patterns import late_pattern
 from archiver.wire.moments import read_iso
 
-_OTHER_THAN_TEXT = late_pattern(
+_OTHER_THAN_TEXT = re.compile(
     r"""(?ix) (?: ~? | = | << | null | true | false | yes | no | y | n | on | off
     | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} .*
     | [-+]? (?: \.inf | \.nan | 0b[01_]+ | 0o[0-7_]+ | 0x[0-9a-f_]+
@@ -29,8 +29,8 @@ _OTHER_THAN_TEXT = late_pattern(
 )
 """Plain scalars that are read as something else than text: by YAML 1.1 (its types, and what its
 readers made of them) or by the core schema of 1.2 (§10.3.2)."""
-_ODD_BREAK = late_pattern("[\x85\u2028\u2029]")
-_SURROGATE = late_pattern("[\ud800-\udfff]")
+_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _HTTP = ("http://", "https://")
 _OF_THE_PAGE = frozenset(
     {"captured", "final_url", "byline", "site", "published", "language", "state", "failure"}

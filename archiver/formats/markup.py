@@ -11,7 +11,6 @@ from html import unescape
 from typing import NamedTuple
 
 from archiver.formats.growing_text import GrowingText
-from archiver.patterns import late_pattern
 
 MAX_TAG = 1 << 20
 """Characters of one tag; room for an icon in a ``data:`` URL, which producers write inside."""
@@ -23,26 +22,26 @@ _MAX_RECOVERED = 1 << 12
 # All quantifiers are possessive and each branch begins with another character, so a match costs
 # as much as it is long. A quoted value that is not closed runs to the end of the buffer, where no
 # ">" follows: the match fails and more is read.
-_TAG = late_pattern(
+_TAG = re.compile(
     r"""<(/?[a-zA-Z][^\s/>]*+)((?>(?:[^>=]++|=\s*+(?>(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?))*))>"""
 )
-_LENIENT_TAG = late_pattern(r"<(/?[a-zA-Z][^\s/>]*+)([^>]*+)>")
-_ATTRIBUTE = late_pattern(
+_LENIENT_TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*+)([^>]*+)>")
+_ATTRIBUTE = re.compile(
     r"""([^\s=/>"']++)(?>(?:\s*+=\s*+(?:"([^"]*+)"?+|'([^']*+)'?+|([^\s>]++)))?)"""
 )
-_SWALLOWED = late_pattern(r"<(?:/?a|/?dl|dt|dd|h3)\b", re.IGNORECASE | re.ASCII)
-_REFERENCE = late_pattern(
+_SWALLOWED = re.compile(r"<(?:/?a|/?dl|dt|dd|h3)\b", re.IGNORECASE | re.ASCII)
+_REFERENCE = re.compile(
     r"&(?:#[0-9]{1,7}+;?+|#[xX][0-9a-fA-F]{1,6}+;?+|[a-zA-Z][a-zA-Z0-9]{1,31}+;)"
 )
 # A bookmark as nearly all are written: nothing in it that could be read in two ways.
-_LINK = late_pattern(
+_LINK = re.compile(
     r"""<[dD][tT]><[aA]((?:\s++[^\s=<>"'/]++="[^"<>]*+")++)>([^<]{0,4000}+)</[aA]>\s*+"""
 )
 _RAW_END = {
-    name: late_pattern(f"(?=</{name})", re.IGNORECASE | re.ASCII) for name in ("script", "style")
+    name: re.compile(f"(?=</{name})", re.IGNORECASE | re.ASCII) for name in ("script", "style")
 }
-_COMMENT_END = late_pattern("-->")
-_TAG_END = late_pattern(">")
+_COMMENT_END = re.compile("-->")
+_TAG_END = re.compile(">")
 _LONGEST_END = len("</script")
 
 

@@ -4,25 +4,24 @@ import binascii
 import quopri
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from email import policy
 from email.errors import MessageError
 from email.parser import HeaderParser
 
 from archiver.model.kept_page import KeptPage, KeptPart, part_url
-from archiver.patterns import late_pattern
 from archiver.urls.parse import join
-from archiver.values import frozen
 
 MOST_PARTS = 1000
 MOST_HEAD = 64 << 10
 _HTML = ("text/html", "application/xhtml+xml")
 _POINTING = ("text/html", "application/xhtml+xml", "text/css", "image/svg+xml")
-_CID = late_pattern(rb"cid:([^\"'\s)>&\\]{1,300})")
+_CID = re.compile(rb"cid:([^\"'\s)>&\\]{1,300})")
 _BROKEN = (MessageError, ValueError, LookupError, TypeError, AttributeError, IndexError)
 """What the standard library raises on heads that are none."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MimePart:
     """One part, decoded.
 

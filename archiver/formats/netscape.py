@@ -33,13 +33,12 @@ from archiver.model.bookmark import Bookmark, broken
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
 from archiver.model.row_problems import NO_LINK
-from archiver.patterns import late_pattern
 
-_BOOKMARKS = late_pattern(
+_BOOKMARKS = re.compile(
     r"<!doctype\s{1,20}netscape-bookmark|<dt\b[^<]{0,20}<(?:a|h3)\b", re.IGNORECASE
 )
-_HTML = late_pattern(r"\s*+<(?!https?:)", re.IGNORECASE)
-_LINK = late_pattern(r"<a\s[^<>]{0,2000}?\bhref\s{0,20}=", re.IGNORECASE)
+_HTML = re.compile(r"\s*+<(?!https?:)", re.IGNORECASE)
+_LINK = re.compile(r"<a\s[^<>]{0,2000}?\bhref\s{0,20}=", re.IGNORECASE)
 GENERATOR = '<META NAME="generator" CONTENT="archiver">'
 """By which a file that is ours is known."""
 ALL_TAGS = "all_tags"

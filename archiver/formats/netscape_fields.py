@@ -1,5 +1,6 @@
 """What producers write into the attributes and notes of one bookmark of a Netscape file."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -8,7 +9,6 @@ from typing import Any
 from archiver.formats.dates import parse_date
 from archiver.formats.markup import resolve
 from archiver.model.source_record import write_source_record
-from archiver.patterns import late_pattern
 
 MAX_TITLE = 10_000
 """Characters kept of a title, a folder's name or a tag, references in it unresolved."""
@@ -18,7 +18,7 @@ MAX_TAGS = 200
 """Tags kept of one bookmark."""
 _SHORT = 500
 
-_NOTES_MARKS = late_pattern(r"\[/?linkding-notes\]")
+_NOTES_MARKS = re.compile(r"\[/?linkding-notes\]")
 _SAID_TAGS = {"linkding:bookmarks.archived": "archived"}
 _READ_SECTIONS = frozenset({"read archive", "archive", "archived", "read"})
 _STARRED_SECTIONS = frozenset({"starred", "liked", "favorites", "favourites"})
@@ -26,7 +26,7 @@ _PLAIN_SECTIONS = frozenset({"unread", "bookmarks"}) | _READ_SECTIONS | _STARRED
 _NOT_KEPT = frozenset({"icon", "toread"})
 _MOST_NAME = 100
 _UNIX = datetime(1970, 1, 1, tzinfo=UTC)
-_HASHTAG = late_pattern(r"(?<!\S)#([^\W\d_][\w-]{0,99})")
+_HASHTAG = re.compile(r"(?<!\S)#([^\W\d_][\w-]{0,99})")
 """A tag in a note, as Shaarli and its like write them; none begins with a digit."""
 
 

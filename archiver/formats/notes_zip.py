@@ -22,16 +22,15 @@ from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
 _NOTES = (".md", ".markdown", ".org")
 _SETTINGS = (".obsidian/", "logseq/config.edn")
-_FRONT = late_pattern(r"\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_PROPERTY = late_pattern(r"^[-\s]*([\w-]+)::\s*(.+?)\s*$", re.MULTILINE)
+_FRONT = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_PROPERTY = re.compile(r"^[-\s]*([\w-]+)::\s*(.+?)\s*$", re.MULTILINE)
 _ADDRESSES = ("url", "source", "link", "website")
 _HTTP = ("http://", "https://")
 _MOST_FRONT = 1 << 14
-_OWN = late_pattern(r"(?:\A|/)([0-9a-f]{32})/index\.md\Z")
+_OWN = re.compile(r"(?:\A|/)([0-9a-f]{32})/index\.md\Z")
 _MOST_OWN_FRONT = 2 << 20
 """Characters: the longest note and source record that are kept have room, however escaped."""
 _MOST_TRIED = 5

@@ -1,5 +1,6 @@
 """Omnivore's zip: ``metadata_0_to_20.json`` and so on, with pages and highlights beside them."""
 
+import re
 from collections.abc import Iterator
 
 from archiver.formats.given_file import GivenFile
@@ -10,9 +11,8 @@ from archiver.formats.rows import Row, text_of
 from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_METADATA = late_pattern(r"(?:^|/)metadata_\d+_to_\d+\.json\Z")
+_METADATA = re.compile(r"(?:^|/)metadata_\d+_to_\d+\.json\Z")
 _MOST_HIGHLIGHTS = 256 << 10
 _MOST_PAGE = 16 << 20
 

@@ -9,9 +9,8 @@ from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_ONETAB = late_pattern(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:\S+) \| \S", re.IGNORECASE)
+_ONETAB = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:\S+) \| \S", re.IGNORECASE)
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:

@@ -8,6 +8,7 @@ U+001F, but for tabs and line ends), and the difference among line ends.
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,14 +23,13 @@ from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.exported import Exported
 from archiver.model.message import marked
 from archiver.model.source_record import merged_source_records, write_source_record
-from archiver.patterns import late_pattern
 from archiver.wire.moments import read_iso, write_iso
 
-_NO_TEXT = late_pattern("[\0-\x08\x0b\x0c\x0e-\x1f]")
-_LINE_ENDS = late_pattern("\r\n?")
-_SPECIAL = late_pattern(r"([\\,])")
-_TAG = late_pattern(r"(?:[^\\,]|\\.)+")
-_ESCAPED = late_pattern(r"\\(.)")
+_NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
+_LINE_ENDS = re.compile("\r\n?")
+_SPECIAL = re.compile(r"([\\,])")
+_TAG = re.compile(r"(?:[^\\,]|\\.)+")
+_ESCAPED = re.compile(r"\\(.)")
 _MARK = "\ufeff"
 _YES = "yes"
 _NOT_READ = marked("A date, a place or a highlight of this row can't be read.")

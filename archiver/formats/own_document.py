@@ -7,6 +7,7 @@ of its own yet. So a list that went through an empty archive is the list it was.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
@@ -30,7 +31,6 @@ from archiver.model.source_record import (
     read_source_record,
     write_source_record,
 )
-from archiver.patterns import late_pattern
 from archiver.wire.moments import read_iso
 from archiver.wire.text import well_formed
 
@@ -46,7 +46,7 @@ _OF_SNAPSHOT = tuple(
     for each in fields(Snapshot)
     if each.name not in ("hash_url", "url", "capture", "article")
 )
-_KEY = late_pattern(r"[0-9a-f]{16}")
+_KEY = re.compile(r"[0-9a-f]{16}")
 _MOST_AROUND = 1000
 _LINK = '{"archive":{"state":"link"'
 _END = 1 << 62

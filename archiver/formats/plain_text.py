@@ -10,7 +10,6 @@ from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 from archiver.urls.pasted import with_scheme
 
 _MAX_LINE = 1 << 16
@@ -18,13 +17,13 @@ _MAX_TITLE = 1_000
 
 # Parentheses belong to a URL while they are balanced, two deep: "(see https://x.example/a_(b))".
 _PLAIN = r"[^\s<>\"`()]"
-_URL = late_pattern(
+_URL = re.compile(
     rf"https?://(?>(?:{_PLAIN}++|\((?>(?:{_PLAIN}++|\({_PLAIN}*+\))*)\))+)", re.IGNORECASE
 )
-_NEXT_URL = late_pattern(r"[,;|](?=https?://)", re.IGNORECASE)
-_ONLY_URL = late_pattern(r"https?://[^\s<>\"`]++", re.IGNORECASE)
-_ONE_WORD = late_pattern(r"[^\s<>\"'`\[\](){}|*]++")
-_DOT_INSIDE = late_pattern(r"[^\W_]\.[^\W_]")
+_NEXT_URL = re.compile(r"[,;|](?=https?://)", re.IGNORECASE)
+_ONLY_URL = re.compile(r"https?://[^\s<>\"`]++", re.IGNORECASE)
+_ONE_WORD = re.compile(r"[^\s<>\"'`\[\](){}|*]++")
+_DOT_INSIDE = re.compile(r"[^\W_]\.[^\W_]")
 _CJK_STOPS = "\u3002\uff0c\u3001\uff1b\uff1a\uff01\uff1f\u300d\u300f\uff09"
 _TRAILING = ".,;:!?'*_\\]}\u2026\u2019\u201d" + _CJK_STOPS
 _COMMENT = "#"

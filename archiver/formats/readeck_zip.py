@@ -1,5 +1,6 @@
 """Readeck's zip: a folder for each bookmark, with what is said of it, its article and pictures."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
@@ -13,9 +14,8 @@ from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark
 from archiver.model.kept_page import KeptPage
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_INFO = late_pattern(r"((?:.*/)?bookmarks/[^/]+/)info\.json")
+_INFO = re.compile(r"((?:.*/)?bookmarks/[^/]+/)info\.json")
 _RESOURCES = "container/_resources/"
 _ARTICLE = "index.html"
 _INTERNAL = (

@@ -1,12 +1,13 @@
 """Readwise Reader's CSV; its tags are a list as Python writes one."""
 
+import re
+
 from archiver.formats.row_importers import has_columns, table_importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_QUOTED = late_pattern(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
+_QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 _FAVORITE = "favorite"
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 
 from archiver.formats.given_file import GivenFile
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
 NO_ADDRESS = marked("This reference holds no address.")
 MOST_FIELD = 1 << 20
@@ -15,12 +14,12 @@ TOO_LONG = marked("This reference has no end, or is longer than can be read.")
 _DOI = "https://doi.org/"
 _RESOLVED = (
     (
-        late_pattern(r"\bPMC(?:ID)?:?\s{0,3}(?:PMC)?(\d{3,10})\b"),
+        re.compile(r"\bPMC(?:ID)?:?\s{0,3}(?:PMC)?(\d{3,10})\b"),
         "https://pmc.ncbi.nlm.nih.gov/articles/PMC{}/",
     ),
-    (late_pattern(r"\bPMID:?\s{0,3}(\d{3,10})\b"), "https://pubmed.ncbi.nlm.nih.gov/{}/"),
+    (re.compile(r"\bPMID:?\s{0,3}(\d{3,10})\b"), "https://pubmed.ncbi.nlm.nih.gov/{}/"),
     (
-        late_pattern(
+        re.compile(
             r"\barXiv:\s{0,3}(\d{4}\.\d{4,5}|[a-z-]{2,16}(?:\.[A-Z]{2})?/\d{7})", re.IGNORECASE
         ),
         "https://arxiv.org/abs/{}",

@@ -19,11 +19,10 @@ from archiver.formats.reference_fields import (
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_FIELD = late_pattern(r"\s*([A-Z][A-Z0-9])  ?- ?(.*)")
-_BEGINS = late_pattern(r"\ufeff?\s*(?:TY  ?-|[A-Z][A-Z0-9]  - )")
-_TYPE_OR_END = late_pattern(r"^(?:TY|ER|UR|DO)  ?-", re.MULTILINE)
+_FIELD = re.compile(r"\s*([A-Z][A-Z0-9])  ?- ?(.*)")
+_BEGINS = re.compile(r"\ufeff?\s*(?:TY  ?-|[A-Z][A-Z0-9]  - )")
+_TYPE_OR_END = re.compile(r"^(?:TY|ER|UR|DO)  ?-", re.MULTILINE)
 _ADDRESSES = frozenset({"UR", "L1", "LK", "DO"})
 _HELD_WITH_A_FIELD = 80
 _TITLES = ("TI", "T1", "CT", "BT")

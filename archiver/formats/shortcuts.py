@@ -8,11 +8,10 @@ from archiver.formats.importer import Importer
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_SECTION = late_pattern(r"\s*\[(InternetShortcut|Desktop Entry)\]", re.IGNORECASE)
-_URL_LINE = late_pattern(r"^\s*URL(?:\[[^\]\n]*\])?\s*=", re.IGNORECASE | re.MULTILINE)
-_FIELD = late_pattern(r"([^=\s][^=]*?)\s*=\s*(.*?)\s*\Z")
+_SECTION = re.compile(r"\s*\[(InternetShortcut|Desktop Entry)\]", re.IGNORECASE)
+_URL_LINE = re.compile(r"^\s*URL(?:\[[^\]\n]*\])?\s*=", re.IGNORECASE | re.MULTILINE)
+_FIELD = re.compile(r"([^=\s][^=]*?)\s*=\s*(.*?)\s*\Z")
 _NOT_KEPT = ("iconfile", "iconindex", "icon", "encoding", "version", "type", "idlist")
 _NO_ADDRESS = marked("This shortcut holds no address.")
 

@@ -18,18 +18,17 @@ from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark
 from archiver.model.kept_page import KeptPage
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_MARK = late_pattern(
+_MARK = re.compile(
     r"<!--\s{0,99}Page saved with SingleFile\s(.{0,10000}?)-->", re.DOTALL | re.IGNORECASE
 )
-_URL = late_pattern(r"^\s*url:\s*(\S+)", re.MULTILINE | re.IGNORECASE)
-_DATE = late_pattern(r"^\s*saved date:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
-_DAY = late_pattern(r"\w{3} (\w{3} \d\d? \d{4} \d\d:\d\d:\d\d) GMT([+-]\d{4})")
-_UNPACKS_ITSELF = late_pattern(r"<html[^<>]{0,500}?\sdata-sfz\b", re.IGNORECASE)
+_URL = re.compile(r"^\s*url:\s*(\S+)", re.MULTILINE | re.IGNORECASE)
+_DATE = re.compile(r"^\s*saved date:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
+_DAY = re.compile(r"\w{3} (\w{3} \d\d? \d{4} \d\d:\d\d:\d\d) GMT([+-]\d{4})")
+_UNPACKS_ITSELF = re.compile(r"<html[^<>]{0,500}?\sdata-sfz\b", re.IGNORECASE)
 _MOST_OPENING = 4_000
 _PAGE = "index.html"
-_TITLE = late_pattern(r"<title[^>]*>([^<]{0,4000})", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^>]*>([^<]{0,4000})", re.IGNORECASE)
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:

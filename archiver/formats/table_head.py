@@ -1,17 +1,17 @@
 """The header of a table (CSV, TSV): what it is separated by, and what its columns are called."""
 
 import csv
+from dataclasses import dataclass
 
 from archiver.formats.column_words import URL_COLUMNS
 from archiver.formats.rows import plain
-from archiver.values import frozen
 
 DELIMITERS = (",", ";", "\t", "|")
 _HINT = "sep="
 _SUFFIXES = ("csv", "tsv", "tab")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TableHead:
     """What a table looks like.
 

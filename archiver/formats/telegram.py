@@ -1,5 +1,6 @@
 """The links of a Telegram export: each with the message that it stands in."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,9 +11,8 @@ from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_ADDRESS = late_pattern(r"https?://[^\s<>\"]+")
+_ADDRESS = re.compile(r"https?://[^\s<>\"]+")
 _TOLD_OTHERWISE = ("type", "text", "textentities")
 _MOST_NOTE = 10_000
 

@@ -1,5 +1,6 @@
 """wallabag's JSON (v1 and v2) and CSV; articles come with it, titles may hold HTML."""
 
+import re
 from datetime import UTC, datetime
 
 from archiver.formats.dates import sensible
@@ -9,9 +10,8 @@ from archiver.formats.row_importers import has_columns, json_importer, table_imp
 from archiver.formats.rows import Row, names_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
-_TAG = late_pattern(r"</?[a-zA-Z][^<>]*>")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _BY_PLACE = tuple(map(str, range(20)))
 """Version 1 writes each column twice, by its name and by its place."""
 _V2 = frozenset({"[].is_archived", "[].is_starred"})

@@ -4,6 +4,7 @@ A post is an address; what it links to stands in its text alone. Of many there i
 number.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,10 +16,9 @@ from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.rows import Row
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
-from archiver.patterns import late_pattern
 
 _POST = "https://x.com/i/status/"
-_BEGINS = late_pattern(
+_BEGINS = re.compile(
     r"\ufeff?\s{0,99}window\.YTD\.(bookmark|like)s?\.part\d{1,9}\s{0,9}=\s{0,99}(?=\[)"
 )
 _MOST_NOTE = 10_000

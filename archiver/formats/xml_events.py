@@ -15,15 +15,14 @@ from importlib import import_module
 from archiver.formats.document_kind import end_of_prologue
 from archiver.formats.given_file import GivenFile
 from archiver.formats.refusal import is_binary
-from archiver.patterns import late_pattern
 
 MOST_TEXT = 16 << 20
 """Characters kept of one element's own text: an article in CDATA is one."""
 MOST_DEPTH = 1000
-_REFERENCE = late_pattern(r"&([a-zA-Z][a-zA-Z0-9]{1,31});")
-_HALF = late_pattern(r"&[a-zA-Z0-9]{0,32}\Z")
+_REFERENCE = re.compile(r"&([a-zA-Z][a-zA-Z0-9]{1,31});")
+_HALF = re.compile(r"&[a-zA-Z0-9]{0,32}\Z")
 _OWN = frozenset({"amp", "lt", "gt", "quot", "apos"})
-_NOT_XML = late_pattern("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
 @dataclass(slots=True)

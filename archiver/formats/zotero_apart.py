@@ -7,12 +7,11 @@ from archiver.formats.markup import resolve
 from archiver.formats.rows import both
 from archiver.formats.xml_events import Element
 from archiver.model.folder_path import MOST_DEPTH, folder_path
-from archiver.patterns import late_pattern
 
 DOI = "DOI "
 """Begins a text that is one."""
-_TAG = late_pattern(r"</?[a-zA-Z][^<>]{0,2000}>")
-_BLOCK_END = late_pattern(r"</(?:p|div|li|h[1-6]|blockquote)>|<br[ /]{0,3}>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
+_BLOCK_END = re.compile(r"</(?:p|div|li|h[1-6]|blockquote)>|<br[ /]{0,3}>", re.IGNORECASE)
 _MOST = 32 << 20
 """Characters kept of all of it; what is more is passed over."""
 _MOST_TITLE = 1_000

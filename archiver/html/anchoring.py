@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rapidfuzz import fuzz
 
 from archiver.model.highlight import Highlight
-from archiver.patterns import late_pattern
 
 CONTEXT = 48
 """Characters kept of what stands before and behind a quotation."""
@@ -23,7 +22,7 @@ _EDGE = 120
 _SLACK = 30
 _AS_ALIKE = 3.0
 """Of 100, by which a stretch may be less like a quotation than another and is as good a place."""
-_NUMBER = late_pattern(r"\d+")
+_NUMBER = re.compile(r"\d+")
 
 
 def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] | None]:

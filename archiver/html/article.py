@@ -43,13 +43,12 @@ from archiver.html.reader.writing import Sheets, lines_of, mark_writing, page_di
 from archiver.html.sanitise import sanitise
 from archiver.html.text import beginning, to_text, without_tags
 from archiver.model.page import Article, PageMetadata
-from archiver.patterns import late_pattern
 
 LINES_ABOVE, _MOST_ABOVE = 5, 2000
 """So many lines of an article may be its title, its subtitle, who wrote it and when."""
 
 _NEARLY_ALL = 0.9
-_DOCUMENT = late_pattern(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
+_DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
 
 
 def extract_article(html: str, url: str, *, part: int = 1, sheets: Sheets = ()) -> Article:

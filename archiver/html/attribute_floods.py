@@ -9,8 +9,6 @@ import re
 from itertools import count
 from typing import Final
 
-from archiver.patterns import late_pattern
-
 MOST_ATTRIBUTES: Final = 128
 """Far more than any element has that people or their programs wrote."""
 
@@ -23,7 +21,7 @@ _RUN = rf"[^{_SPACE}/>]"
 _VALUE = rf"""(?:"[^"]*+"|'[^']*+'|[^{_SPACE}>"'][^{_SPACE}>]*+)"""
 _ATTRIBUTE = rf"(?>[{_SPACE}/]*+{_RUN}[^{_SPACE}/>=]*+(?:[{_SPACE}]*+=[{_SPACE}]*+{_VALUE})?)"
 _TAG = rf"<[a-zA-Z/]{_RUN}*+"
-_TAME = late_pattern(
+_TAME = re.compile(
     rf"(?>(?:[^<]++|<[a-zA-Z/][^<>\"']{{0,{MOST_ATTRIBUTES}}}+>|<(?![a-zA-Z/])|"
     rf"(?!{_TAG}{_ATTRIBUTE}{{{MOST_ATTRIBUTES + 1}}}){_TAG})*)"
 )
@@ -36,17 +34,17 @@ without quotation marks, and seen at once to be tame."""
 _KEPT = MOST_ATTRIBUTES - 8
 """So many are left of too many, so that what ends the tag then is not one too many again."""
 
-_FLOOD = late_pattern(rf"({_TAG}{_ATTRIBUTE}{{{_KEPT}}})((?>{_ATTRIBUTE}+))")
+_FLOOD = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{_KEPT}}})((?>{_ATTRIBUTE}+))")
 """A tag with too many attributes: what is kept, and what is not."""
 
-_CLOSER = late_pattern(
+_CLOSER = re.compile(
     rf"</(?:script|style|title|textarea|xmp|iframe|noembed|noframes)[{_SPACE}/]*+>|--!?>",
     re.IGNORECASE,
 )
 """The end of what holds no tags, which must not go; where it is none, its ``>`` ends the tag."""
 
-_MERGED_START = late_pattern("<[hHbB][tToO][mMdD][lLyY]")
-_MERGED = late_pattern(rf"<(?=(?:html|body)[{_SPACE}/])", re.IGNORECASE)
+_MERGED_START = re.compile("<[hHbB][tToO][mMdD][lLyY]")
+_MERGED = re.compile(rf"<(?=(?:html|body)[{_SPACE}/])", re.IGNORECASE)
 
 
 def limit_attributes(html: str) -> str:

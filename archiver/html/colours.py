@@ -18,16 +18,14 @@ from pygments.formatters.html import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-from archiver.patterns import late_pattern
-
 MOST_CODE = 20_000
 """Characters of all code of an article that is coloured."""
 SECONDS = 0.5
 """Of CPU, for an article."""
 _AS_SANITISED = {0xA0: "&nbsp;"}
-_CODE = late_pattern(r'(<pre[^<>]*><code class="language-([^"]+)">)([^<>]*)(</code></pre>)')
-_COLOURED = late_pattern(r'<code class="language-[^"]+">.*?</code>', re.DOTALL)
-_SPAN = late_pattern(r"</?span[^<>]*>")
+_CODE = re.compile(r'(<pre[^<>]*><code class="language-([^"]+)">)([^<>]*)(</code></pre>)')
+_COLOURED = re.compile(r'<code class="language-[^"]+">.*?</code>', re.DOTALL)
+_SPAN = re.compile(r"</?span[^<>]*>")
 
 
 class _OutOfTime(BaseException):

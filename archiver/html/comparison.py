@@ -1,19 +1,19 @@
 """What stands in one text and not in another: paragraph by paragraph, then word by word."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rapidfuzz.distance import LCSseq
 
 from archiver.model.comparison import Comparison, Piece, Side
-from archiver.patterns import late_pattern
 
 MOST_COMPARED = 400_000
 """Characters of either text."""
 MOST_CELLS = 40_000_000
 """Pairs of words, or of paragraphs, that are held against each other in one go."""
-_TOKEN = late_pattern(r"\s+|[^\W\u3040-\u9fff]+|[\u3040-\u9fff]|[^\w\s]")
+_TOKEN = re.compile(r"\s+|[^\W\u3040-\u9fff]+|[\u3040-\u9fff]|[^\w\s]")
 """Spaces, words, signs; of scripts that set no spaces each character."""
-_WORD = late_pattern(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
+_WORD = re.compile(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
 
 
 def compare(before: str, after: str) -> Comparison:

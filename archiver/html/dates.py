@@ -6,8 +6,6 @@ from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from archiver.patterns import late_pattern
-
 EARLIEST: Final = 1900
 LATEST: Final = 2100
 LONGEST: Final = 80
@@ -15,20 +13,20 @@ _MONTHS = (
     "january february march april may june july august september october november december"
 ).split()
 _MONTH = rf"(?P<month>{'|'.join(each[:3] for each in _MONTHS)})[a-z]{{0,6}}\.?"
-_ISO = late_pattern(
+_ISO = re.compile(
     r"(?P<date>\d{4}-\d{1,2}-\d{1,2})"
     r"(?:[T ]+(?P<time>\d{1,2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,9})?\s*(?P<zone>Z|[+-]\d{2}:?\d{2})?)?",
     re.IGNORECASE,
 )
-_NUMBERS = late_pattern(r"(?P<year>\d{4})[/.年]\s?(?P<number>\d{1,2})[/.月]\s?(?P<day>\d{1,2})日?")
-_COMPACT = late_pattern(r"(?P<year>\d{4})(?P<number>\d{2})(?P<day>\d{2})")
-_MONTH_FIRST = late_pattern(
+_NUMBERS = re.compile(r"(?P<year>\d{4})[/.年]\s?(?P<number>\d{1,2})[/.月]\s?(?P<day>\d{1,2})日?")
+_COMPACT = re.compile(r"(?P<year>\d{4})(?P<number>\d{2})(?P<day>\d{2})")
+_MONTH_FIRST = re.compile(
     rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})", re.IGNORECASE
 )
-_DAY_FIRST = late_pattern(
+_DAY_FIRST = re.compile(
     rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH},?\s+(?P<year>\d{{4}})", re.IGNORECASE
 )
-_BY_CLOCK = late_pattern(
+_BY_CLOCK = re.compile(
     rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})\s+\d\d:\d\d:\d\d\s+(?:[a-z]{{2,5}}\s+)?(?P<year>\d{{4}})",
     re.IGNORECASE,
 )
@@ -37,9 +35,9 @@ _BY_CLOCK = late_pattern(
 FIRST_ONLINE: Final = 1990
 """A line of a date before the web is of what an article tells, not of when it was published."""
 
-_LEADING = late_pattern(r"(?:posted|published|written|date)\b(?:\s+on\b)?[\s:]*", re.IGNORECASE)
-_WORDS = late_pattern(r"[^\W\d_]+")
-_OF_DATES = late_pattern(
+_LEADING = re.compile(r"(?:posted|published|written|date)\b(?:\s+on\b)?[\s:]*", re.IGNORECASE)
+_WORDS = re.compile(r"[^\W\d_]+")
+_OF_DATES = re.compile(
     rf"(?:{'|'.join(_MONTHS)})|(?:{'|'.join(each[:3] for each in _MONTHS)}|sept)"
     r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
     r"|am|pm|at|st|nd|rd|th|t|z|utc|gmt|[a-z][ds]t|c?e[sd]t|\u5e74|\u6708|\u65e5",

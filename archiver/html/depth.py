@@ -4,10 +4,9 @@ What lies deep costs time quadratic in the depth. A formatting element that is l
 again in every block that follows (HTML §13.2.4.3), so that a few kilobytes grow to gigabytes.
 """
 
+import re
 from collections import Counter
 from typing import Final
-
-from archiver.patterns import late_pattern
 
 MOST_DEPTH: Final = 4000
 """Deeper than any page made by people; browsers flatten what is below 512."""
@@ -24,12 +23,12 @@ _FLAT = (
     "|p|li|dt|dd|td|th|tr|tbody|thead|tfoot|option|optgroup|rb|rt|rp|rtc|colgroup"
 )
 """Elements that can't hold others, or whose end tags are often left out."""
-_TAG = late_pattern(rf"<(/?)(?!(?:{_FLAT})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)".encode())
-_START = late_pattern(rf"<(?!(?:{_FLAT})[{_SPACE}/>])[a-z]".encode())
+_TAG = re.compile(rf"<(/?)(?!(?:{_FLAT})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)".encode())
+_START = re.compile(rf"<(?!(?:{_FLAT})[{_SPACE}/>])[a-z]".encode())
 _REBUILT = "b|big|code|em|font|i|s|small|strike|strong|tt|u"
 """Formatting elements but ``a`` and ``nobr``, of which a new one closes the last."""
-_REBUILT_START = late_pattern(rf"<(?:{_REBUILT})[{_SPACE}/>]".encode())
-_ANY_TAG = late_pattern(rf"<(?:(/)?({_REBUILT})(?=[{_SPACE}/>])([^<>]*+)|[a-z])".encode())
+_REBUILT_START = re.compile(rf"<(?:{_REBUILT})[{_SPACE}/>]".encode())
+_ANY_TAG = re.compile(rf"<(?:(/)?({_REBUILT})(?=[{_SPACE}/>])([^<>]*+)|[a-z])".encode())
 
 
 def is_too_deep(html: str) -> bool:

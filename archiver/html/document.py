@@ -8,12 +8,11 @@ import re
 
 from archiver.errors import InvalidRecord
 from archiver.model.page import Article
-from archiver.patterns import late_pattern
 
-_SET = late_pattern(r'<div(?: class="vertical-(?:rl|lr)"| dir="rtl")+>')
+_SET = re.compile(r'<div(?: class="vertical-(?:rl|lr)"| dir="rtl")+>')
 """What is around an article whose lines go another way; its head stands in it."""
 
-_BODY = late_pattern(r"<title>(?P<title>.*?)</title>.*?<body>\n(?P<html>.*)\n</body>", re.DOTALL)
+_BODY = re.compile(r"<title>(?P<title>.*?)</title>.*?<body>\n(?P<html>.*)\n</body>", re.DOTALL)
 
 
 def whole(article: Article) -> str:

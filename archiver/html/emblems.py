@@ -3,12 +3,12 @@
 ``link rel=icon`` (HTML §4.6.7.8), Open Graph, Twitter's cards, JSON-LD.
 """
 
+import re
 from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.html.metadata import Stated
-from archiver.patterns import late_pattern
 from archiver.references.use import clean_reference
 from archiver.urls.parse import join
 
@@ -23,7 +23,7 @@ _TOUCH: Final = 180
 """Pixels of icons whose links don't say so; Apple's are of that size."""
 _NO_ICONS: Final = frozenset({"mask-icon", "fluid-icon"})
 """Shapes to be coloured, and pictures for programs that are no more."""
-_SIZE = late_pattern(r"([0-9]{1,4})x[0-9]{1,4}")
+_SIZE = re.compile(r"([0-9]{1,4})x[0-9]{1,4}")
 _COVERS: Final = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image")
 _FURTHER: Final = ("twitter:image:src", "thumbnailurl")
 

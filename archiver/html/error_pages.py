@@ -4,9 +4,8 @@ import re
 from typing import Final
 
 from archiver.html.signals import MOST_COUNTED
-from archiver.patterns import late_pattern
 
-_SAYS_SO: Final = late_pattern(
+_SAYS_SO: Final = re.compile(
     r"^\W*(?:error\W*)?(?:4(?:0[0134]|10|29)|50[0234])\W*"
     r"(?:$|[|\u2013\u2014-]|not found|error|forbidden|unauthorized|bad|gone|page|internal|service)"
     r"|\b(?:page|file|site|url) (?:was |is |could |cannot |can.t )?(?:not |be )+found\b"

@@ -4,21 +4,21 @@ The text is what a browser gives as ``textContent``, so that a place in it is th
 script, and in a W3C Web Annotation (TextPositionSelector: characters from the beginning).
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import escape, unescape
 
 from archiver.html.text import BLOCKS
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
-_TAG = late_pattern(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>\"]|\"[^\"]*\")*>")
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>\"]|\"[^\"]*\")*>")
 _OPAQUE = frozenset({"math", "svg"})
 """Within them text is not that of a person, and no mark may stand."""
 _BREAKS = BLOCKS | {"br"}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Span:
     """A stretch of the text that is to stand between tags of one's own.
 
@@ -34,7 +34,7 @@ class Span:
     first: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Words:
     """A run of text between two tags, and where in the text it begins."""
 

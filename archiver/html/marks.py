@@ -2,20 +2,20 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser
 
 from archiver.html.signals import MOST_COUNTED
-from archiver.values import frozen
 
 _LOOKED_AT: Final = 128 << 10
 """Characters of the source: what stands in a page's place is short."""
 _MOST_PATTERNS = 256
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Mark:
     """What tells whose a page is: all that is given of title and source must be there.
 

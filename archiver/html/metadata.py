@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
@@ -10,8 +11,6 @@ from selectolax.lexbor import LexborHTMLParser
 from archiver.html.canonical import canonical_of
 from archiver.html.dates import to_iso
 from archiver.model.page import PageMetadata
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 from archiver.wire.text import well_formed
 
 MOST_CHARACTERS = 1000
@@ -20,8 +19,8 @@ MOST_LEVELS = 60
 """JSON-LD that is nested deeper is nobody's description of a page."""
 LONGEST_NAME = 100
 MOST_AUTHORS = 10
-_SPACES = late_pattern(r"\s+")
-_SEPARATORS = late_pattern(r"\s+[|\-\u2013\u2014\u00bb\u00b7/:]\s+")
+_SPACES = re.compile(r"\s+")
+_SEPARATORS = re.compile(r"\s+[|\-\u2013\u2014\u00bb\u00b7/:]\s+")
 _TITLES = ("dc:title", "dcterms:title", "og:title", "twitter:title", "dc.title", "parsely-title")
 _AUTHORS = (
     "dc:creator",
@@ -51,16 +50,16 @@ _TIMES = (
     "time[datetime]",
     "#title-block-header .date, .post-date, .entry-date",
 )
-_ARTICLE_TYPES = late_pattern(r"Article|Posting|Report|WebPage|Recipe|Review|Chapter|CreativeWork")
-_WRITTEN_TYPES = late_pattern(r"Article|Posting|Report|Recipe|Review|Chapter")
+_ARTICLE_TYPES = re.compile(r"Article|Posting|Report|WebPage|Recipe|Review|Chapter|CreativeWork")
+_WRITTEN_TYPES = re.compile(r"Article|Posting|Report|Recipe|Review|Chapter")
 _ARTICLE_OBJECTS = frozenset({"article", "book"})
-_FRAME = late_pattern(
+_FRAME = re.compile(
     r"\A\s*(?:<!\[CDATA\[|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*|\s*\]\]>\s*\Z", re.DOTALL
 )
-_ADDRESS = late_pattern(r"(?:https?://|www\.)\S+|[\w-]+(?:\.[\w-]+)+/\S*", re.IGNORECASE)
-_SIGNS_BEHIND = late_pattern(r"[\W_]+\Z")
-_BY = late_pattern(r"\A(?:written\s+)?by:?\s+", re.IGNORECASE)
-_BEHIND_NAME = late_pattern(
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w-]+(?:\.[\w-]+)+/\S*", re.IGNORECASE)
+_SIGNS_BEHIND = re.compile(r"[\W_]+\Z")
+_BY = re.compile(r"\A(?:written\s+)?by:?\s+", re.IGNORECASE)
+_BEHIND_NAME = re.compile(
     r"\s*[|\u2022\u00b7@\n].*|\s+\d{1,2}[:.]\d\d.*|,?\s+[A-Z][a-z]+ \d{1,2}, \d{4}.*", re.DOTALL
 )
 _NAMES = (
@@ -74,7 +73,7 @@ _NAMES = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Stated:
     """What the head of a page states, for whoever reads more than one thing of it.
 

@@ -4,15 +4,14 @@ import re
 from html import unescape
 
 from archiver.model.outline import Heading
-from archiver.patterns import late_pattern
 
 LEAST, MOST = 3, 200
 """Headings of which there is a table of contents, and how many of them stand in it."""
-_HEADING = late_pattern(r"<h([1-6])((?:[^<>\"]|\"[^\"]*\")*)>(.{0,2000}?)</h\1>", re.DOTALL)
-_ID = late_pattern(r'\sid="([^"]*)"')
-_MATH = late_pattern(r"<(math|svg)\b.*?</\1>", re.DOTALL)
-_PERMALINK = late_pattern(r'<a\b[^<>]* class="permalink"[^<>]*>[^<>]*</a>')
-_ANY_TAG = late_pattern(r"<(?:[^<>\"]|\"[^\"]*\")*>")
+_HEADING = re.compile(r"<h([1-6])((?:[^<>\"]|\"[^\"]*\")*)>(.{0,2000}?)</h\1>", re.DOTALL)
+_ID = re.compile(r'\sid="([^"]*)"')
+_MATH = re.compile(r"<(math|svg)\b.*?</\1>", re.DOTALL)
+_PERMALINK = re.compile(r'<a\b[^<>]* class="permalink"[^<>]*>[^<>]*</a>')
+_ANY_TAG = re.compile(r"<(?:[^<>\"]|\"[^\"]*\")*>")
 _MOST_CHARACTERS = 200
 
 

@@ -10,7 +10,6 @@ from selectolax.lexbor import LexborHTMLParser
 from archiver.html.document import whole
 from archiver.html.metadata import is_article
 from archiver.model.page import Article
-from archiver.patterns import late_pattern
 from archiver.references.use import clean_reference
 from archiver.urls.parse import join
 
@@ -20,12 +19,12 @@ _COUNTERS = frozenset({"page", "pg", "paged", "pageno", "pagenum", "page_number"
 MOST_PARTS = 20
 """So many pages of one article are kept with it. Higher numbers are those of items in a list."""
 _MOST_DIGITS = 2
-_NUMBERED = late_pattern(
+_NUMBERED = re.compile(
     rf"(?P<stem>.*?)(?:/(?:page|part|p)?[/_-]?|[_-](?:page|part|p)?[_-]?)"
     rf"(?P<number>\d{{1,{_MOST_DIGITS}}})(?P<suffix>/|\.\w{{1,5}})?\Z",
     re.IGNORECASE,
 )
-_FIRST_OF_A_LIST = late_pattern(r"/1/?\Z")
+_FIRST_OF_A_LIST = re.compile(r"/1/?\Z")
 """``/posts/1`` is the first of posts rather than the first page of one."""
 
 

@@ -1,5 +1,6 @@
 """The text of a PDF, as far as it is bearable; run where strangers' files are read."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from html import escape
@@ -9,16 +10,15 @@ import pypdfium2
 
 from archiver.html.dates import to_iso
 from archiver.model.page import Article, PageMetadata
-from archiver.patterns import late_pattern
 
 MOST_PAGES = 2_000
 MOST_CHARACTERS = 1 << 20
 SECONDS = 10.0
 """Of CPU; what is read by then is the text."""
-_HYPHEN = late_pattern(r"(?<=\w)(?:\ufffe|\u00ad|-)\s*\n\s*(?=[a-zà-ÿ])|[\ufffe\u00ad]")
-_LINE_END = late_pattern(r"\r\n?|[\u2028\u2029\f\v]")
-_NOT_TEXT = late_pattern("[\x00-\x08\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
-_DATE = late_pattern(r"D:(\d{4})(\d\d)?(\d\d)?")
+_HYPHEN = re.compile(r"(?<=\w)(?:\ufffe|\u00ad|-)\s*\n\s*(?=[a-zà-ÿ])|[\ufffe\u00ad]")
+_LINE_END = re.compile(r"\r\n?|[\u2028\u2029\f\v]")
+_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?")
 _SHORT = 0.8
 """A line that ends a sentence and is shorter than this share of the longest ends a paragraph."""
 

@@ -13,7 +13,6 @@ from archiver.html.depth import is_too_deep
 from archiver.html.foreign_allowed import MATHML, MATHML_ATTRIBUTES, SVG, SVG_ATTRIBUTES
 from archiver.html.text import without_tags
 from archiver.html.writing_modes import VERTICAL
-from archiver.patterns import late_pattern
 
 PREFIX: Final = "a-"
 """Before every id of an article, so that none is that of anything around it."""
@@ -45,31 +44,31 @@ _ATTRIBUTES = {
     "blockquote": {"cite"},
     "q": {"cite"},
 }
-_UNQUOTED = late_pattern(r"[\s\"#<>\[\]\\^`{|}]")
+_UNQUOTED = re.compile(r"[\s\"#<>\[\]\\^`{|}]")
 """What can't stand in a fragment as it is."""
 
-_BARE_LINK = late_pattern(r'<a((?: (?!href=)[a-z]+="[^"]*")*) rel="noopener noreferrer">')
+_BARE_LINK = re.compile(r'<a((?: (?!href=)[a-z]+="[^"]*")*) rel="noopener noreferrer">')
 """What leads nowhere is related to nothing."""
 
 _URLS = frozenset({"href", "src", "poster", "cite"})
-_CLASS = late_pattern(r"language-[a-z0-9+#.-]{1,32}|embed|permalink")
-_COLOUR = late_pattern(
+_CLASS = re.compile(r"language-[a-z0-9+#.-]{1,32}|embed|permalink")
+_COLOUR = re.compile(
     "bp|c[1hmsp]?|cpf|d[l]|err|esc|fm|g[deghioprstu]?|ges|il|k[cdnprt]?|ld?|m[bfhio]?|"
     "n[abcdefilnotvx]?|ow?|pm?|py|s[12abcdehirsx]?|v[cgim]|w|x"
 )
 """Pygments' short names of what code is made of."""
-_ID = late_pattern(r"[^\s\"'<>&]{1,200}")
-_ABSOLUTE = late_pattern(r"(?:https?://|mailto:)", re.IGNORECASE)
-_DRAWN = late_pattern(r"data:image/(?:png|gif|jpe?g|webp|avif|svg\+xml)[;,]", re.IGNORECASE)
-_PAINT = late_pattern(r"url\(\s*(['\"]?)#(?P<id>[^\s'\"()<>&]{1,200})\1\s*\)")
-_COMPUTED = late_pattern(
+_ID = re.compile(r"[^\s\"'<>&]{1,200}")
+_ABSOLUTE = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
+_DRAWN = re.compile(r"data:image/(?:png|gif|jpe?g|webp|avif|svg\+xml)[;,]", re.IGNORECASE)
+_PAINT = re.compile(r"url\(\s*(['\"]?)#(?P<id>[^\s'\"()<>&]{1,200})\1\s*\)")
+_COMPUTED = re.compile(
     r"\s*(?:(?:matrix|translate[xy]?|scale[xy]?|rotate|skew[xy]|rgba?|hsla?)"
     r"\([\d\s.,%e/+-]{0,200}\)[\s,]*){1,20}",
     re.IGNORECASE,
 )
 """Transforms and colours: the functions that load nothing."""
 
-_FIRST_LINE = late_pattern(r"(<pre(?:[^<>\"]|\"[^\"]*\")*>)\n+")
+_FIRST_LINE = re.compile(r"(<pre(?:[^<>\"]|\"[^\"]*\")*>)\n+")
 _MOST_ROUNDS = 8
 
 

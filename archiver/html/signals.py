@@ -10,8 +10,6 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.patterns import late_pattern
-
 LEAST_CHARACTERS: Final = 200
 """A page with as many to read is one, whatever its scripts would add."""
 MOST_COUNTED: Final = 600
@@ -43,8 +41,8 @@ _HTML_ELEMENTS = frozenset(
     "table tbody td template textarea tfoot th thead time title tr track tt u ul var video wbr "
     "xmp".split()
 )
-_ASKS_FOR_SCRIPTS = late_pattern(r"java\s?script|ecmascript|\bscripts?\b", re.IGNORECASE)
-_DATA = late_pattern(
+_ASKS_FOR_SCRIPTS = re.compile(r"java\s?script|ecmascript|\bscripts?\b", re.IGNORECASE)
+_DATA = re.compile(
     r"json|text/(?:template|html|x-)|x-handlebars|importmap|speculation", re.IGNORECASE
 )
 

@@ -3,16 +3,14 @@
 import html as entities
 import re
 
-from archiver.patterns import late_pattern
-
-_TAG = late_pattern(
+_TAG = re.compile(
     r"<(/?[a-zA-Z][a-zA-Z0-9]*+)(?>(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*)>|<!--.*?(?:-->|\Z)",
     re.DOTALL,
 )
-_CODE = late_pattern(r"<pre\b[^<>]*>(.*?)</pre>", re.DOTALL)
-_FORMULA = late_pattern(r"<math\b([^<>]*)>.*?</math>", re.DOTALL)
-_TEX = late_pattern(r'<annotation encoding="application/x-tex">(.*?)</annotation>', re.DOTALL)
-_ANY_TAG = late_pattern(r"<[^<>]*+>")
+_CODE = re.compile(r"<pre\b[^<>]*>(.*?)</pre>", re.DOTALL)
+_FORMULA = re.compile(r"<math\b([^<>]*)>.*?</math>", re.DOTALL)
+_TEX = re.compile(r'<annotation encoding="application/x-tex">(.*?)</annotation>', re.DOTALL)
+_ANY_TAG = re.compile(r"<[^<>]*+>")
 BLOCKS = frozenset(
     "address article aside blockquote br caption dd details div dl dt figcaption figure footer h1 "
     "h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td tfoot th thead "

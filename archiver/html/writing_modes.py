@@ -4,26 +4,22 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from archiver.patterns import late_pattern
-
 PROPERTY: Final = "writing-mode"
-VERTICAL: Final = late_pattern(r"vertical-(?:rl|lr)")
+VERTICAL: Final = re.compile(r"vertical-(?:rl|lr)")
 """How a block of text is set, where from top to bottom."""
 
 _MOST_RULES = 50
 _LONGEST_SELECTOR = 100
-_SAID = late_pattern(
+_SAID = re.compile(
     r"(?:^|[;{\s])(?:-webkit-|-epub-|-ms-)?writing-mode\s*:\s*([a-z-]{2,20})", re.IGNORECASE
 )
 _OLD = {"tb-rl": "vertical-rl", "tb": "vertical-rl", "tb-lr": "vertical-lr"}
 """What Internet Explorer, and SVG 1.1, called them (CSS Writing Modes 4 §3.2)."""
 
-_COMMENT = late_pattern(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 """One that is left open goes to the end (CSS Syntax 3 §4.3.2)."""
-_ON_PAPER = late_pattern(
-    r"@media\s+print[^{}@]*+\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}", re.IGNORECASE
-)
-_SELECTOR = late_pattern(
+_ON_PAPER = re.compile(r"@media\s+print[^{}@]*+\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}", re.IGNORECASE)
+_SELECTOR = re.compile(
     r"(?:[a-z][a-z0-9]*|\*|:root)?(?:[.#][\w-]+)*"
     r"(?:(?: ?> ?| )(?:[a-z][a-z0-9]*|\*)?(?:[.#][\w-]+)*){0,3}",
     re.IGNORECASE,
@@ -31,7 +27,7 @@ _SELECTOR = late_pattern(
 """One element, by itself or within others: what takes no time to look for."""
 _TEXT_OF_ALL = 1000
 """Characters of a text by which its script is known."""
-_SET_VERTICALLY = late_pattern(
+_SET_VERTICALLY = re.compile(
     "[\u1100-\u11ff\u1800-\u18af\u2e80-\u9fff\ua000-\ua4cf\ua840-\ua877\uac00-\ud7af\uf900-\ufaff]"
 )
 """Han, kana, bopomofo, hangul, Yi, Mongolian and Phags-pa (CSS Writing Modes 4 §5)."""

@@ -3,14 +3,13 @@
 Entities are not resolved and nothing is fetched; a document that breaks is read up to there.
 """
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import unescape
 from typing import Final
 
 from lxml import etree
-
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 _KINDS: Final = {
     "http://www.w3.org/2000/svg": "svg",
@@ -18,11 +17,11 @@ _KINDS: Final = {
     "http://www.w3.org/1999/xhtml": "",
 }
 _XLINK: Final = "{http://www.w3.org/1999/xlink}"
-_HREF = late_pattern(r"""(?:^|[\t\n\r ])href[\t\n\r ]*+=[\t\n\r ]*+(?:"([^"]*+)"|'([^']*+)')""")
+_HREF = re.compile(r"""(?:^|[\t\n\r ])href[\t\n\r ]*+=[\t\n\r ]*+(?:"([^"]*+)"|'([^']*+)')""")
 _PIECE = 1 << 16
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class XmlElement:
     """One element.
 
@@ -39,7 +38,7 @@ class XmlElement:
     text: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class XmlStyle:
     """A style sheet that an ``xml-stylesheet`` instruction names."""
 

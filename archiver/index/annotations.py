@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
 
-from archiver.index.core import Row
+from sqlalchemy import Row
+
 from archiver.index.labels import Labels
 from archiver.index.schema import entry
 from archiver.model.annotation import Annotation

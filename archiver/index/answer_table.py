@@ -1,6 +1,7 @@
 """The table of responses that are not what their URLs show."""
 
-from archiver.index.core import Column, ForeignKey, Index, Table
+from sqlalchemy import Column, ForeignKey, Index, Table
+
 from archiver.index.table_registry import Number, Words, metadata
 
 answer = Table(

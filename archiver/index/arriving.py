@@ -9,14 +9,9 @@ from collections.abc import Awaitable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from archiver.index import annotations
-from archiver.index.at_once import Result
-from archiver.index.bulk import Clash, insert_rows
-from archiver.index.connection import AsyncConnection
-from archiver.index.core import (
+from sqlalchemy import (
     Column,
     ColumnElement,
-    CreateTable,
     Insert,
     MetaData,
     Table,
@@ -29,6 +24,12 @@ from archiver.index.core import (
     select,
     text,
 )
+from sqlalchemy.schema import CreateTable
+
+from archiver.index import annotations
+from archiver.index.at_once import Result
+from archiver.index.bulk import Clash, insert_rows
+from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, gone_entry, import_row, job
 from archiver.index.table_registry import Number, Words
 from archiver.model.importing import MOST_GIVEN, Outcome

@@ -9,8 +9,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, TypeVar, overload
 
+from sqlalchemy import Connection, CursorResult
+from sqlalchemy.engine.cursor import FullyBufferedCursorFetchStrategy
+
 from archiver.finishing import all_of
-from archiver.index.core import Connection, CursorResult, FullyBufferedCursorFetchStrategy
 from archiver.index.dialect.port import Dialect
 
 _A = TypeVar("_A")

@@ -6,8 +6,9 @@ is wanted. How much that is, is told by where the first such word lies in it and
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from sqlalchemy import text
+
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import text
 from archiver.index.matching import is_open_ended
 from archiver.index.search_tables import search_table
 from archiver.query.tree import All, Any, Node, Not, Term

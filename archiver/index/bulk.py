@@ -7,8 +7,9 @@ that computes meanwhile keeps it for milliseconds. So rows go in as parts of one
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sqlalchemy import BindParameter, ColumnElement, Select, Table, bindparam
+
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import BindParameter, ColumnElement, Select, Table, bindparam
 from archiver.index.dialect import listed_values
 from archiver.index.dialect.rows import Clash, OverRows, given, insertion, over
 

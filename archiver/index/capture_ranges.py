@@ -1,18 +1,19 @@
 """Captures in the order of their SURT keys, a stretch at a time: never by counting from a start."""
 
+from dataclasses import dataclass
 from typing import Any
+
+from sqlalchemy import Select, select, tuple_
 
 from archiver.index.captures import CAPTURES, to_capture
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Select, select, tuple_
 from archiver.index.schema import capture
 from archiver.model.capture import Capture
-from archiver.values import frozen
 
 _KEYS = (capture.c.surt, capture.c.timestamp, capture.c.id)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class KeyRange:
     """A stretch of the index by SURT key and time.
 

@@ -1,15 +1,8 @@
 """The tables of captures, and of the ids and digests of others, as ``schema`` has all others."""
 
-from archiver.index.core import (
-    Column,
-    ForeignKey,
-    Index,
-    LargeBinary,
-    SchemaItem,
-    Table,
-    UniqueConstraint,
-    text,
-)
+from sqlalchemy import Column, ForeignKey, Index, LargeBinary, Table, UniqueConstraint, text
+from sqlalchemy.schema import SchemaItem
+
 from archiver.index.dialect.keys import Key
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from sqlalchemy import ColumnElement, Row, bindparam, func, literal_column, select, update
+
 from archiver.index import segments
 from archiver.index.at_once import at_once
 from archiver.index.bulk import (
@@ -17,7 +19,6 @@ from archiver.index.bulk import (
     scalars_of,
 )
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import ColumnElement, Row, bindparam, func, literal_column, select, update
 from archiver.index.digests import from_blob, to_blob
 from archiver.index.numbering import next_number
 from archiver.index.schema import capture, segment, withheld

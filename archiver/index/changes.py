@@ -9,9 +9,10 @@ all that is committed where that is greater: writers take turns, so stamps rise 
 from collections.abc import Sequence
 from datetime import datetime
 
+from sqlalchemy import func, select, tuple_
+
 from archiver.index import jobs
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import func, select, tuple_
 from archiver.index.schema import job
 from archiver.model.job import Change, ChangeCursor
 

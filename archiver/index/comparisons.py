@@ -6,9 +6,10 @@ from what is stored.
 
 from collections.abc import Collection, Sequence
 
+from sqlalchemy import select, update
+
 from archiver.index.bulk import among, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import select, update
 from archiver.index.schema import entry
 
 _FRESH = given("fresh", entry.c.id, entry.c.latest, entry.c.changed)

@@ -5,11 +5,11 @@ A statement that uses one has ``entry`` in its FROM, and ``document`` joined to 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
-from archiver.index.core import (
+from sqlalchemy import (
     ColumnElement,
     Integer,
     Select,
@@ -24,6 +24,7 @@ from archiver.index.core import (
     true,
     union_all,
 )
+
 from archiver.index.dialect.functions import KindOfFailure, StatusOfFailure
 from archiver.index.dialect.word_queries import Matches
 from archiver.index.dialect.word_queries import expression as expression_of
@@ -47,14 +48,13 @@ from archiver.query.dates import Age, Dates
 from archiver.query.keys import list_key, site_range
 from archiver.query.tree import All, Any, Condition, Is, Mark, Node, Not, Numbers, Term
 from archiver.query.words import fold
-from archiver.values import frozen
 
 GONE = (404, 410)
 _ROW: ColumnElement[int] = literal_column("rowid", Integer)
 _Test = ColumnElement[bool]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Setting:
     """What a query is read against.
 

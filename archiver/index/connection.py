@@ -11,10 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar, TypeVarTuple, overload
 
+from sqlalchemy import Connection, CursorResult, Engine, Executable, text
+from sqlalchemy.sql.selectable import TypedReturnsRows
+
 from archiver.finishing import to_its_end
 from archiver.index.at_once import Asked, Result, Work, whole
 from archiver.index.clock import Clock
-from archiver.index.core import Connection, CursorResult, Engine, Executable, TypedReturnsRows, text
 from archiver.index.dialect.port import Dialect
 
 _T = TypeVar("_T")

@@ -7,10 +7,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
+
 from archiver.index.at_once import at_once
 from archiver.index.clock import Clock
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import DBAPIError, Engine
 from archiver.index.dialect.port import Dialect
 from archiver.index.gathered import Question
 

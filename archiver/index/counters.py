@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from sqlalchemy import select
+
 from archiver.index.bulk import Clash, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import select
 from archiver.index.schema import counter
 
 ENTRIES = "entries"

@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from sqlalchemy.exc import DBAPIError
+
 from archiver.errors import IndexUnavailable
 from archiver.index.clock import Clock
 from archiver.index.connection import AsyncConnection
 from archiver.index.connections import Connections
-from archiver.index.core import DBAPIError
 from archiver.index.dialect import choice
 from archiver.index.dialect.port import Dialect, Engines
 from archiver.index.gathered import Gathered, Question

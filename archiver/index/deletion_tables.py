@@ -1,6 +1,7 @@
 """The tables of what was thrown away, and of what brings it back."""
 
-from archiver.index.core import Column, ForeignKey, Table, text
+from sqlalchemy import Column, ForeignKey, Table, text
+
 from archiver.index.table_registry import Number, Words, metadata
 
 gone_entry = Table(

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from sqlalchemy import select, union_all
+
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import select, union_all
 from archiver.index.schema import entry
 
 

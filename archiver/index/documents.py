@@ -6,20 +6,21 @@ what it does in one part is bounded by its size (docs/decisions/0060-search.md).
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
+from sqlalchemy import Row, case, delete, func, or_, select, text, update
+
 from archiver.index.at_once import at_once
 from archiver.index.bulk import THESE, OverRows, among, execute_rows, given, insert_rows, over
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, case, delete, func, or_, select, text, update
 from archiver.index.dialect.port import WordIndex, Words
 from archiver.index.numbering import next_number
 from archiver.index.schema import counter, document, entry, search_part
 from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.model.findable import Findable
-from archiver.values import frozen
 
 OWED_BELOW = "documents owed below"
 _DESCRIBED = ("word_count", "language", "published", "kind")
@@ -40,7 +41,7 @@ _MARK = over(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NewDocument:
     """What an entry is found by from now on, and the snapshot that it is from.
 
@@ -53,7 +54,7 @@ class NewDocument:
     words: Words | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Room:
     """Where new documents go: the number of the first, and the parts whose tables are there."""
 
@@ -61,7 +62,7 @@ class Room:
     parts: frozenset[int]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OwedDocument:
     """A document that is to be made again."""
 

@@ -1,15 +1,15 @@
 """What is due, before some of it is leased."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from archiver.index import changes, turns
 from archiver.index.at_once import at_once
 from archiver.index.connection import AsyncConnection
 from archiver.index.fair_share import Share, fair_share
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Due:
     """What a lease is made from.
 

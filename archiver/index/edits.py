@@ -2,24 +2,25 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
 from archiver.index import annotations, import_shares, labels, list_members, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, bindparam, delete, func, insert, select, update
 from archiver.index.schema import edit, edited, entry
 from archiver.index.unrecorded import mark_unrecorded
 from archiver.model.annotation import Annotation
-from archiver.values import frozen
 from archiver.warc.annotation import read_annotation, write_annotation
 
 KEPT = 20
 """Edits that can be undone: the newest."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EditSize:
     """How many entries an edit changed."""
 

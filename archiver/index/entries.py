@@ -1,20 +1,21 @@
 """Entries as people see them: one by name, or a page of them, newest first."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
+
+from sqlalchemy import Row, Select, func, literal_column, select, tuple_
 
 from archiver.index import annotations, failures, labels
 from archiver.index.at_once import at_once
 from archiver.index.bulk import among_texts, is_one_of_these
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, Select, func, literal_column, select, tuple_
 from archiver.index.schema import document, entry, entry_tag, in_list, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
 from archiver.model.rendering import Rendering
-from archiver.values import frozen
 
 
 class Place(NamedTuple):
@@ -29,7 +30,7 @@ class Place(NamedTuple):
     row: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Filters:
     """What a list is narrowed to; None leaves it open.
 
@@ -69,7 +70,7 @@ async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
     return {row_id: found.entry for row_id, found in (await with_revisions(conn, ids)).items()}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Revised:
     """An entry, how often its annotation was changed, and whether a record is owed for that.
 

@@ -1,23 +1,23 @@
 """Attempts that brought nothing, and what they make of their entries."""
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from sqlalchemy import bindparam, case, select, update
 
 from archiver.index import attempts, documents, failures
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import bindparam, case, select, update
 from archiver.index.documents import NewDocument
 from archiver.index.schema import entry
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.failure import Failure
 from archiver.model.findable import Findable
 from archiver.model.job import State
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FailedAttempt:
     """An attempt that brought nothing; ``final`` when there will be no other for this seed.
 

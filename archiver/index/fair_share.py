@@ -4,12 +4,14 @@ Who takes a host has it to itself, and who takes jobs keeps them until they are 
 all it has room for would leave the others without work, at the beginning of a crawl and at its end.
 """
 
+from dataclasses import dataclass
+
+from sqlalchemy import Integer, bindparam, func, select
+
 from archiver.index import counters
 from archiver.index.at_once import at_once
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Integer, bindparam, func, select
 from archiver.index.schema import counter, queue_host
-from archiver.values import frozen
 
 LEAST = 16
 OF_ROOM = 8
@@ -20,7 +22,7 @@ _IN_LINE = select(func.count()).select_from(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Share:
     """What one process may take at once.
 

@@ -1,6 +1,7 @@
 """The tables of the feeds that are followed, as ``schema`` has all others."""
 
-from archiver.index.core import Column, ForeignKey, Table, text
+from sqlalchemy import Column, ForeignKey, Table, text
+
 from archiver.index.table_registry import Number, Words, metadata, unique_text
 
 feed = Table(

@@ -7,18 +7,19 @@ and by itself once its time is up.
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from sqlalchemy.exc import DBAPIError
 
 from archiver.finishing import to_its_end
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import DBAPIError
-from archiver.values import frozen
 
 _T = TypeVar("_T")
 Question = Callable[[AsyncConnection], Coroutine[Any, Any, _T]]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Asked:
     """A question, and who waits for its answer."""
 

@@ -6,10 +6,11 @@ are taken away by ``removal``.
 
 from collections.abc import Collection, Iterable, Sequence
 
+from sqlalchemy import delete, func, select
+
 from archiver.index import counters
 from archiver.index.bulk import Clash, among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import delete, func, select
 from archiver.index.schema import (
     capture,
     counter,

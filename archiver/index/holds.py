@@ -7,19 +7,10 @@ a host may be asked for (``limits``). Moments are by the server's clock, in mill
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from sqlalchemy import ColumnElement, bindparam, delete, exists, func, null, or_, select, update
+
 from archiver.index.bulk import Clash, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import (
-    ColumnElement,
-    bindparam,
-    delete,
-    exists,
-    func,
-    null,
-    or_,
-    select,
-    update,
-)
 from archiver.index.dialect.functions import Now
 from archiver.index.host_tables import host_hold, host_rest, host_turn
 from archiver.index.machine_tables import writer

@@ -1,6 +1,7 @@
 """The tables by which machines that share an index spare hosts, as ``schema`` has all others."""
 
-from archiver.index.core import Column, Index, Table
+from sqlalchemy import Column, Index, Table
+
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 host_hold = Table(

@@ -2,9 +2,10 @@
 
 from collections.abc import Collection
 
+from sqlalchemy import select
+
 from archiver.index.bulk import Clash, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import select
 from archiver.index.schema import host
 from archiver.query.keys import reversed_host, site_range
 

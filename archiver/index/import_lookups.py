@@ -8,10 +8,11 @@ filled again by the next import and by ``ledger.rebuild``.
 from collections.abc import Mapping, Sequence
 from hashlib import md5
 
+from sqlalchemy import select
+
 from archiver.index import counters, gone
 from archiver.index.bulk import Clash, among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import select
 from archiver.index.digests import from_blob, to_blob
 from archiver.index.schema import capture, counter, record_id_seen, stated_digest
 from archiver.model.capture import PayloadDigest, RecordId

@@ -6,25 +6,25 @@ becomes that one's own when the first is undone.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
+
+from sqlalchemy import Row, Select, and_, bindparam, delete, func, or_, select, update
 
 from archiver.index import annotations, labels
 from archiver.index.bulk import among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, Select, and_, bindparam, delete, func, or_, select, update
 from archiver.index.schema import entry, import_share, imports
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl
 from archiver.model.import_share import ImportShare
 from archiver.model.seed import Seed
-from archiver.values import frozen
 
 _COLUMNS = ("import_id", "entry_id", "share", "is_heir")
 _EMPTY = "{}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Spoken:
     """What is said of an entry that is there.
 
@@ -41,7 +41,7 @@ class Spoken:
     annotation: Annotation
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Shares:
     """Who has a share in one entry.
 

@@ -1,6 +1,7 @@
 """The tables of imports and their receipts, as ``schema`` has all others."""
 
-from archiver.index.core import Column, ForeignKey, Index, Table, text
+from sqlalchemy import Column, ForeignKey, Index, Table, text
+
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 imports = Table(

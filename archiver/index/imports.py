@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
+
+from sqlalchemy import Row, func, insert, select, update
 
 from archiver.index import jobs
 from archiver.index.bulk import Clash, among, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, func, insert, select, update
 from archiver.index.dialect.functions import Greatest
 from archiver.index.schema import entry, imports
 from archiver.model.choices import NO_CHOICES, Choices
@@ -22,7 +23,6 @@ from archiver.model.importing import (
 )
 from archiver.model.job import QueueCounts
 from archiver.model.seed import Reception
-from archiver.values import frozen
 
 SAMPLES = 20
 _COUNTED = (
@@ -32,7 +32,7 @@ _COUNTED = (
 _UNCLAIMED = (imports.c.reading == 1, imports.c.path.is_not(None), imports.c.owner.is_(None))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Unfinished:
     """An import whose kept file was not read to the end.
 
@@ -55,7 +55,7 @@ class Unfinished:
     counted: Mapping[str, int | str] = field(default_factory=dict)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Owned:
     """An import that some process reads, or was to read."""
 

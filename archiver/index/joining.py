@@ -2,21 +2,12 @@
 
 from collections.abc import Mapping
 
+from sqlalchemy import Column, MetaData, Table, Update, bindparam, delete, select, update
+from sqlalchemy.schema import CreateTable, DropTable
+
 from archiver.index import segments
 from archiver.index.bulk import insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import (
-    Column,
-    CreateTable,
-    DropTable,
-    MetaData,
-    Table,
-    Update,
-    bindparam,
-    delete,
-    select,
-    update,
-)
 from archiver.index.schema import answer, capture, likeness, segment, snapshot, withheld
 from archiver.index.table_registry import Number
 

@@ -1,15 +1,15 @@
 """What entries carry: their tags, and the lists they lie in, looked up together."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
+
+from sqlalchemy import Table, update
 
 from archiver.index import list_members, tags
 from archiver.index.at_once import at_once
 from archiver.index.bulk import OverRows, execute_rows, given, over
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Table, update
 from archiver.index.schema import entry, entry_tag, in_list
-from archiver.values import frozen
 
 _MOVED = given("moved", entry.c.id)
 
@@ -22,7 +22,7 @@ def _to_its_place(table: Table) -> OverRows:
 _TO_THEIR_PLACES = (_to_its_place(entry_tag), _to_its_place(in_list))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Labels:
     """The sorted tags of an entry, and its place in each list that it lies in, by path."""
 

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlalchemy import Row, delete, func, literal_column, select
+
 from archiver.index.bulk import THESE, among, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, delete, func, literal_column, select
 from archiver.index.schema import capture, likeness, segment, snapshot
 from archiver.model.capture import Capture, Location
 from archiver.model.likeness import EMBLEMS, Emblems, Likeness, LikenessKind

@@ -6,6 +6,9 @@ list.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import bindparam, delete, func, select, tuple_, update
 
 from archiver.index import lists
 from archiver.index.bulk import (
@@ -18,9 +21,7 @@ from archiver.index.bulk import (
     over,
 )
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import bindparam, delete, func, select, tuple_, update
 from archiver.index.schema import entry_list, in_list
-from archiver.values import frozen
 
 STEP = 1 << 20
 """Between two places: so often what lies between others can be halved before all are moved."""
@@ -34,7 +35,7 @@ _OUT = over(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Room:
     """Where entries are put into a list.
 

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy import Select, select, tuple_, union
+
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Select, select, tuple_, union
 from archiver.index.dialect.functions import Gathered
 from archiver.index.entries import Filters, Place, narrowed, newest_query
 from archiver.index.schema import entry, in_list

@@ -6,9 +6,10 @@ names it has a share in it, so it goes with the last of them.
 
 from collections.abc import Collection, Sequence
 
+from sqlalchemy import delete, exists, select
+
 from archiver.index.bulk import Clash, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import delete, exists, select
 from archiver.index.schema import brought_list, entry_list, imports
 from archiver.model.folder_path import folders_above
 

@@ -1,6 +1,7 @@
 """The tables of lists, and of what lies in them."""
 
-from archiver.index.core import Column, ForeignKey, Index, Table, text
+from sqlalchemy import Column, ForeignKey, Index, Table, text
+
 from archiver.index.table_registry import (
     Number,
     Words,

@@ -8,6 +8,8 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
+from sqlalchemy import ColumnElement, delete, func, select, update
+
 from archiver.index import counters, gone, list_shares
 from archiver.index.bulk import (
     Clash,
@@ -19,7 +21,6 @@ from archiver.index.bulk import (
     over,
 )
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import ColumnElement, delete, func, select, update
 from archiver.index.schema import counter, entry_list
 from archiver.model.entry_list import (
     MOST_LISTS,

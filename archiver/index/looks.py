@@ -1,7 +1,8 @@
 """What plain looks at pages told of their hosts, read back."""
 
+from sqlalchemy import literal_column, select
+
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import literal_column, select
 from archiver.index.schema import snapshot
 from archiver.model.rendering import Look
 

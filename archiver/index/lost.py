@@ -1,22 +1,23 @@
 """Takes what lay in segments that are lost out of the index, and says so of their entries."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+
+from sqlalchemy import Select, delete, exists, func, or_, select, update
 
 from archiver.index import failed_attempts, removal, segments, unrecorded
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Select, delete, exists, func, or_, select, update
 from archiver.index.schema import answer, capture, entry, likeness, segment, snapshot, withheld
 from archiver.model.failure import Failure
-from archiver.values import frozen
 
 _NOTHING = {"latest": None, "status": None, "score": None}
 _BARE = {"snapshot_count": 0, "changed": 0, "comparison_owed": 0}
 _WORDLESS = {"media_type": "", "rendering": "", "page_title": ""}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Lost:
     """How much went with a machine: snapshots, those of their entries that have no other now."""
 

@@ -1,6 +1,7 @@
 """The tables of who writes, what they share and have written; all others are in ``schema``."""
 
-from archiver.index.core import Column, LargeBinary, Table
+from sqlalchemy import Column, LargeBinary, Table
+
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 writer = Table(

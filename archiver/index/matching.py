@@ -1,6 +1,7 @@
 """From the tree of a query to what SQLite's FTS5 is asked for."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from archiver.query.dates import Dates
 from archiver.query.keys import dates_within, key
@@ -18,14 +19,13 @@ from archiver.query.tree import (
     every,
 )
 from archiver.query.words import is_open, phrase_of
-from archiver.values import frozen
 
 _KEYED = frozenset({Condition.SITE, Condition.TAG, Condition.LANG, Condition.TYPE})
 
 _DATED = frozenset({Condition.ADDED, Condition.PUBLISHED})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Split:
     """A query as what the full-text index answers and what it does not.
 

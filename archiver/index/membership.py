@@ -8,6 +8,9 @@ is stopped (docs/decisions/0127-several-machines.md).
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
+
+from sqlalchemy.exc import DBAPIError
 
 from archiver.errors import FencedOff
 from archiver.finishing import to_its_end
@@ -15,10 +18,8 @@ from archiver.index import writers
 from archiver.index.clock import Clock, boot_seconds
 from archiver.index.connection import AsyncConnection
 from archiver.index.connections import Connections
-from archiver.index.core import DBAPIError
 from archiver.index.schema import HEAD
 from archiver.logs import get_log
-from archiver.values import frozen
 
 BEATS = 6
 """So many signs of life are given within a lease."""
@@ -41,7 +42,7 @@ _REPLACED = (
 log = get_log(__name__)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Member:
     """Who takes part.
 

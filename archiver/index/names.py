@@ -1,20 +1,21 @@
 """Which of a few documents have a query's words in their names, told by reading these names."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
 
 from archiver.index.bulk import THESE
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import func, select
 from archiver.index.dialect.functions import Gathered
 from archiver.index.matching import is_open_ended
 from archiver.index.schema import document, entry, entry_tag, tag
 from archiver.query.forms import MOST_TERMS, forms_of
 from archiver.query.tree import Node, Term, either, every
 from archiver.query.words import fold, phrase_of, words_of
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Named:
     """Documents with the words in their names.
 

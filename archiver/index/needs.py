@@ -7,19 +7,20 @@ and read through as a whole when something is thrown away, which is seldom.
 import asyncio
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import md5
+
+from sqlalchemy import Select, select
 
 from archiver.index.bulk import Clash, among, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Select, select
 from archiver.index.schema import capture, entry, need, segment, snapshot
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
-from archiver.values import frozen
 
 _STRETCH = 5_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Kept:
     """A snapshot, and what names what it needs.
 

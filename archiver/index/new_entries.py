@@ -24,7 +24,6 @@ from archiver.index.turns import make_ready, to_ms
 from archiver.model.annotation import by_path
 from archiver.model.job import State
 from archiver.model.seed_columns import SeedColumns
-from archiver.values import frozen
 
 MOST_MET = 50_000
 """Hosts, and tags, that are remembered of a transaction."""
@@ -54,7 +53,7 @@ class Met:
         self.numbers = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Numbers:
     """What new rows are numbered with.
 
@@ -70,7 +69,7 @@ class _Numbers:
     is_any_gone: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Group:
     """What holds of all new entries of a group.
 

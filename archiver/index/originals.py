@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
+from sqlalchemy import select
+
 from archiver.index import captures
 from archiver.index.bulk import (
     given,
     over,
 )
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import select
 from archiver.index.digests import to_blob
 from archiver.index.schema import capture
 from archiver.model.capture import Capture, PayloadDigest

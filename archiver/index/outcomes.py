@@ -1,19 +1,20 @@
 """The ends of jobs: saved, failed for good, or put off to a later attempt; many at once."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+
+from sqlalchemy import bindparam, null, select, update
 
 from archiver.index import changes, counters, failures, queue
 from archiver.index.at_once import at_once
 from archiver.index.bulk import execute_rows, given, is_one_of_these, over
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import bindparam, null, select, update
 from archiver.index.schema import imports, job
 from archiver.index.turns import to_ms
 from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import Lease, State
-from archiver.values import frozen
 
 _END = given("ended", job.c.id, job.c.state, job.c.timestamp, job.c.failure, job.c.changed_at_ms)
 _ENDED = over(
@@ -52,7 +53,7 @@ _THESE = select(job.c.id, job.c.state, job.c.owner).where(is_one_of_these(job.c.
 """In whatever state: a server might look through all that are in one."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OpenJobs:
     """Jobs that their holders may end.
 

@@ -1,18 +1,19 @@
 """The work as a whole: who waits and why, what failed and why, what takes how much room."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+from sqlalchemy import BigInteger, Select, case, cast, func, or_, select
 
 from archiver.index import counters, failures, queue, turns
 from archiver.index.bulk import among, among_texts
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import BigInteger, Select, case, cast, func, or_, select
 from archiver.index.dialect.functions import HostOf, reason
 from archiver.index.schema import capture, counter, entry, job, queue_host
 from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
-from archiver.values import frozen
 
 MOST_WAITS = 10
 _PAUSED = "paused"
@@ -31,7 +32,7 @@ _WAITING = (
 _TYPE = case((capture.c.media_type == "", "?"), else_=capture.c.media_type)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class WaitingHost:
     """A host with queued jobs.
 
@@ -48,7 +49,7 @@ class WaitingHost:
     why: Failure | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Share:
     """What the records of one media type or site take.
 
@@ -63,7 +64,7 @@ class Share:
     bytes: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class QueueLag:
     """How far the crawl is behind.
 

@@ -2,17 +2,18 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from sqlalchemy import Table, select
 
 from archiver.index import counters, gone, list_members, queue, tags, withheld
 from archiver.index.bulk import among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Table, select
 from archiver.index.removal import CAPTURES, DELETION, LISTS, TAGS, forget, renew
 from archiver.index.schema import attempt, document, entry, likeness, need, snapshot, trash
 from archiver.model.capture import HashUrl
 from archiver.model.job import State
-from archiver.values import frozen
 
 _BULK = 1
 _TABLES = (entry, snapshot, likeness, need, document, attempt)
@@ -20,7 +21,7 @@ _TABLES = (entry, snapshot, likeness, need, document, attempt)
 _Kept = dict[str, Any]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Stretch:
     """What became of one stretch of a deletion, that which one record tells of.
 

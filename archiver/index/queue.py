@@ -9,6 +9,8 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from sqlalchemy import Row, and_, or_, select, update
+
 from archiver.index import changes, counters, failures, turns
 from archiver.index.bulk import (
     among,
@@ -19,7 +21,6 @@ from archiver.index.bulk import (
     over,
 )
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, and_, or_, select, update
 from archiver.index.dialect.functions import Greatest
 from archiver.index.due import Due, due
 from archiver.index.fair_share import Share

@@ -10,18 +10,11 @@ from heapq import nlargest
 from itertools import groupby
 from typing import Any
 
+from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
+
 from archiver.finishing import both
 from archiver.index.beginnings import DEAR_PAGES, begun_in, pages_of, within_reach
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import (
-    CompoundSelect,
-    Select,
-    bindparam,
-    func,
-    literal_column,
-    select,
-    union_all,
-)
 from archiver.index.dialect.listed_values import ListedNumbers
 from archiver.index.dialect.port import Dialect
 from archiver.index.dialect.word_queries import asking, gathering

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from archiver.finishing import all_of
 from archiver.index.connection import AsyncConnection
@@ -10,7 +11,6 @@ from archiver.index.matching import is_open_ended
 from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.query.tree import Node, Term, every, sought
 from archiver.query.words import phrase_of
-from archiver.values import frozen
 
 MOST_COUNTED = 8
 """Words of a query whose rarity is looked up."""
@@ -27,7 +27,7 @@ Counts = Mapping[int, Mapping[str, int]]
 """How many documents have each word, by the numbers of parts."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Part:
     """A part of the index: the candidates in it, and how rare words are there."""
 

@@ -7,28 +7,20 @@ was; beside a live index they are temporary.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from sqlalchemy import Column, MetaData, Table, delete, select, tuple_, update
+from sqlalchemy.schema import CreateTable, DropTable
+from sqlalchemy.types import TypeEngine
 
 from archiver.index import queue
 from archiver.index.bulk import Clash, among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import (
-    Column,
-    CreateTable,
-    DropTable,
-    MetaData,
-    Table,
-    TypeEngine,
-    delete,
-    select,
-    tuple_,
-    update,
-)
 from archiver.index.schema import job, snapshot
 from archiver.index.table_registry import Number, Words
 from archiver.model.capture import Location, RecordId
 from archiver.model.job import Lease, State
-from archiver.values import frozen
 
 _CONVERSION, _ENTRY_RECORD = "rebuild_conversion", "rebuild_entry_record"
 _SHARED_ARTICLE, _STATE = "rebuild_shared_article", "rebuild_state"
@@ -90,7 +82,7 @@ _SHARE_ARTICLES = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Dated:
     """A record's place with its WARC-Date, in Unix seconds."""
 

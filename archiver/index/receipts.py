@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
+from sqlalchemy import func, insert, select, update
+
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import func, insert, select, update
 from archiver.index.dialect.functions import JsonRow
 from archiver.index.schema import entry, import_row, imports
 from archiver.model.importing import ARCHIVE_FORMS, MOST_GIVEN, Outcome, ReceiptRow, Rejected

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
+from sqlalchemy import bindparam, update
+
 from archiver.index import annotations, import_shares, labels
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import bindparam, update
 from archiver.index.known_entries import KnownRow, of_keys, open_jobs
 from archiver.index.schema import entry
 from archiver.index.seed_entries import attach, enrich, insert_entries

@@ -2,8 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
+
+from sqlalchemy import select
 
 from archiver.index import (
     comparisons,
@@ -17,7 +20,6 @@ from archiver.index import recording_statements as statements
 from archiver.index.at_once import at_once
 from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import select
 from archiver.index.dialect.port import Words
 from archiver.index.documents import NewDocument
 from archiver.index.numbering import next_number
@@ -30,7 +32,6 @@ from archiver.model.likeness import Likeness
 from archiver.model.limit import Limit
 from archiver.model.page import PageMetadata, supersedes
 from archiver.model.rendering import Look, Rendering
-from archiver.values import frozen
 
 _NEW_SNAPSHOT = (
     "id",
@@ -65,7 +66,7 @@ _page_fields = attrgetter(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NewSnapshot:
     """A snapshot whose records are on disk.
 
@@ -112,7 +113,7 @@ class NewSnapshot:
     words: Words | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where new snapshots go.
 

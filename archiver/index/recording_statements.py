@@ -1,7 +1,8 @@
 """Statements that bring many rows up to date at once."""
 
+from sqlalchemy import Column, Integer, case, exists, func, update
+
 from archiver.index.bulk import given, over
-from archiver.index.core import Column, Integer, case, exists, func, update
 from archiver.index.schema import attempt, entry, snapshot
 from archiver.model.job import State
 

@@ -1,24 +1,15 @@
 """Points the index at the next edition of a segment: at all of its records at once."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Column, MetaData, Table, Update, bindparam, case, delete, select, update
+from sqlalchemy.schema import CreateTable, DropTable
 
 from archiver.index import segments
 from archiver.index.bulk import insert_rows
 from archiver.index.captures import CAPTURES, to_capture
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import (
-    Column,
-    CreateTable,
-    DropTable,
-    MetaData,
-    Table,
-    Update,
-    bindparam,
-    case,
-    delete,
-    select,
-    update,
-)
 from archiver.index.digests import to_blob
 from archiver.index.schema import (
     answer,
@@ -31,7 +22,6 @@ from archiver.index.schema import (
 )
 from archiver.index.table_registry import Number
 from archiver.model.capture import Capture, PayloadDigest
-from archiver.values import frozen
 
 _MOVED = Table(
     "moved",
@@ -72,7 +62,7 @@ _SWITCHED = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Moved:
     """A record in the next edition of its segment.
 

@@ -6,8 +6,11 @@ index keeps words of documents that nothing points to, as it does of those that 
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from sqlalchemy import Row, Table, bindparam, case, delete, func, insert, select, update
 
 from archiver.index import (
     counters,
@@ -17,7 +20,6 @@ from archiver.index import (
 )
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, Table, bindparam, case, delete, func, insert, select, update
 from archiver.index.schema import (
     attempt,
     capture,
@@ -35,7 +37,6 @@ from archiver.index.schema import (
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
 from archiver.model.job import State
-from archiver.values import frozen
 
 KEPT = 20
 """Deletions that can be undone: the newest."""
@@ -46,7 +47,7 @@ DELETION = "deletion"
 """What the JSON of a stretch has beside rows, which stand under the names of their tables."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class DeletionSize:
     """How many entries and snapshots were thrown away at once."""
 

@@ -6,9 +6,10 @@ it rises with every transaction (``changes``). ``entry.sort_at`` is when an entr
 (``model.entry``); ``added_at`` of a label is its entry's.
 """
 
+from sqlalchemy import Column, ForeignKey, Index, Table, text
+
 from archiver.index.answer_table import answer
 from archiver.index.capture_tables import capture, record_id_seen, stated_digest, withheld
-from archiver.index.core import Column, ForeignKey, Index, Table, text
 from archiver.index.deletion_tables import (
     deletion,
     gone_capture,

@@ -1,13 +1,14 @@
 """How well snapshots were kept: those that nobody scored yet, and entries that are not whole."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import literal_column, select, update
 
 from archiver.index.bulk import execute_rows, given, over
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import literal_column, select, update
 from archiver.index.schema import entry, segment, snapshot
 from archiver.model.capture import Location
-from archiver.values import frozen
 
 _FRESH = given("fresh", snapshot.c.id, snapshot.c.score)
 _SNAPSHOTS = over(
@@ -46,7 +47,7 @@ async def settle(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> Non
     await execute_rows(conn, _ENTRIES, found)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Scored:
     """An entry by its URL, and its place among others: its score, its row."""
 

@@ -5,16 +5,17 @@ hold stretches of it; so a page of a common word costs no more than one of a rar
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import compress
 from typing import Any
+
+from sqlalchemy import select
 
 from archiver.index import documents
 from archiver.index.bulk import THESE, among
 from archiver.index.conditions import Setting, condition, with_document
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import select
 from archiver.index.dialect.functions import Gathered
 from archiver.index.dialect.port import Dialect
 from archiver.index.dialect.word_queries import asking, gathering
@@ -23,13 +24,12 @@ from archiver.index.matching import Split, holds_words
 from archiver.index.schema import document, entry
 from archiver.index.search_tables import search_table
 from archiver.query.tree import EVERYTHING, Node
-from archiver.values import frozen
 
 TOP = (1 << 62) - 1
 """Above every document."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Question:
     """What is looked for.
 
@@ -50,7 +50,7 @@ class Question:
         return not self.known or entry_id <= self.known
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Seen:
     """Documents that were found, in columns: a page may look at thousands.
 

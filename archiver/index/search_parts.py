@@ -5,9 +5,10 @@ a part. A part that is full is written no more, so it is worth putting together 
 index has one piece, and a list of what is not sorted into it yet.
 """
 
+from sqlalchemy import text
+
 from archiver.index import counters, documents
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import text
 from archiver.index.search import TOP
 from archiver.index.search_tables import search_table
 

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+from sqlalchemy import update
+
 from archiver.index import (
     import_shares,
     new_entries,
@@ -11,7 +13,6 @@ from archiver.index import (
 )
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import update
 from archiver.index.known_entries import (
     KnownRow,
     as_it_adds,

@@ -4,17 +4,18 @@
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import BigInteger, cast, func, select, update
 
 from archiver.index.bulk import Clash, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import BigInteger, cast, func, select, update
 from archiver.index.schema import segment
-from archiver.values import frozen
 
 _ADVANCED = ("name", "indexed_bytes", "machine")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Unsealed:
     """A segment that lies on one machine, and in no store yet: lost with that machine.
 

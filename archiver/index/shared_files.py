@@ -4,15 +4,16 @@ Where the index is a file nothing is here: they are in the folder then.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import delete, select
 
 from archiver.index.bulk import Clash, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import delete, select
 from archiver.index.schema import shared_file
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SharedFile:
     """What a file holds, and how often that was changed."""
 

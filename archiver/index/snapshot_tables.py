@@ -1,6 +1,7 @@
 """The tables of snapshots, and of what belongs to one, as ``schema`` has all others."""
 
-from archiver.index.core import Column, ForeignKey, Index, LargeBinary, Table, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, LargeBinary, Table, UniqueConstraint
+
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 
 need = Table(

@@ -1,20 +1,21 @@
 """Snapshots of an entry, read back."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from sqlalchemy import Row, Select, func, select
 
 from archiver.index import captures
 from archiver.index.bulk import THESE, among
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, Select, func, select
 from archiver.index.schema import capture, entry, segment, snapshot
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.limit import known_limits
 from archiver.model.page import PageMetadata
 from archiver.model.rendering import Rendering
-from archiver.values import frozen
 
 LAST_ROW = (1 << 63) - 1
 """Above every row."""
@@ -22,7 +23,7 @@ _ARTICLE = segment.alias("article_segment")
 _METADATA = segment.alias("metadata_segment")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Held:
     """A snapshot with the place of the metadata record that tells the rest, and its row."""
 
@@ -31,7 +32,7 @@ class Held:
     row_id: int = 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListedSnapshot:
     """What a list shows of a snapshot.
 

@@ -1,12 +1,13 @@
 """How entries stand that are about to get more: most have nothing yet, and need less done."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
+
+from sqlalchemy import select
 
 from archiver.index.bulk import is_one_of_these
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import select
 from archiver.index.schema import entry
-from archiver.values import frozen
 
 _STANDING = select(
     entry.c.id,
@@ -17,7 +18,7 @@ _STANDING = select(
 ).where(is_one_of_these(entry.c.id))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Standing:
     """How an entry stands.
 

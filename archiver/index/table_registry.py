@@ -2,21 +2,19 @@
 
 from typing import Any
 
-from archiver.index.core import (
+from sqlalchemy import (
     BigInteger,
-    Constraint,
-    CreateIndex,
-    DDLCompiler,
     Index,
     Integer,
     MetaData,
     PrimaryKeyConstraint,
-    SchemaItem,
     Text,
     UniqueConstraint,
-    compiles,
     text,
 )
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import Constraint, CreateIndex, SchemaItem
+from sqlalchemy.sql.compiler import DDLCompiler
 
 metadata = MetaData()
 

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
+from sqlalchemy import bindparam, delete, select, update
+
 from archiver.index.bulk import THESE, Clash, among, among_texts, insert_rows
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import bindparam, delete, select, update
 from archiver.index.schema import entry_tag, tag
 from archiver.query.words import fold
 

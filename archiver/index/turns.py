@@ -4,14 +4,12 @@
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from archiver.index.at_once import at_once
-from archiver.index.bulk import Clash, execute_rows, given, insert_rows, over
-from archiver.index.connection import AsyncConnection
-from archiver.index.core import (
+from sqlalchemy import (
     ColumnElement,
     Integer,
     Select,
@@ -24,12 +22,15 @@ from archiver.index.core import (
     tuple_,
     update,
 )
+
+from archiver.index.at_once import at_once
+from archiver.index.bulk import Clash, execute_rows, given, insert_rows, over
+from archiver.index.connection import AsyncConnection
 from archiver.index.dialect import listed_values
 from archiver.index.dialect.functions import Greatest
 from archiver.index.dialect.port import Dialect
 from archiver.index.holds import is_free
 from archiver.index.schema import entry, job, queue_host
-from archiver.values import frozen
 
 PRIORITIES = (0, 1, 2, 3)
 """Lower ones first."""
@@ -95,7 +96,7 @@ _FORGET = over(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Turns:
     """Hosts as one process knows them.
 

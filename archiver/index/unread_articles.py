@@ -1,18 +1,19 @@
 """Snapshots whose article is to be read: left for later, or read by another extractor."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, literal_column, select
 
 from archiver.index import snapshots
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import func, literal_column, select
 from archiver.index.schema import snapshot
 from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendering
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Unread:
     """A snapshot whose article is to be read, and the row id of its entry."""
 

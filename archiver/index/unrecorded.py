@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from sqlalchemy import bindparam, case, func, not_, or_, select, update
+
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import bindparam, case, func, not_, or_, select, update
 from archiver.index.schema import attempt, entry
 from archiver.model.job import State
 

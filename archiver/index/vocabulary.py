@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from sqlalchemy import TextClause, bindparam, text
+
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import TextClause, bindparam, text
 from archiver.index.dialect.listed_values import ListedTexts
 from archiver.index.dialect.word_queries import asking
 from archiver.index.search_tables import search_table

@@ -1,18 +1,19 @@
 """What only the index knows, told so that another index can take it over."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from sqlalchemy import Row, select
+
 from archiver.index import annotations, labels
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Row, select
 from archiver.index.schema import entry, job
 from archiver.model.job import State
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OpenSeed:
     """A seed that has an open job.
 

@@ -4,24 +4,25 @@ A payload that another capture revisits is found here until `archiver compact` m
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from sqlalchemy import Select, Table, delete, insert, select
 
 from archiver.index.bulk import among, among_keys, among_texts
 from archiver.index.captures import COLUMNS, to_capture
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import Select, Table, delete, insert, select
 from archiver.index.digests import to_blob
 from archiver.index.numbering import keep_numbers
 from archiver.index.originals import original_of
 from archiver.index.schema import capture, gone_capture, segment, withheld
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.urls.surt import surt
-from archiver.values import frozen
 
 MOST_ROUNDS = 20
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Seen:
     """A capture as far as it matters for who needs it."""
 

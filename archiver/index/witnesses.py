@@ -7,22 +7,23 @@ have none are looked for by the beginning itself, in as many parts as one walk r
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import text
 
 from archiver.index.beginnings import DEAR_PAGES, MOST_PAGES, begun_in, pages_of
 from archiver.index.connection import AsyncConnection
-from archiver.index.core import text
 from archiver.index.matching import Split, is_open_ended, is_worded, split
 from archiver.index.ranking import by_part, which_of
 from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.query.tree import Node, Term, conjuncts, every
 from archiver.query.words import phrase_of
-from archiver.values import frozen
 
 ROUNDS = (8, 24, 72)
 """So many words are asked for, one round after the other, until no document is left."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Loose:
     """A query without its dear beginnings.
 

@@ -4,9 +4,9 @@ A row goes only in a writing transaction, so whoever finds its own in one has it
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from archiver.index.connection import AsyncConnection
-from archiver.index.core import (
+from sqlalchemy import (
     Text,
     bindparam,
     column,
@@ -18,10 +18,11 @@ from archiver.index.core import (
     table,
     update,
 )
+
+from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import History, Now
 from archiver.index.machine_tables import writer
 from archiver.index.schema import HEAD
-from archiver.values import frozen
 
 _THIS = writer.c.name == bindparam("writer")
 _VERSION = column("version_num", Text)
@@ -54,7 +55,7 @@ _IS_OVERDUE = writer.c.beat_ms + writer.c.lease_ms < Now()
 _IS_SILENT = writer.c.beat_ms + writer.c.lease_ms / 2 < Now()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Writer:
     """A process that writes, or did.
 

@@ -5,14 +5,13 @@ no page names stays out: nobody could find it.
 """
 
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 
 from archiver.ingest.exchanges import ForeignCapture, pieces_of
 from archiver.model.capture import RecordId
 from archiver.model.exchange import Exchange
 from archiver.scratch import scratch_file, spooled_file
-from archiver.values import frozen
 
 MOST_HELD = 64 << 20
 """Bytes of heads and requests that wait in memory."""
@@ -22,7 +21,7 @@ SPOOLED_BYTES = 1 << 20
 PIECE = 64 << 10
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Place:
     """An exchange without its body, and where that lies."""
 

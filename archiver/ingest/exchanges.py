@@ -5,6 +5,7 @@ over.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from io import BytesIO
 from typing import BinaryIO, TypeGuard
 
@@ -15,7 +16,6 @@ from archiver.model.capture import RecordId
 from archiver.model.exchange import Exchange
 from archiver.scratch import scratch_file
 from archiver.urls.parse import parse_url
-from archiver.values import frozen
 from archiver.warc.digest import canonical, digest_by, digest_of, is_ours
 from archiver.warc.extension import ANSWERS, HEAD, ORIGINAL_DIGEST, SYNTHESISED, carried, one_line
 from archiver.warc.foreign import ForeignRecord
@@ -33,7 +33,7 @@ _NO_RESPONSE = ("ftp:", "ftps:", "gopher:", "file:")
 """Schemes whose records hold what somebody may look for, and that can't be replayed."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ForeignCapture:
     """A response, with its payload.
 
@@ -51,14 +51,14 @@ class ForeignCapture:
     is_framed: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ForeignEntryRecord:
     """The block of a metadata record that says it is of this program."""
 
     block: bytes
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Unusable:
     """A record that can't be kept: what it is of, and why."""
 
@@ -66,7 +66,7 @@ class Unusable:
     reason: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PassedOver:
     """A record that is no capture, and nothing that is kept: its type."""
 

@@ -11,12 +11,11 @@ from archiver.errors import InvalidUrl, StoreError
 from archiver.ingest.exchanges import ForeignCapture, Found, PassedOver, Unusable, read_found
 from archiver.ingest.revisits import ForeignRevisit
 from archiver.ingest.segmented import Segments
-from archiver.patterns import late_pattern
 from archiver.urls.parse import parse_url
 from archiver.warc.foreign import ForeignRecord, Skipped
 
 MOST_REQUEST = 64 << 10
-_FRAMED = late_pattern(
+_FRAMED = re.compile(
     rb"^sec-fetch-dest: *(?:iframe|frame|object|embed)\r?$", re.MULTILINE | re.IGNORECASE
 )
 _Response = ForeignCapture | ForeignRevisit

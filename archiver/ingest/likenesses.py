@@ -6,6 +6,7 @@ and covers are none of them: they are drawn anew of what the file holds.
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from archiver.model.capture import RecordId
 from archiver.model.likeness import (
@@ -17,7 +18,6 @@ from archiver.model.likeness import (
     NewLikeness,
 )
 from archiver.scratch import scratch_file
-from archiver.values import frozen
 from archiver.warc.foreign import ForeignRecord
 from archiver.wire.media_type import essence_of, parse_media_type
 
@@ -26,7 +26,7 @@ MOST_BYTES = 64 << 20
 MOST_KEPT = 200_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ForeignLikeness:
     """A conversion record that says it is a likeness of a page.
 

@@ -5,13 +5,13 @@ Many at a time: a transaction for each costs more than all that is done within i
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from archiver.index import captures, recorded_seeds, seeds, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.model.capture import Capture, HashUrl, PayloadDigest, RecordId, Timestamp
 from archiver.model.requisite import RequisiteOutcome
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.values import frozen
 from archiver.warc.entry_record import SnapshotRecord
 
 FIRST_FINAL = 200
@@ -19,7 +19,7 @@ FIRST_FINAL = 200
 MOST_REDIRECTS = 10
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ForeignPage:
     """A page of another archive.
 
@@ -44,7 +44,7 @@ class ForeignPage:
     told: SnapshotRecord | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Placed:
     """A page, the capture that it ends at, and the row of its entry."""
 

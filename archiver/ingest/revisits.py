@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import BinaryIO
@@ -12,7 +12,6 @@ from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import PayloadDigest, Timestamp
 from archiver.model.exchange import Exchange
 from archiver.urls.parse import parse_url
-from archiver.values import frozen
 from archiver.warc.digest import canonical
 from archiver.warc.extension import HEAD, SYNTHESISED, carried, one_line
 from archiver.warc.foreign import ForeignRecord
@@ -23,7 +22,7 @@ NOT_MODIFIED_HEAD = b"HTTP/1.1 304 Not Modified\r\n\r\n"
 _LATIN = "latin-1"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ForeignRevisit:
     """A response whose payload is in an earlier record (ISO 28500 §6.7).
 
@@ -63,7 +62,7 @@ class ForeignRevisit:
         return to_timestamp(datetime.fromtimestamp(self.at, UTC))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Payload:
     """What a revisit shares with an original.
 

@@ -8,6 +8,7 @@ archive's own history counts for more: of an entry that has an attempt as late, 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 
@@ -26,7 +27,6 @@ from archiver.model.job import Attempt, State
 from archiver.model.seed import Reception, RevisedSeed, Seed
 from archiver.store.sorting import SortedLines
 from archiver.urls.parse import hash_url, host, parse_url
-from archiver.values import frozen
 from archiver.warc.entry_record import EntryRecord, read_entry_record
 from archiver.wire.text import well_formed
 
@@ -34,7 +34,7 @@ MOST_MESSAGE = 2000
 _HTTP_STATUSES = range(100, 1000)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Unvisited:
     """What a record without a snapshot tells.
 
@@ -60,7 +60,7 @@ class Unvisited:
         return RevisedSeed(self.seed, self.revision)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TakenIn:
     """How many entries became failed ones, and how many wait."""
 

@@ -13,7 +13,6 @@ from archiver.logs import get_log
 from archiver.model.capture import Capture
 from archiver.model.exchange import Exchange
 from archiver.model.failure import Failure, FailureKind
-from archiver.values import frozen
 
 UNWRITABLE = Failure(
     FailureKind.INTERNAL, "What this page says can't be written down here; the log says why."
@@ -31,7 +30,7 @@ class Item:
     done: asyncio.Future[VisitResult | None] | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Kept:
     """An exchange, and the capture that it is, still without a place."""
 
@@ -39,14 +38,14 @@ class Kept:
     capture: Capture
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Note:
     """An entry whose own data changed without a visit."""
 
     entry_id: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Owed:
     """A record of a deletion or of lists: its row among those that are owed, and its JSON."""
 
@@ -54,7 +53,7 @@ class Owed:
     document: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """Nothing: who waits for it waits for all before it.
 
@@ -64,7 +63,7 @@ class Nothing:
     ends_segment: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Known:
     """What the index says that a batch needs to know before its records are made."""
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from archiver.errors import StoreError
@@ -35,7 +35,6 @@ from archiver.ledger.visit_result import VisitResult
 from archiver.model.capture import Capture, HashUrl, Location, RecordId, Timestamp
 from archiver.model.exchange import Exchange
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 
 AT_ONCE = 8
 """So many rows are made before others have a turn at the loop."""
@@ -196,7 +195,7 @@ class BatchRows:
         return found
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Basis:
     """What a batch's transaction is to know before its visits are indexed.
 

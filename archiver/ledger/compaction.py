@@ -4,6 +4,7 @@
 it; ``write_edition`` writes the next edition of the segment.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -13,13 +14,11 @@ from archiver.errors import StoreError
 from archiver.index.relocation import Moved
 from archiver.ledger.payloads import Moves
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
-from archiver.patterns import late_pattern
 from archiver.scratch import spooled_file
 from archiver.store.rewriting import NextEdition
 from archiver.store.scanning import Damage, Scanned
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url
-from archiver.values import frozen
 from archiver.warc import build
 from archiver.warc.entry_record import (
     EntryRecord,
@@ -37,12 +36,12 @@ from archiver.wire.head import parse_head
 CHUNK = 1000
 SPOOLED_BYTES = 8 << 20
 MOST_REQUEST_BYTES = 64 << 10
-_REFERER = late_pattern(rb"(?im)^referer:[ \t]*([^\r\n]*?)[ \t]*\r?\n")
+_REFERER = re.compile(rb"(?im)^referer:[ \t]*([^\r\n]*?)[ \t]*\r?\n")
 _NONE = RecordId("")
 _RESPONSES = frozenset({RecordType.RESPONSE, RecordType.REVISIT})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Seen:
     """A record in a segment, or a damaged stretch of it, which has no type.
 
@@ -77,7 +76,7 @@ class Verdict(Enum):
     REFER = auto()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Known:
     """What the index says of a stretch of records.
 

@@ -1,10 +1,11 @@
 """A visit whose page is not to be kept: it was thrown away meanwhile, or kept by another visit."""
 
+from dataclasses import dataclass
+
 from archiver.model.capture import HashUrl, RecordId, Timestamp
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LateVisit:
     """What was brought for an entry or a snapshot that is gone, or there already.
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, PayloadDigest, RecordId
-from archiver.values import frozen
 from archiver.warc.build import Original
 
 
@@ -27,7 +26,7 @@ class Moves:
     refer: dict[RecordId, Original] = field(default_factory=dict)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Revisit:
     """A capture without a payload of its own.
 

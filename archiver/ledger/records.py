@@ -26,7 +26,6 @@ from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
 from archiver.model.rendering import Rendering
 from archiver.query.findable import findable
 from archiver.urls.parse import redirect_target
-from archiver.values import frozen
 from archiver.warc import build
 from archiver.warc.deletion_record import DELETION_URI
 from archiver.warc.entry_record import (
@@ -43,7 +42,7 @@ from archiver.wire.media_type import declared_media_type, essence_of
 from archiver.wire.moments import read_iso
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EntryFacts:
     """What the index knows of an entry when its visit is closed.
 

@@ -1,11 +1,12 @@
 """What a capture shows: its payload, wherever in the segments that lies, redirects followed."""
 
+from dataclasses import dataclass
+
 from archiver.errors import ArchiverError
 from archiver.index import captures, withheld
 from archiver.index.connection import AsyncConnection
 from archiver.model.capture import Capture, Timestamp
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 from archiver.warc.http_block import open_payload
 from archiver.wire.coding import decode
 from archiver.wire.media_type import declared_media_type
@@ -15,7 +16,7 @@ OK = 200
 MOST_HOPS = 5
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Payload:
     """A payload, decoded, and what it is to be treated as."""
 

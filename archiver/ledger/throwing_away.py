@@ -9,6 +9,7 @@ import json
 import secrets
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.errors import StoreError
@@ -23,14 +24,13 @@ from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import RecordId, Timestamp
 from archiver.model.deletion import Deletion, Gone, GoneSnapshot, OwnArticle
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 from archiver.warc.deletion_record import write_deletion
 from archiver.warc.entry_record import SnapshotRecord, read_entry_record
 
 FILLED = 2_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Demand:
     """An address as a snapshot is replayed from it, at that snapshot's moment."""
 

@@ -1,6 +1,6 @@
 """How a visit ended: the values that the recorder turns into records and rows."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from archiver.model.appearance import Appearance
@@ -12,10 +12,9 @@ from archiver.model.likeness import NewLikeness
 from archiver.model.page import Article, Charset
 from archiver.model.rendering import Look, Rendering
 from archiver.model.requisite import RequisiteOutcome
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Visit:
     """A page brought home.
 
@@ -46,7 +45,7 @@ class Visit:
     answers: tuple[RecordId, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class VisitResult:
     """The end of one attempt: a visit, or a failure with, it may be, a moment to try again.
 

@@ -6,21 +6,19 @@ with the modifier ``id_`` they give what was archived, as it was.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, InvalidUrl
 from archiver.memento.timestamps import parse_accept_datetime, to_datetime, to_timestamp
 from archiver.model.capture import Timestamp
-from archiver.patterns import late_pattern
 from archiver.urls.parse import host, join, parse_url
-from archiver.values import frozen
 from archiver.wire.link_field import link_values
 
 FIRST_YEAR = 1990
 """Before the first page there was."""
 MOST_LINK = 16 << 10
-_ADDRESS = late_pattern(r"(https?://[^/]+/(?:[^/]+/){0,6}?)([0-9]{14})(?:[a-z]{2}_)?/(https?:/.+)")
+_ADDRESS = re.compile(r"(https?://[^/]+/(?:[^/]+/){0,6}?)([0-9]{14})(?:[a-z]{2}_)?/(https?:/.+)")
 _WITHOUT_RAW_FORM = frozenset(
     f"archive.{each}" for each in ("today", "ph", "is", "md", "li", "vn", "fo")
 )
@@ -33,11 +31,11 @@ _OF_TRANSFER = frozenset(
     }
 )
 _AS_SENT = frozenset({"content-type", "content-language", "last-modified"})
-_TOKEN = late_pattern(r"[!#$%&'*+.^_`|~0-9a-z-]{1,128}")
-_CONTROL = late_pattern(r"[\x00-\x1f\x7f]")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]{1,128}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PublicMemento:
     """A memento that some archive says it has.
 
@@ -50,7 +48,7 @@ class PublicMemento:
     at: datetime
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MementoAddress:
     """A URI-M in its parts: what stands before the digits, the digits, the original's URL."""
 

@@ -1,13 +1,13 @@
 """The ``Link`` header that ties a memento to its original, TimeGate and TimeMap (RFC 8288)."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from archiver.memento.timestamps import http_date
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Link:
     """One link-value.
 

@@ -6,16 +6,16 @@ a TimeMap can be as long as it likes; the last memento is known when the next on
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from archiver.memento.links import Link, memento, original, timegate, write_links
 from archiver.memento.timestamps import to_timestamp
-from archiver.values import frozen
 
 LINK_FORMAT = "application/link-format"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Addresses:
     """Where the things of one original are, as URIs.
 
@@ -31,7 +31,7 @@ class Addresses:
     json_timemap: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Memento:
     """URI-M and its moment (aware, UTC)."""
 

@@ -11,18 +11,17 @@ from importlib import import_module
 
 from archiver.errors import InputError
 from archiver.model.capture import Timestamp
-from archiver.patterns import late_pattern
 from archiver.wire.moments import in_utc
 
 SHORTEST = 4
 """Digits of the shortest prefix that names a period: a year."""
 
 _FIELDS = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))
-_DIGITS = late_pattern(r"[0-9]{4,14}")
+_DIGITS = re.compile(r"[0-9]{4,14}")
 _MAX_DATE = 64
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_IMF_FIXDATE = late_pattern(
+_IMF_FIXDATE = re.compile(
     rf"(?:{'|'.join(_DAYS)}), (\d\d) ({'|'.join(_MONTHS)}) (\d{{4}}) "
     r"(\d\d):(\d\d):(\d\d) GMT",
     re.ASCII,

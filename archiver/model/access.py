@@ -1,8 +1,7 @@
 """Who may come in: a password, tokens for programs, and the sessions of browsers."""
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from archiver.values import frozen
 
 
 class Scope(StrEnum):
@@ -13,7 +12,7 @@ class Scope(StrEnum):
     ALL = "all"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Token:
     """What a program comes in with.
 
@@ -34,7 +33,7 @@ class Token:
     used_on: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Session:
     """A browser somebody signed in with.
 
@@ -51,7 +50,7 @@ class Session:
     seen_at: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Access:
     """All of it. ``password``: what is kept of it (never itself); None if none was set."""
 

@@ -1,7 +1,7 @@
 """What a person says of a link: the one value that every other carries whole."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import chain, repeat
 from operator import attrgetter
@@ -14,10 +14,9 @@ from archiver.model.source_record import (
     write_source_record,
 )
 from archiver.model.subscription import feed_of
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Annotation:
     """What is known of a link from whoever keeps it, and not from the page.
 

@@ -1,12 +1,11 @@
 """A change of what a person says of entries: only what it names becomes another."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from archiver.model.annotation import Annotation
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AnnotationChange:
     """What becomes of an annotation; None and empty leave it as it is.
 

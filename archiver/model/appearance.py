@@ -1,14 +1,15 @@
 """What was seen of a page as it was kept, and how well that is: a score with its reasons."""
 
+from dataclasses import dataclass
+
 from archiver.model.limit import Limit
 from archiver.model.message import Message
-from archiver.values import frozen
 
 WHOLE = 100
 """The best score: a score is counted in hundredths."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Appearance:
     """What tells how whole a page is, beside its requisites.
 
@@ -32,7 +33,7 @@ class Appearance:
     limits: tuple[Limit, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reason:
     """Why a snapshot is not whole: a sentence, and what that costs, in hundredths."""
 
@@ -45,7 +46,7 @@ class Reason:
         return str(self.message)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Score:
     """How well a page was kept: in percent, and what it lacks to be whole."""
 

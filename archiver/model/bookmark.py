@@ -1,11 +1,12 @@
 """A bookmark: one row of an import, before it is known whether its URL can be used."""
 
+from dataclasses import dataclass
+
 from archiver.model.annotation import Annotation
 from archiver.model.kept_page import KeptPage
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Bookmark:
     """What a file says of one link.
 

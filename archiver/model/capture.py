@@ -1,8 +1,7 @@
 """A capture: one response of one URL at one moment, and where its record lies."""
 
+from dataclasses import dataclass
 from typing import NewType
-
-from archiver.values import frozen
 
 Timestamp = NewType("Timestamp", str)
 """14 digits, UTC: ``YYYYMMDDhhmmss``, the Wayback Machine's form."""
@@ -17,7 +16,7 @@ RecordId = NewType("RecordId", str)
 """``urn:uuid:…`` without angle brackets, as in WARC-Record-ID (ISO 28500 §5.2)."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Location:
     """Where a record lies: one gzip member.
 
@@ -32,7 +31,7 @@ class Location:
     length: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Capture:
     """One row of the index over response and revisit records.
 
@@ -65,7 +64,7 @@ class Capture:
     is_chunked: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CaptureRef:
     """A capture that is on disk or on its way there: what a snapshot needs to point at it."""
 

@@ -1,13 +1,12 @@
 """An article as it is taken away, with the pictures that it shows."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from archiver.model.capture import Timestamp
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Picture:
     """A picture: what it is, and its bytes."""
 
@@ -15,7 +14,7 @@ class Picture:
     data: bytes
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Chapter:
     """An article by itself.
 

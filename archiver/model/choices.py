@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import EntryList
 from archiver.model.folder_path import folder_names, folder_path, is_short
-from archiver.values import frozen
 
 TO_READ = "toread"
 """The tag of what is to be read."""
@@ -55,7 +54,7 @@ class ColumnRole(StrEnum):
     KEEP = "keep"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Choices:
     """What is chosen for an import.
 

@@ -1,8 +1,7 @@
 """Two texts held against each other: what stands in one and not in the other."""
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from archiver.values import frozen
 
 
 class Side(StrEnum):
@@ -13,7 +12,7 @@ class Side(StrEnum):
     AFTER = "after"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Piece:
     """A stretch of text, and which of two texts has it."""
 
@@ -21,7 +20,7 @@ class Piece:
     text: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two texts held against each other.
 

@@ -1,12 +1,12 @@
 """What was thrown away: the value that a deletion's record holds, so that it stays away."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from archiver.model.capture import HashUrl, RecordId, Timestamp
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class GoneSnapshot:
     """A snapshot that is gone: its timestamp, and the record of the response that was its page.
 
@@ -17,7 +17,7 @@ class GoneSnapshot:
     page: RecordId
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OwnArticle:
     """A snapshot that stays, whose article was told of where a snapshot that is gone was.
 
@@ -30,7 +30,7 @@ class OwnArticle:
     article: RecordId
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Gone:
     """What is gone of one entry.
 
@@ -47,7 +47,7 @@ class Gone:
     articles: tuple[OwnArticle, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Deletion:
     """A stretch of what was thrown away at once, or the taking back of such stretches.
 

@@ -1,6 +1,6 @@
 """An entry: one link a person keeps, with what they say of it, and its snapshots."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from archiver.model.annotation import Annotation
@@ -10,10 +10,9 @@ from archiver.model.job import State
 from archiver.model.limit import Limit
 from archiver.model.page import PageMetadata
 from archiver.model.rendering import Rendering
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One link.
 
@@ -58,7 +57,7 @@ class Entry:
         return datetime.strptime(self.latest, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """One visit to an entry's URL that brought a page home.
 

@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, count, groupby
 from operator import itemgetter
 
 from archiver.model.folder_path import MOST_NAME, folder_names, folder_path, folders_above
-from archiver.values import frozen
 
 MOST_PLACE = 1 << 61
 """No place in a list is higher, so that there is room behind it."""
@@ -19,7 +18,7 @@ MOST_PATHS = 1 << 20
 _QUOTES = dict.fromkeys(map(ord, '"\u201c\u201d\u201e\u00ab\u00bb'))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EntryList:
     """A list: of entries that were put into it, or of all that a search finds.
 
@@ -59,7 +58,7 @@ class EntryList:
         return len(folder_names(self.path)) - 1
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class GivenLists:
     """Lists that a file tells of, entries or not.
 
@@ -81,7 +80,7 @@ class GivenLists:
         return GivenLists((*self.found, *other.found), self.left_out + other.left_out)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Arrangement:
     """All lists, in order, as a record holds them.
 

@@ -1,10 +1,11 @@
 """What names an entry: for whatever happens to it, before anything else of it has to be known."""
 
+from dataclasses import dataclass
+
 from archiver.model.capture import HashUrl
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EntryRef:
     """An entry, by name.
 

@@ -1,14 +1,14 @@
 """An exchange: one request and its response, as they crossed the wire."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import BinaryIO
 
 from archiver.model.capture import PayloadDigest
 from archiver.model.truncation import Truncation
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Exchange:
     """What the fetcher brings home. The receiver closes ``body``.
 

@@ -1,10 +1,11 @@
 """An entry as an export tells of it."""
 
+from dataclasses import dataclass
+
 from archiver.model.entry import Entry, Snapshot
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Exported:
     """One entry, and its snapshots, newest first."""
 

@@ -1,8 +1,7 @@
 """Why an attempt to capture a page did not succeed."""
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from archiver.values import frozen
 
 
 class FailureKind(StrEnum):
@@ -48,7 +47,7 @@ RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses that say "not now" (RFC 9110 §15, RFC 6585 §4)."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Failure:
     """One reason, in a form that can be stored and shown.
 
@@ -77,7 +76,7 @@ class Failure:
         return self.kind in TRANSIENT
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reason:
     """Entries that failed for one reason: its kind, with the HTTP status where there was one."""
 

@@ -1,13 +1,14 @@
 """What an entry is found by: its words, as the index keeps them, and what it is."""
 
+from dataclasses import dataclass
+
 from archiver.model.kind import Kind
-from archiver.values import frozen
 
 MOST_EARLIER = 8
 """Snapshots before the newest whose words are found."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Findable:
     """A document of the search index. ``query.findable`` makes it, so that queries find it.
 

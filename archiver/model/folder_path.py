@@ -3,17 +3,16 @@ r"""Folders around a link as one text: names with ``/`` between, the outermost f
 A ``/`` that is part of a name is written ``\/``, and a ``\`` is written ``\\``.
 """
 
+import re
 from collections.abc import Iterable, Sequence
-
-from archiver.patterns import late_pattern
 
 MOST_DEPTH = 64
 MOST_NAME = 200
 """Characters kept of a folder's name."""
 MOST_REMEMBERED = 1_000
-_SPECIAL = late_pattern(r"([\\/])")
-_NAME = late_pattern(r"(?:[^\\/]|\\.?)+")
-_ESCAPED = late_pattern(r"\\(.)")
+_SPECIAL = re.compile(r"([\\/])")
+_NAME = re.compile(r"(?:[^\\/]|\\.?)+")
+_ESCAPED = re.compile(r"\\(.)")
 
 
 def folder_path(names: Iterable[str]) -> str:

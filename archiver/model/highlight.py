@@ -1,9 +1,8 @@
 """Words of an article that a person has marked, and what they say of them."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-
-from archiver.values import frozen
 
 MOST_HIGHLIGHTS = 500
 """Of one entry."""
@@ -20,7 +19,7 @@ class Colour(StrEnum):
     PINK = "pink"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Highlight:
     """Marked words. Where they stand is said in two ways, so that it outlasts a recapture.
 

@@ -1,16 +1,15 @@
 """What one import added to what was said of an entry before: its share, which can be taken back."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from archiver.model.annotation import Annotation
 from archiver.model.note import BETWEEN, new_paragraphs, paragraphs
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportShare:
     """The share of an import in one entry's annotation; empty fields where it has none.
 

@@ -1,16 +1,16 @@
 """An import: one file of links, from its first line to the last of its captures."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from archiver.model.job import QueueCounts
-from archiver.values import frozen
 
 ARCHIVE_FORMS = ("WARC", "ARC", "WACZ")
 """What files are called that hold captures, and not links."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """A link that can't be kept.
 
@@ -27,7 +27,7 @@ class Rejected:
     is_left_out: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Taken:
     """What a stretch of an archive file brought.
 
@@ -66,7 +66,7 @@ class Outcome(StrEnum):
     LEFT_OUT = "left out"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReceiptRow:
     """What became of one row.
 
@@ -87,7 +87,7 @@ class ReceiptRow:
     reason: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportUndone:
     """What undoing an import did, so far.
 
@@ -115,7 +115,7 @@ class ImportPhase(StrEnum):
     DONE = "done"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportStatus:
     """How far an import has come.
 

@@ -1,12 +1,12 @@
 """A job: one seed to capture one URL, from the queue to its end."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
-from archiver.values import frozen
 
 
 class State(StrEnum):
@@ -19,7 +19,7 @@ class State(StrEnum):
     LINK = "link"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Job:
     """A job as people follow it.
 
@@ -46,7 +46,7 @@ class Job:
     timestamp: Timestamp | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ChangeCursor:
     """A place in the order in which jobs changed.
 
@@ -59,7 +59,7 @@ class ChangeCursor:
     job_id: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Change:
     """A job after a change, and the place behind it."""
 
@@ -67,7 +67,7 @@ class Change:
     job: Job
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Lease:
     """A job that one process holds until it reports or dies.
 
@@ -99,7 +99,7 @@ class Lease:
     owner: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """An attempt that failed: when (aware, UTC), and why."""
 
@@ -107,7 +107,7 @@ class Attempt:
     failure: Failure
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class QueueCounts:
     """How many jobs stand where, over the whole queue or one import."""
 

@@ -1,14 +1,13 @@
 """A page that was kept elsewhere and came in a file, with what belongs to it."""
 
+from dataclasses import dataclass
 from hashlib import sha256
-
-from archiver.values import frozen
 
 PLACE = "https://archiver.invalid/part/"
 """Where parts are that had no address of their own; nobody ever has that name (RFC 2606)."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class KeptPart:
     """What a page needs: its address, what it is, and its bytes."""
 
@@ -17,7 +16,7 @@ class KeptPart:
     content: bytes
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class KeptPage:
     """A page as it was kept.
 

@@ -1,12 +1,12 @@
 """The languages that pages are in, and which of them a browser asks for."""
 
-from archiver.values import frozen
+from dataclasses import dataclass
 
 MOST_HEADER = 1_000
 """Characters of an ``Accept-Language`` that are read."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Language:
     """One language.
 

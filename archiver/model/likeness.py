@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from archiver.model.capture import Location, RecordId
-from archiver.values import frozen
 
 
 class LikenessKind(StrEnum):
@@ -43,7 +43,7 @@ DIGEST_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NewLikeness:
     """A likeness that was made just now."""
 
@@ -59,7 +59,7 @@ class NewLikeness:
         return hashlib.sha256(self.content).hexdigest()[:DIGEST_DIGITS]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LikenessRef:
     """A likeness whose record is named; ``digest`` as of ``NewLikeness``, empty if unknown."""
 
@@ -69,7 +69,7 @@ class LikenessRef:
     digest: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Likeness:
     """A likeness in the archive.
 
@@ -86,7 +86,7 @@ class Likeness:
     digest: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Emblems:
     """What a list shows a page by: the digests of an icon and of a picture.
 

@@ -1,8 +1,7 @@
 """How a list is asked for."""
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from archiver.values import frozen
 
 
 class Sort(StrEnum):
@@ -23,7 +22,7 @@ class Sort(StrEnum):
         return cls.NEWEST if value == "added" else None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListingQuery:
     """What a list is to show.
 
@@ -46,7 +45,7 @@ class ListingQuery:
     limit: int = 50
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FacetValue:
     """A value of a facet.
 
@@ -65,7 +64,7 @@ class FacetValue:
     is_more: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Facet:
     """What entries of a list are of.
 
@@ -80,7 +79,7 @@ class Facet:
     is_of_all: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Summary:
     """What a list holds as a whole.
 

@@ -1,9 +1,9 @@
 """Notes of one link from several places, as one: by paragraphs, each kept once."""
 
-from archiver.patterns import late_pattern
+import re
 
 BETWEEN = "\n\n"
-_BLANK_LINES = late_pattern(r"\n\s*\n")
+_BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 def paragraphs(note: str) -> list[str]:

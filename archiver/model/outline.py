@@ -1,9 +1,9 @@
 """The headings of an article."""
 
-from archiver.values import frozen
+from dataclasses import dataclass
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Heading:
     """A heading: its id, its words, and how deep it stands, 0 for the outermost there are."""
 

@@ -1,10 +1,9 @@
 """What is derived from a page's bytes: its metadata and its article."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from archiver.model.appearance import Appearance
 from archiver.model.requisite import Requisite
-from archiver.values import frozen
 
 EXTRACTOR_VERSION = "20"
 """Raised when the same bytes would give another article; kept with every conversion record.
@@ -33,7 +32,7 @@ def _rank(extractor: str) -> int:
     return int(extractor) if is_version else 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PageMetadata:
     """What a page says of itself; empty strings where it says nothing.
 
@@ -49,7 +48,7 @@ class PageMetadata:
     canonical: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Article:
     """The article of a page.
 
@@ -71,7 +70,7 @@ class Article:
     head: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Charset:
     """A page's encoding: the one it was read in, and the one it declared; empty where unknown."""
 
@@ -79,7 +78,7 @@ class Charset:
     declared: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Discovery:
     """What the first look at a page gives.
 

@@ -1,9 +1,8 @@
 """Where a snapshot came from that its site did not send us."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-
-from archiver.values import frozen
 
 
 class Way(StrEnum):
@@ -14,7 +13,7 @@ class Way(StrEnum):
     FROM_FILE = "from-file"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Provenance:
     """Where a snapshot came from.
 

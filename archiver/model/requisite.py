@@ -1,10 +1,10 @@
 """A page requisite: something a page needs to look as it looked."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
 from archiver.model.failure import Failure
-from archiver.values import frozen
 
 FIRST_ERROR_STATUS = 400
 """From here on a status says that there is nothing but an error (RFC 9110 §15.5)."""
@@ -24,7 +24,7 @@ class RequisiteKind(StrEnum):
     OTHER = "other"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Requisite:
     """One reference: an absolute http(s) URL without fragment, and what it is for.
 
@@ -41,7 +41,7 @@ class Requisite:
     is_emblem: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RequisiteOutcome:
     """What became of a requisite in a snapshot: its status, or why there is none.
 

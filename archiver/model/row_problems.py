@@ -7,7 +7,6 @@ one without a detail is a text like any other, and ``with_detail`` tells those a
 import re
 
 from archiver.model.message import Message, marked
-from archiver.patterns import late_pattern
 
 NO_ADDRESS = marked("This row holds no address.")
 NO_ROW = marked("This is no row of the list.")
@@ -31,9 +30,9 @@ _WITH_DETAIL = (
     NO_SCHEME,
     TOO_LONG,
 )
-_VALUE = late_pattern(r"\\\{(\w+)\\\}")
+_VALUE = re.compile(r"\\\{(\w+)\\\}")
 _PATTERNS = [
-    (text, late_pattern(_VALUE.sub(r"(?P<\1>.*)", re.escape(text)), re.DOTALL))
+    (text, re.compile(_VALUE.sub(r"(?P<\1>.*)", re.escape(text)), re.DOTALL))
     for text in _WITH_DETAIL
 ]
 

@@ -1,11 +1,12 @@
 """A link that came with its page."""
 
+from dataclasses import dataclass
+
 from archiver.model.kept_page import KeptPage
 from archiver.model.seed import Seed
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SavedPage:
     """What a file held of one link.
 

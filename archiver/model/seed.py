@@ -1,13 +1,13 @@
 """A seed: a URL that can be used, and what the person says of it, on its way to the queue."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Seed:
     """What is put into the queue.
 
@@ -24,7 +24,7 @@ class Seed:
     annotation: Annotation
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RevisedSeed:
     """A seed as a record holds it: how often its annotation had been changed by then.
 
@@ -44,7 +44,7 @@ class Reception(StrEnum):
     MERGED = "merged"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Received:
     """A seed that is safe: its job, where one is open, and how it was received.
 

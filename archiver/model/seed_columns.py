@@ -1,7 +1,7 @@
 """Seeds of a file as columns: thousands of them without an object for each."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from itertools import chain, compress
 from typing import Any, overload
@@ -9,13 +9,12 @@ from typing import Any, overload
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl
 from archiver.model.seed import Seed
-from archiver.values import frozen
 
 ANNOTATION_FIELDS = tuple(each.name for each in fields(Annotation))
 """The fields of an annotation, in order."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SeedColumns(Sequence[Seed]):
     """Seeds, each made when it is asked for.
 

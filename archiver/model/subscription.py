@@ -1,9 +1,8 @@
 """A feed that is followed: what a person says of it, and how looking at it goes."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-
-from archiver.values import frozen
 
 NO_FEED: Final = "no-feed"
 """The reason where what is there is none."""
@@ -24,7 +23,7 @@ def feed_of(source: str) -> str:
     return source.removeprefix(_SOURCE) if source.startswith(_SOURCE) else ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Subscription:
     """A feed that somebody follows.
 
@@ -43,7 +42,7 @@ class Subscription:
     since: datetime | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FeedState:
     """How it went the last time.
 
@@ -71,7 +70,7 @@ class FeedState:
     brought: int = 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Followed:
     """A subscription, and how it stands; None before the first look."""
 

@@ -1,16 +1,16 @@
 """What an import would do: a file that was looked at, before anything of it is kept."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from archiver.model.annotation import Annotation
 from archiver.model.choices import ColumnRole
 from archiver.model.importing import Rejected
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Counted:
     """A name, and how often it occurs."""
 
@@ -28,7 +28,7 @@ class Sign(StrEnum):
     BEGINNING = "beginning"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportSurvey:
     """What is in a file of links.
 

@@ -12,13 +12,13 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from archiver.errors import FetchError, InvalidResponse, InvalidUrl
 from archiver.net.outgoing import Outgoing
 from archiver.net.proxied import MOST_HEAD_BYTES, REFUSAL, Proxied, read_request, write_answer
 from archiver.urls.parse import parse_url
-from archiver.values import frozen
 from archiver.wire.head import ResponseHead
 
 MOST_CONNECTIONS = 256
@@ -43,7 +43,7 @@ class Answering(Protocol):
         """The body without its transfer coding."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Beyond:
     """What is behind the gate.
 

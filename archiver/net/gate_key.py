@@ -3,6 +3,7 @@
 import os
 import ssl
 from base64 import b64encode
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
@@ -11,12 +12,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from archiver.values import frozen
-
 _VALID = timedelta(days=30)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class GateKey:
     """What the gate shows to the browser.
 

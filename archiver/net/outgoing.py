@@ -1,6 +1,6 @@
 """A request on its way out: what the crawl asks for, or a browser that it drives."""
 
-from archiver.values import frozen
+from dataclasses import dataclass
 
 _OWN = frozenset({"none", "same-origin", "same-site"})
 
@@ -14,7 +14,7 @@ def led_on(led_by: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
     return led_by | hosts if led_by else led_by
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Outgoing:
     """One request.
 

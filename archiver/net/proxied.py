@@ -6,9 +6,9 @@ are bounded (RFC 9112).
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
 from archiver.errors import InvalidResponse
-from archiver.values import frozen
 from archiver.wire.chunked import ChunkDecoder
 from archiver.wire.head import ResponseHead
 
@@ -27,7 +27,7 @@ _NOT_ANSWERED = _HOP_BY_HOP | {"content-length", "alt-svc"}
 """Nor is the browser told of other ways to a host."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Proxied:
     """A request as it came to the gate.
 

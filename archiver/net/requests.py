@@ -4,8 +4,10 @@ A request goes into the archive as it is sent, so it is put together here, once,
 """
 
 import asyncio
+import re
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import dataclass
 from io import BytesIO
 
 from aiohttp import ClientRequest, InvalidURL, hdrs
@@ -14,19 +16,17 @@ from yarl import URL
 
 from archiver.net.guard import AddressGuard, BlockedAddressError
 from archiver.net.outgoing import Outgoing
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 REMEMBERED = 4096
-_URL = late_pattern(r"(https?://[^/?#]*)([^#\0-\x20\x7f]*)")
-_FORBIDDEN = late_pattern(r"[\r\n\0]")
+_URL = re.compile(r"(https?://[^/?#]*)([^#\0-\x20\x7f]*)")
+_FORBIDDEN = re.compile(r"[\r\n\0]")
 _AUTOMATIC = (hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE)
 """Fields that aiohttp adds where a request has none: a browser's has what it has."""
 _IN_ORDER = frozenset({"referer"})
 """Fields that only follow the others, whatever else there is."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where requests go.
 

@@ -1,18 +1,16 @@
 """Dates as a query names them: years, months and days, their ranges, and ages. All in UTC."""
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from archiver.patterns import late_pattern
-from archiver.values import frozen
-
 FIRST_YEAR, LAST_YEAR = 1000, 9000
-_DATE = late_pattern(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
-_AGE = late_pattern(r"([<>])(\d{1,4})([dwmy])", re.ASCII)
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
+_AGE = re.compile(r"([<>])(\d{1,4})([dwmy])", re.ASCII)
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Date:
     """A year, a month of it, or a day of that."""
 
@@ -48,7 +46,7 @@ class Date:
         return Date(last.year, last.month, last.day if self.day else None)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Dates:
     """From the beginning of one date to the end of another; None leaves an end open."""
 
@@ -67,7 +65,7 @@ class Dates:
         return first, self.last.following.begins if self.last else None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Age:
     """Longer ago than so many days, weeks, months of 30 days or years of 365; or not so long."""
 

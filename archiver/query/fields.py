@@ -2,30 +2,29 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from archiver.model.failure import FailureKind
 from archiver.model.folder_path import tidy_path
 from archiver.model.kind import Kind
 from archiver.model.message import Message, marked
-from archiver.patterns import late_pattern
 from archiver.query.dates import read_dates
 from archiver.query.tree import Column, Condition, Mark, Numbers, Value
-from archiver.values import frozen
 
 MOST_NUMBER = 10**9
-_NUMBERS = late_pattern(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
+_NUMBERS = re.compile(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
 _FRACTION = r"(?:0(?:\.\d{1,2})?|1(?:\.00?)?)"
 _WHOLE = 100
-_FRACTIONS = late_pattern(rf"([<>]=?)?({_FRACTION})|({_FRACTION})?\.\.({_FRACTION})?", re.ASCII)
+_FRACTIONS = re.compile(rf"([<>]=?)?({_FRACTION})|({_FRACTION})?\.\.({_FRACTION})?", re.ASCII)
 _STATES = ("saved", "failed", "queued", "link")
-_STATUS = late_pattern(r"[1-5](?:\d\d|xx)", re.ASCII)
-_ANSWER = late_pattern(r"[1-5]\d\d", re.ASCII)
+_STATUS = re.compile(r"[1-5](?:\d\d|xx)", re.ASCII)
+_ANSWER = re.compile(r"[1-5]\d\d", re.ASCII)
 _REASONS = frozenset(FailureKind)
-_LANGUAGE = late_pattern(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
-_SITE = late_pattern(r"[^\s/@?#]{1,253}")
+_LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
+_SITE = re.compile(r"[^\s/@?#]{1,253}")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Field:
     """What may stand before a colon.
 
@@ -276,7 +275,7 @@ DATES = marked(
 """How a date is written."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Operator:
     """A way to put words together, and what it finds."""
 

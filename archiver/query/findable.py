@@ -8,13 +8,12 @@ from archiver.model.annotation import Annotation
 from archiver.model.findable import Findable
 from archiver.model.kind import Kind, kind_of
 from archiver.model.page import PageMetadata
-from archiver.patterns import late_pattern
 from archiver.query.keys import key, languages_of, months_of, sites_of
 from archiver.query.tree import Condition
 from archiver.query.words import words_of
 
-_LANGUAGE = late_pattern(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
-_DATE = late_pattern(r"(\d{4})-(\d\d)(?:-(\d\d))?(?!\d)", re.ASCII)
+_LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
+_DATE = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?(?!\d)", re.ASCII)
 
 
 def findable(

@@ -1,14 +1,14 @@
 """Other forms of a word, as English makes them: what a title may have in its place."""
 
+import re
 from collections.abc import Iterator
 
-from archiver.patterns import late_pattern
 from archiver.query.tree import Term
 from archiver.query.words import phrase_of
 
 MOST_TERMS = 8
 """Of a query whose words are taken in other forms, too."""
-_WORD = late_pattern(r"[a-z]{4,}")
+_WORD = re.compile(r"[a-z]{4,}")
 _ENDINGS = ("ing", "ies", "ied", "es", "ed", "er", "s", "e")
 _SHORTEST_STEM = 3
 

@@ -12,7 +12,6 @@ import difflib
 import re
 
 from archiver.errors import InvalidQuery
-from archiver.patterns import late_pattern
 from archiver.query.fields import BY_NAME, Field, explain, takes
 from archiver.query.tokens import Sign, Token, tokenize
 from archiver.query.tree import Column, Is, Node, Term, either, every, leaves, without
@@ -22,7 +21,7 @@ MAX_LENGTH = 1_000
 """Characters of a query."""
 MAX_TERMS = 32
 """Words, phrases and conditions of a query."""
-_ADDRESS = late_pattern(r"https?://([^\s#]+)(?:#\S*)?", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://([^\s#]+)(?:#\S*)?", re.IGNORECASE)
 MAX_DEPTH = 10
 """Brackets within brackets."""
 

@@ -3,13 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from archiver.patterns import late_pattern
 from archiver.query.tree import Column, Node, Term, sought
 from archiver.query.words import UNSPACED, has_unspaced, is_unspaced
-from archiver.values import frozen
 
 LENGTH = 240
 """Characters of a snippet, give or take a word."""
@@ -19,11 +18,11 @@ _MOST_MARKED = 500
 """In a whole text."""
 _MOST_TEXT = 1 << 20
 _LONGEST_WORD = 30
-_WORD = late_pattern(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+")
 _SHOWN = (None, Column.TITLE)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Marked:
     """A piece of a snippet, and whether it is one of the words that were looked for."""
 

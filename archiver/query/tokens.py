@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum, auto
 
-from archiver.patterns import late_pattern
-from archiver.values import frozen
-
 _QUOTES = '"\u201c\u201d\u201e\u00ab\u00bb'
-_TOKEN = late_pattern(
+_TOKEN = re.compile(
     rf"(?P<minus>-+(?=[^\s-]))"
     rf"|(?P<open>\()|(?P<close>\))"
     rf"|(?P<name>[A-Za-z]+):(?=[^\s:)]|[{_QUOTES}])(?!//)"
@@ -29,7 +27,7 @@ class Sign(Enum):
     OR = auto()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Token:
     """A piece of a query.
 

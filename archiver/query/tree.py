@@ -4,14 +4,13 @@ Trees are made by ``every``, ``either`` and ``without``, which give each meaning
 stands in its like, nothing stands alone, and nothing is denied twice.
 """
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
-from archiver.patterns import late_pattern
 from archiver.query.dates import Age, Dates
-from archiver.values import frozen
 
 
 class Column(StrEnum):
@@ -60,7 +59,7 @@ class Mark(StrEnum):
     LINK = "link"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Term:
     """A word or a phrase.
 
@@ -75,7 +74,7 @@ class Term:
     prefix: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Numbers:
     """A range of whole numbers; None leaves an end open."""
 
@@ -86,7 +85,7 @@ class Numbers:
 Value: TypeAlias = str | Dates | Age | Numbers
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Is:
     """A condition and what it asks for, in the form that its field gives values."""
 
@@ -94,21 +93,21 @@ class Is:
     value: Value
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Not:
     """What the node does not match."""
 
     node: "Term | Is | All | Any"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class All:
     """What all of the nodes match; without any, everything."""
 
     nodes: "tuple[Term | Is | Not | Any, ...]" = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Any:
     """What at least one of two or more nodes matches."""
 
@@ -117,7 +116,7 @@ class Any:
 
 Node: TypeAlias = Term | Is | Not | All | Any
 EVERYTHING = All()
-_BARE = late_pattern(r"[^\s\"“”„«»():*\-][^\s\"“”„«»():*]*")
+_BARE = re.compile(r"[^\s\"“”„«»():*\-][^\s\"“”„«»():*]*")
 
 
 def every(nodes: Sequence[Node]) -> Node:

@@ -11,8 +11,6 @@ import unicodedata
 from functools import cache
 from itertools import islice
 
-from archiver.patterns import late_pattern
-
 LONGEST = 60
 """Characters of a word that count; two that differ later are one."""
 MOST_WORDS = 200_000
@@ -26,8 +24,8 @@ UNSPACED = (
 """Thai, Lao, Burmese, Khmer, kana, Han; but for the digits and signs among them."""
 _APART = {code: " " for code in range(128) if not chr(code).isalnum()}
 """Twice as quick as an expression that finds what is between."""
-_COMPOSED = late_pattern("[\u3040-\u30ff\uac00-\ud7a3]")
-_FOREIGN = late_pattern(r"[^\x00-\x7f]+")
+_COMPOSED = re.compile("[\u3040-\u30ff\uac00-\ud7a3]")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _MARKED_BLOCKS = (range(0x0483, 0x0488), range(0x0591, 0x1D00), range(0xA670, 0xAC00))
 
 

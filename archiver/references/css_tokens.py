@@ -4,8 +4,6 @@ import re
 from sys import maxunicode
 from typing import Final
 
-from archiver.patterns import late_pattern
-
 _BESIDE = tuple(mark for mark in map(chr, range(1, 0x80)) if not (mark.isalnum() or mark in "-_"))
 """What stands in no identifier: of ASCII alone, and a class of few is compiled in no time."""
 
@@ -24,7 +22,7 @@ _URL_FUNCTION = rf"(?:[uU][rR][lL]|[sS][rR][cC]|{_IMAGE})"
 _BEGINNINGS = "\"'/\\@<#"
 _MARKS = _BEGINNINGS + "()[];{} \t\n\r\f"
 
-PLAIN: Final = late_pattern(
+PLAIN: Final = re.compile(
     rf"""(?>(?: [{_beside(but=_BEGINNINGS)}]++
     | \#{_IDENT}*+(?=[^\\]) | <(?:!--|(?=[^!]))
     | (?!{_URL_FUNCTION}\(){_IDENT}++(?=[^\\])
@@ -35,20 +33,20 @@ PLAIN: Final = late_pattern(
 )
 """What can hold no URL, as far as it is surely complete."""
 
-IDENT: Final = late_pattern(rf"(?>(?:{_IDENT}++|{_ESCAPE})+)")
-SPACE: Final = late_pattern(r"[ \t\n\r\f]*+")
-OTHER: Final = late_pattern(f"[{_beside(but=_MARKS)}]++")
+IDENT: Final = re.compile(rf"(?>(?:{_IDENT}++|{_ESCAPE})+)")
+SPACE: Final = re.compile(r"[ \t\n\r\f]*+")
+OTHER: Final = re.compile(f"[{_beside(but=_MARKS)}]++")
 BODIES: Final = {
-    '"': late_pattern(r'(?>(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)'),
-    "'": late_pattern(r"(?>(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)"),
-    ")": late_pattern(rf"""(?>(?:[^"'()\\ \t\n\r\f{_NON_PRINTABLE}]++|{_ESCAPE})*)"""),
+    '"': re.compile(r'(?>(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)'),
+    "'": re.compile(r"(?>(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)"),
+    ")": re.compile(rf"""(?>(?:[^"'()\\ \t\n\r\f{_NON_PRINTABLE}]++|{_ESCAPE})*)"""),
 }
 """What stands in a string, or in ``url(…)`` without quotes, up to what ends it."""
 
-REMNANTS: Final = late_pattern(r"(?>(?:[^)\\]++|\\[\s\S])*)")
+REMNANTS: Final = re.compile(r"(?>(?:[^)\\]++|\\[\s\S])*)")
 """The rest of a bad url token (CSS Syntax 3 §4.3.14)."""
 
-_ESCAPES = late_pattern(r"\\(?:([0-9a-fA-F]{1,6}+)(?>(?:\r\n|[ \t\n\r\f])?)|(\r\n|[\s\S]))")
+_ESCAPES = re.compile(r"\\(?:([0-9a-fA-F]{1,6}+)(?>(?:\r\n|[ \t\n\r\f])?)|(\r\n|[\s\S]))")
 _LINES = frozenset({"\n", "\r\n", "\r", "\f"})
 
 

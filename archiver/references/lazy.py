@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-from archiver.patterns import late_pattern
 from archiver.references.use import POINTERS, Choice, Form, Pointer, Rule, Use, ValueOf
 
 LAZY: Final = {
@@ -23,14 +22,14 @@ LAZY: Final = {
 _BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
 _LONGEST_URL = 8192
 _LONGEST_PLACEHOLDER = 2048
-_PLACEHOLDER = late_pattern(
+_PLACEHOLDER = re.compile(
     r"data:|about:blank|#|(?:[^?#]*/)?(?:blank|spacer|placeholder|pixel|transparent|trans|clear"
     r"|loading|loader|lazy|lazyload|grey|gray|1x1)[-_.0-9a-z]*\.(?:gif|png|svg|jpe?g|webp)(?:[?#]|\Z)",
     re.IGNORECASE,
 )
-_ABSOLUTE = late_pattern(r"(?:https?:)?/{1,2}\S", re.IGNORECASE)
-_NO_URL = late_pattern(r"[\s{}<>\"']")
-_SUFFIX = late_pattern(r"[^?#]\.\w{2,5}(?:[?#]|\Z)")
+_ABSOLUTE = re.compile(r"(?:https?:)?/{1,2}\S", re.IGNORECASE)
+_NO_URL = re.compile(r"[\s{}<>\"']")
+_SUFFIX = re.compile(r"[^?#]\.\w{2,5}(?:[?#]|\Z)")
 
 
 def is_placeholder(value: str) -> bool:

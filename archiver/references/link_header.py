@@ -4,11 +4,11 @@ Discovery and replay both read them here.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from archiver.references.relations import link_use
 from archiver.references.use import Use
-from archiver.values import frozen
 from archiver.wire.link_field import link_values
 
 LONGEST: Final = 8192
@@ -17,7 +17,7 @@ LONGEST: Final = 8192
 _LOADING = frozenset({"stylesheet", "preload", "modulepreload", "icon"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LoadingLink:
     """A link that loads something.
 

@@ -1,8 +1,8 @@
 """The URL in a refresh: ``5; url=/next`` (HTML §7.4.6.4), shared by meta and header."""
 
-from archiver.patterns import late_pattern
+import re
 
-_REFRESH = late_pattern(
+_REFRESH = re.compile(
     r"[\t\n\f\r ]*+[0-9]*+[0-9.]*+(?:[\t\n\f\r ]*+[;,]|[\t\n\f\r ])[\t\n\f\r ]*+"
     r"(?>(?:[uU][rR][lL][\t\n\f\r ]*+=[\t\n\f\r ]*+)?)"
 )

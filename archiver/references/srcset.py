@@ -1,11 +1,10 @@
 """The URLs in a ``srcset`` (HTML §4.8.4.2.1)."""
 
+import re
 from collections.abc import Iterator
 
-from archiver.patterns import late_pattern
-
-_CANDIDATE = late_pattern(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
-_DESCRIPTORS = late_pattern(r"(?>(?:[^,(]++|\([^)]*+\)?)*)")
+_CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
+_DESCRIPTORS = re.compile(r"(?>(?:[^,(]++|\([^)]*+\)?)*)")
 
 
 _BETWEEN = "\t\n\f\r ,"

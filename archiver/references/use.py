@@ -1,11 +1,11 @@
 """What a reference is for, and in which form an attribute holds it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from archiver.model.requisite import RequisiteKind
-from archiver.values import frozen
 
 
 class Use(StrEnum):
@@ -39,7 +39,7 @@ class Form(StrEnum):
     REFRESH = "refresh"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Pointer:
     """What an attribute points with; in ``CSS`` and ``DOCUMENT`` each reference has its own use."""
 
@@ -51,7 +51,7 @@ ValueOf = Callable[[str], str]
 """Gives what an attribute of an element means, by lower-case name; empty if there is none."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Choice:
     """An attribute whose meaning the element's attributes decide.
 

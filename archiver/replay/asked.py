@@ -1,16 +1,15 @@
 """What is asked for, and by whom, as far as the answer depends on it."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from archiver.model.capture import Capture
 from archiver.replay.conditional_requests import UNCONDITIONAL, Conditions
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import PLAIN, Modifier, PathWriters
 from archiver.rewrite.url_rewriter import UrlRewriter
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What is asked for, and by whom.
 

@@ -6,15 +6,15 @@ believe before anything in the document.
 """
 
 import re
+from dataclasses import dataclass
 
 from archiver.encoding.choose import Source, choose_encoding, is_enough
 from archiver.encoding.decoders import ASCII_TRANSPARENT
 from archiver.encoding.labels import UTF_8, Encoding
-from archiver.values import frozen
 from archiver.wire.media_type import MediaType
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class DocumentCharset:
     """How the text of a document is read and written.
 

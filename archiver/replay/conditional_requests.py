@@ -1,16 +1,14 @@
 """Conditional and range requests (RFC 9110 §13, §14): which bytes are sent, if any."""
 
 import re
+from dataclasses import dataclass
 
-from archiver.patterns import late_pattern
-from archiver.values import frozen
-
-_RANGE = late_pattern(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
-_TAG = late_pattern(r'(W/)?("[!#-~\x80-\xff]*")')
+_RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
+_TAG = re.compile(r'(W/)?("[!#-~\x80-\xff]*")')
 _LONGEST = 8192
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Conditions:
     """The fields of a request that its answer depends on; empty where they are missing."""
 
@@ -23,7 +21,7 @@ class Conditions:
 UNCONDITIONAL = Conditions()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Selection:
     """What is sent of a representation that would be sent whole, with 200.
 

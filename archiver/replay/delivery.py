@@ -1,20 +1,21 @@
 """With which status a capture is sent, and which bytes of it."""
 
+import re
+from dataclasses import dataclass
+
 from archiver.model.capture import Capture
-from archiver.patterns import late_pattern
 from archiver.replay.asked import Asked
 from archiver.replay.conditional_requests import select
-from archiver.values import frozen
 from archiver.wire.head import ResponseHead
 
 _OK = 200
 _PARTIAL = 206
 _BAD_GATEWAY = 502
 _WITHOUT_CONTENT = frozenset({204, 205, 304})
-_CONTENT_RANGE = late_pattern(r"bytes ([0-9]{1,15})-([0-9]{1,15})/(?:[0-9]{1,15}|\*)")
+_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,15})-([0-9]{1,15})/(?:[0-9]{1,15}|\*)")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """What of the content is sent, and the fields that say so.
 

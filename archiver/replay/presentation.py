@@ -1,6 +1,7 @@
 """Decides what is sent for a capture: status, media type, charset, protection, fields."""
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -8,7 +9,6 @@ from archiver.encoding.labels import UTF_8
 from archiver.memento.links import original, timegate, timemap, write_links
 from archiver.memento.timestamps import http_date, to_datetime
 from archiver.model.capture import Capture
-from archiver.patterns import late_pattern
 from archiver.replay.asked import Asked
 from archiver.replay.charset import (
     DocumentCharset,
@@ -21,7 +21,6 @@ from archiver.replay.protection import protection
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.rewrite.disposition import content_disposition
 from archiver.rewrite.headers import rewrite_headers
-from archiver.values import frozen
 from archiver.wire.head import ResponseHead
 from archiver.wire.media_type import MediaType, declared_media_type
 from archiver.wire.sniff import resolve_media_type
@@ -35,7 +34,7 @@ _CSS = "text/css"
 _HTML = "text/html"
 _SHOWN = ("text/", "image/", "audio/", "video/", "font/")
 _NOT_MODIFIED = 304
-_CODINGS = late_pattern(r"[A-Za-z0-9 ,-]{1,64}")
+_CODINGS = re.compile(r"[A-Za-z0-9 ,-]{1,64}")
 _LONGEST_TYPE = 256
 _OF_PAYLOAD = frozenset(
     {"content-encoding", "content-length", "content-range", "content-type", "transfer-encoding"}
@@ -52,7 +51,7 @@ class Rewriting(StrEnum):
     CSS = "css"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Presentation:
     """What is sent for a capture.
 

@@ -1,9 +1,9 @@
 """What holds off the content that strangers wrote: the fields every answer of replay carries."""
 
-from archiver.values import frozen
+from dataclasses import dataclass
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Viewer:
     """Whoever asks, as far as an answer depends on it.
 

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import unquote
 
 from archiver.errors import InvalidUrl
-from archiver.patterns import late_pattern
 from archiver.urls.parse import parse_url
-from archiver.values import frozen
 
 PREFIX = "/web"
 
@@ -30,13 +29,13 @@ class Modifier(StrEnum):
 _OTHERS = {"fw_": Modifier.FRAME, "oe_": Modifier.IMAGE, "mp_": Modifier.NONE}
 """Modifiers other archives write, and what they come to here."""
 
-_MOMENT = late_pattern(r"([0-9]{1,14}|\*|)((?:id|im|cs|js|if|fw|oe|mp)_)?/")
-_SCHEME = late_pattern(r"(https?):/{1,2}(?!/)", re.IGNORECASE)
-_ENCODED = late_pattern(r"https?%3a", re.IGNORECASE)
-_ANY_SCHEME = late_pattern(r"[a-z][a-z0-9+.-]*:(?![0-9])", re.IGNORECASE)
+_MOMENT = re.compile(r"([0-9]{1,14}|\*|)((?:id|im|cs|js|if|fw|oe|mp)_)?/")
+_SCHEME = re.compile(r"(https?):/{1,2}(?!/)", re.IGNORECASE)
+_ENCODED = re.compile(r"https?%3a", re.IGNORECASE)
+_ANY_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?![0-9])", re.IGNORECASE)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReplayAddress:
     """What a replay path asks for.
 
@@ -70,7 +69,7 @@ def plain_path(address: ReplayAddress) -> str:
     return replay_path(address.timestamp_prefix, address.modifier, address.url)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PathWriters:
     """How the addresses in what is replayed are written.
 

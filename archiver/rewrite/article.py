@@ -7,43 +7,42 @@ from html import escape, unescape
 from urllib.parse import unquote
 
 from archiver.model.capture import Timestamp
-from archiver.patterns import late_pattern
 from archiver.references.srcset import read_candidates
 from archiver.rewrite.address import Modifier, PathWriter, ReplayAddress, plain_path
 from archiver.rewrite.values import rewrite_srcset
 
 LONGEST_NAME = 100
 """Characters of a file's name that are shown for a picture."""
-_TAG = late_pattern(r'<(?:img|source|video|audio)(?:[^<>"]|"[^"]*")*>')
-_HEADING = late_pattern(
+_TAG = re.compile(r'<(?:img|source|video|audio)(?:[^<>"]|"[^"]*")*>')
+_HEADING = re.compile(
     r"(?:<(?:div|article|section|main|header)[^<>]*>\s*)*"
     r"(?P<dated><(?P<line>p|time|div)[^<>]*>[^<>]{1,60}</(?P=line)>\s*)?"
     r"(?:<(?:div|article|section|main|header)[^<>]*>\s*)*"
     r"(?P<heading><h[12](?:[^<>]*)>(?P<words>.{0,400}?)</h[12]>)",
     re.DOTALL,
 )
-_PERMALINK = late_pattern(r'<a\b[^<>]* class="permalink"[^<>]*>[^<>]*</a>')
-_EMPTY_HEAD = late_pattern(r"<header[^<>]*>\s*</header>\s*")
-_LEVEL = late_pattern(r"(</?h)([2-6])(?=[\s>])")
-_LINK = late_pattern(
+_PERMALINK = re.compile(r'<a\b[^<>]* class="permalink"[^<>]*>[^<>]*</a>')
+_EMPTY_HEAD = re.compile(r"<header[^<>]*>\s*</header>\s*")
+_LEVEL = re.compile(r"(</?h)([2-6])(?=[\s>])")
+_LINK = re.compile(
     r'<a(?P<before>(?:\s[a-z]+="[^"]*")*?)\shref="(?P<url>[^"]*)"(?P<after>(?:\s[a-z]+="[^"]*")*)>'
 )
-_HELD = late_pattern(r'(?P<link> class="held" href="[^"]*" title=")(?P<url>[^"]*)')
-_REL = late_pattern(r'\s(?:rel|class|title)="[^"]*"')
-_ANY_TAG = late_pattern(r"<[^<>]*>")
-_WIDE = late_pattern(r"<(pre|table|div(?= class=\"vertical-))(?=[\s>])")
-_FORMULA = late_pattern(r"<math(?=[^<>]* display=\"block\").*?</math>", re.DOTALL)
-_SIGN = late_pattern(r"<m(?:i|o|n|text|s)[\s>]")
+_HELD = re.compile(r'(?P<link> class="held" href="[^"]*" title=")(?P<url>[^"]*)')
+_REL = re.compile(r'\s(?:rel|class|title)="[^"]*"')
+_ANY_TAG = re.compile(r"<[^<>]*>")
+_WIDE = re.compile(r"<(pre|table|div(?= class=\"vertical-))(?=[\s>])")
+_FORMULA = re.compile(r"<math(?=[^<>]* display=\"block\").*?</math>", re.DOTALL)
+_SIGN = re.compile(r"<m(?:i|o|n|text|s)[\s>]")
 _NARROW = 14
 """So many signs of a formula stand beside each other on any screen."""
-_UNNAMED = late_pattern(r'<img(?!(?:[^<>"]|"[^"]*")*\salt=)(?P<rest>(?:[^<>"]|"[^"]*")*>)')
-_IMAGE = late_pattern(r'<img(?=\s)(?:[^<>"]|"[^"]*")*>')
-_IMAGE_OR_SOURCE = late_pattern(r'<(?:img|source)(?=\s)(?:[^<>"]|"[^"]*")*>')
-_PICTURE = late_pattern(rf"<picture>(?:(?!</?picture).)*</picture>|{_IMAGE.pattern}", re.DOTALL)
-_SET = late_pattern(r'\ssrcset="([^"]*)"')
-_NAME = late_pattern(r'\salt="([^"]*)"')
-_SOURCE = late_pattern(r'\ssrc="([^"]*)"')
-_ATTRIBUTE = late_pattern(r'(\s(src|srcset|poster)=)"([^"]*)"')
+_UNNAMED = re.compile(r'<img(?!(?:[^<>"]|"[^"]*")*\salt=)(?P<rest>(?:[^<>"]|"[^"]*")*>)')
+_IMAGE = re.compile(r'<img(?=\s)(?:[^<>"]|"[^"]*")*>')
+_IMAGE_OR_SOURCE = re.compile(r'<(?:img|source)(?=\s)(?:[^<>"]|"[^"]*")*>')
+_PICTURE = re.compile(rf"<picture>(?:(?!</?picture).)*</picture>|{_IMAGE.pattern}", re.DOTALL)
+_SET = re.compile(r'\ssrcset="([^"]*)"')
+_NAME = re.compile(r'\salt="([^"]*)"')
+_SOURCE = re.compile(r'\ssrc="([^"]*)"')
+_ATTRIBUTE = re.compile(r'(\s(src|srcset|poster)=)"([^"]*)"')
 
 
 def links_of(html: str, most: int) -> list[str]:

@@ -4,9 +4,7 @@ import re
 from html import unescape
 from html.entities import html5
 
-from archiver.patterns import late_pattern
-
-_REFERENCE = late_pattern(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+)(;|=)?)")
+_REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+)(;|=)?)")
 
 _MOST_DIGITS = 7
 

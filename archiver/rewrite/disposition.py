@@ -3,15 +3,14 @@
 import re
 from urllib.parse import unquote, urlsplit
 
-from archiver.patterns import late_pattern
 from archiver.wire.attachment import attachment
 from archiver.wire.head import readable
 
 LONGEST = 120
-_EXTENDED = late_pattern(r"""filename\*\s*=\s*[\w-]*'[^']*'([^\s;]+)""", re.IGNORECASE)
-_PLAIN = late_pattern(r"""filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))""", re.IGNORECASE)
-_UNSAFE = late_pattern(r'[\x00-\x1f\x7f-\x9f<>:"/\\|?*%\u2028\u2029\u202a-\u202e\u2066-\u2069]+')
-_RESERVED = late_pattern(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
+_EXTENDED = re.compile(r"""filename\*\s*=\s*[\w-]*'[^']*'([^\s;]+)""", re.IGNORECASE)
+_PLAIN = re.compile(r"""filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))""", re.IGNORECASE)
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"/\\|?*%\u2028\u2029\u202a-\u202e\u2066-\u2069]+')
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
 
 
 def content_disposition(given: str | None, url: str, *, is_shown: bool) -> str | None:

@@ -7,10 +7,10 @@ given for another origin. Cookies are left out: they were secrets. What describe
 (``Content-Type``, ``Content-Encoding``, ``Content-Length``) is for the one who serves them.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from archiver.patterns import late_pattern
 from archiver.references.link_header import LoadingLink, read_link_header
 from archiver.references.relations import AHEAD
 from archiver.references.use import Use
@@ -23,8 +23,8 @@ ORIGINAL_PREFIX: Final = "X-Archive-Orig-"
 
 _KEPT = frozenset({"content-language"})
 _LEFT_OUT = frozenset({"set-cookie", "set-cookie2"})
-_TOKEN = late_pattern(r"[!#$%&'*+.^_`|~0-9a-zA-Z-]{1,128}")
-_CONTROL = late_pattern(r"[\x00-\x08\x0a-\x1f\x7f]")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-zA-Z-]{1,128}")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _MOST_FIELDS = 100
 _LONGEST_VALUE = 4096
 

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable
 
 from archiver.encoding.labels import Encoding
-from archiver.patterns import late_pattern
 from archiver.references.css import CssReferences
 from archiver.references.css_tokens import end_of
 from archiver.references.use import MOST_NESTED_DOCUMENTS, Use
@@ -26,10 +25,10 @@ from archiver.rewrite.url_rewriter import UrlRewriter
 
 _Step = Callable[[int], int | None]
 _PIECE = 64 << 10
-_TAG_START = late_pattern(r"</?[a-zA-Z]")
-_ENDS = {end: late_pattern(re.escape(end)) for end in (">", "]]>", "?>")}
-_ENDS["-->"] = late_pattern("--!?>")
-_BEHIND_IMAGE = late_pattern(r"(?>(?:[\t\n\f\r ]++|</picture>)*)", re.IGNORECASE | re.ASCII)
+_TAG_START = re.compile(r"</?[a-zA-Z]")
+_ENDS = {end: re.compile(re.escape(end)) for end in (">", "]]>", "?>")}
+_ENDS["-->"] = re.compile("--!?>")
+_BEHIND_IMAGE = re.compile(r"(?>(?:[\t\n\f\r ]++|</picture>)*)", re.IGNORECASE | re.ASCII)
 _FALLBACKS = ("<noscript", "</picture>")
 
 

@@ -2,14 +2,13 @@
 
 import re
 
-from archiver.patterns import late_pattern
 from archiver.references.use import Use
 from archiver.rewrite.character_references import decode_references, encode_references
 from archiver.rewrite.raw_bytes import Raw
 from archiver.rewrite.url_rewriter import UrlRewriter
 
-_STYLE = late_pattern(r"<\?xml-stylesheet[\t\n\r ]")
-_HREF = late_pattern(r"""([\t\n\r ]href[\t\n\r ]*+=[\t\n\r ]*+)("[^"]*+"|'[^']*+')""")
+_STYLE = re.compile(r"<\?xml-stylesheet[\t\n\r ]")
+_HREF = re.compile(r"""([\t\n\r ]href[\t\n\r ]*+=[\t\n\r ]*+)("[^"]*+"|'[^']*+')""")
 
 
 def rewrite_instruction(source: str, links: UrlRewriter, raw: Raw) -> str:

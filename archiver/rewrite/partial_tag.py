@@ -1,9 +1,9 @@
 """Gathers a tag that comes in pieces: finds its end without looking at any character twice."""
 
+import re
 from enum import Enum, auto
 from typing import Final
 
-from archiver.patterns import late_pattern
 from archiver.rewrite.tag_syntax import NAME
 
 MOST_HELD: Final = 8 << 20
@@ -27,14 +27,14 @@ class _State(Enum):
 
 
 _STOPS = {
-    _State.TAG_NAME: late_pattern(rf"[{_SPACE}/>]"),
-    _State.BEFORE: late_pattern(rf"[^{_SPACE}/]"),
-    _State.NAME: late_pattern(rf"[{_SPACE}/>=]"),
-    _State.AFTER: late_pattern(rf"[^{_SPACE}]"),
-    _State.VALUE: late_pattern(rf"[^{_SPACE}]"),
-    _State.DOUBLE: late_pattern('"'),
-    _State.SINGLE: late_pattern("'"),
-    _State.UNQUOTED: late_pattern(rf"[{_SPACE}>]"),
+    _State.TAG_NAME: re.compile(rf"[{_SPACE}/>]"),
+    _State.BEFORE: re.compile(rf"[^{_SPACE}/]"),
+    _State.NAME: re.compile(rf"[{_SPACE}/>=]"),
+    _State.AFTER: re.compile(rf"[^{_SPACE}]"),
+    _State.VALUE: re.compile(rf"[^{_SPACE}]"),
+    _State.DOUBLE: re.compile('"'),
+    _State.SINGLE: re.compile("'"),
+    _State.UNQUOTED: re.compile(rf"[{_SPACE}>]"),
 }
 _NEXT: dict[_State, tuple[dict[str, _State], _State]] = {
     _State.TAG_NAME: ({}, _State.BEFORE),

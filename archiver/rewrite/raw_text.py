@@ -4,16 +4,14 @@ import re
 from enum import Enum, auto
 from typing import Final
 
-from archiver.patterns import late_pattern
-
 RAW_TEXT: Final = frozenset({"textarea", "title", "xmp", "iframe", "noembed", "noframes"})
 """Besides ``style``, ``script`` and ``plaintext``. ``noscript`` holds markup: no script runs."""
 
 _ENDS = {
-    name: late_pattern(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
+    name: re.compile(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
     for name in (*RAW_TEXT, "style")
 }
-_SCRIPT = late_pattern(r"<!--|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
+_SCRIPT = re.compile(r"<!--|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
 _LONGEST = len("</noframes")
 
 

@@ -4,9 +4,9 @@ Nothing runs in a sandbox without scripts, whatever stands in the markup. But Ch
 console of each script that it holds off, a line for every one, and of what it preloads for them.
 """
 
+import re
 from typing import Final
 
-from archiver.patterns import late_pattern
 from archiver.rewrite.attributes import StartTag
 from archiver.rewrite.treatments import HANDLER
 from archiver.wire.media_type import MediaType
@@ -15,7 +15,7 @@ _DATA: Final = "text/x-archived-script"
 """No type of a script, so that its element is a block of data (HTML §4.12.1)."""
 _RUNNING: Final = frozenset({"", "module", "importmap", "speculationrules", "webbundle"})
 
-_PLUGINS: Final = late_pattern("flash|java|silverlight|x-director")
+_PLUGINS: Final = re.compile("flash|java|silverlight|x-director")
 """What of a media type says that a plug-in would have shown it."""
 
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from archiver.patterns import late_pattern
 from archiver.references.css import lead_css
 from archiver.references.elements import EVERYWHERE, HTML, Rules, rules_for
 from archiver.references.lazy import LAZY, is_placeholder
@@ -20,7 +19,7 @@ from archiver.rewrite.values import rewrite_refresh, rewrite_srcset
 _SHORTEST_HOT = sorted(
     name for name in HOT_ANYWHERE if not any(each in name for each in HOT_ANYWHERE - {name})
 )
-_HOT: Final = late_pattern(
+_HOT: Final = re.compile(
     "|".join([*_SHORTEST_HOT, rf"[\s/\"']{HANDLER.pattern}", r"\("]), re.IGNORECASE | re.ASCII
 )
 _REFRESH = "refresh"

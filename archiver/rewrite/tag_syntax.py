@@ -6,7 +6,6 @@ All of them see what is whole; a tag that comes in pieces is gathered by ``parti
 import re
 from typing import Final
 
-from archiver.patterns import late_pattern
 from archiver.references.svg_mathml import ROOTS
 from archiver.rewrite.raw_text import RAW_TEXT
 from archiver.rewrite.treatments import HANDLER, HOT, LOOKED_AT
@@ -17,10 +16,10 @@ _ATTRIBUTE = (
     rf"[{_SPACE}/]*+[^{_SPACE}/>][^{_SPACE}/>=]*+[{_SPACE}]*+(?:=[{_SPACE}]*+{_VALUE}|(?!=))"
 )
 
-TAG: Final = late_pattern(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)(?>(?:{_ATTRIBUTE})*)[{_SPACE}/]*+>")
+TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)(?>(?:{_ATTRIBUTE})*)[{_SPACE}/]*+>")
 """A whole tag: whether it is an end tag, its name."""
 
-ATTRIBUTE: Final = late_pattern(
+ATTRIBUTE: Final = re.compile(
     rf"([^{_SPACE}/>][^{_SPACE}/>=]*+)"
     rf"(?>(?:[{_SPACE}]*+=[{_SPACE}]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^{_SPACE}>\"'][^{_SPACE}>]*+)|(?=>)))?)"
 )
@@ -33,7 +32,7 @@ _SPECIAL = "|".join(
     )
 )
 _HOT = "|".join([*sorted(HOT), HANDLER.pattern])
-PLAIN: Final = late_pattern(
+PLAIN: Final = re.compile(
     rf"""(?>(?: [^<]++
     | </[a-zA-Z][^{_SPACE}/>]*+>
     | <(?!(?:{_SPECIAL})[{_SPACE}/>]){_COLD_NAME}
@@ -46,7 +45,7 @@ PLAIN: Final = late_pattern(
 )
 """Text, end tags, and start tags that point nowhere: what is left as it is outside SVG, MathML."""
 
-NAME: Final = late_pattern(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)")
+NAME: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)")
 """The start of a tag: whether it is an end tag, its name."""
 
 UPPER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")

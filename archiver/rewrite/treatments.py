@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from archiver.patterns import late_pattern
 from archiver.references.elements import EVERYWHERE, HTML, MATHML, PAINT, SVG
 
 
@@ -59,7 +58,7 @@ HOT: Final = frozenset(EVERYWHERE).union(
 )
 """Attributes for which any other element of HTML is looked at."""
 
-HANDLER: Final = late_pattern("on[a-z]{3,}+", re.ASCII)
+HANDLER: Final = re.compile("on[a-z]{3,}+", re.ASCII)
 """Names of event handlers, lower case, and of little else."""
 
 _ANIMATED = "attributename"

@@ -1,9 +1,9 @@
 """Where a reference in a page leads: into the archive, nowhere, or where it led before."""
 
+import re
 from typing import Final
 from urllib.parse import quote
 
-from archiver.patterns import late_pattern
 from archiver.references.use import Use, clean_reference
 from archiver.rewrite.address import PLAIN, Modifier, PathWriters, ReplayAddress
 from archiver.urls.parse import join
@@ -12,7 +12,7 @@ BLOCKED: Final = ""
 """What ``UrlRewriter.lead`` answers where a reference must not stay as it is."""
 
 _CACHED = 4096
-_SCHEME = late_pattern(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _FRAGMENT_SAFE = "!#$%&'()*+,/:;=?@[]^_`{|}~\\"
 
 

@@ -16,14 +16,13 @@ from archiver.errors import InputError
 from archiver.index import capture_ranges
 from archiver.index.capture_ranges import KeyRange, Place
 from archiver.index.database import Database
-from archiver.values import frozen
 
 KEPT_SECONDS = 600
 """How long the blocks of a range are kept after they were last asked for."""
 MOST_KEPT = 64
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Stretch:
     """A part of a walk: what lies between two places, in its direction; None leaves it open."""
 

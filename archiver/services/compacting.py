@@ -45,7 +45,6 @@ from archiver.services.joining import Joining
 from archiver.store.locks import alone
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import SegmentFile
-from archiver.values import frozen
 from archiver.warc.http_block import read_head
 from archiver.wire.head import parse_head
 
@@ -56,7 +55,7 @@ _BUSY = "Another process is compacting this archive. Try again when it is done."
 log = get_log(__name__)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Moving:
     """Payloads that are to move.
 

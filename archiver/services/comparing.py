@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from archiver.errors import InputError, StoreError
 from archiver.html.comparison import compare
@@ -11,7 +11,6 @@ from archiver.model.comparison import Comparison
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.entries import Entries, SnapshotDetail
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 from archiver.warc.http_block import open_payload
 
 MOST_SHOWN = 200
@@ -20,7 +19,7 @@ _ALWAYS_NEW = frozenset({"date", "age", "expires", "x-request-id", "cf-ray", "x-
 """Headers that differ between any two answers, and so say nothing of a change."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Difference:
     """One thing that both snapshots say, each something else; empty where one says nothing."""
 
@@ -29,7 +28,7 @@ class Difference:
     after: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Compared:
     """Two snapshots, the earlier one first.
 

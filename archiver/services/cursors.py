@@ -1,20 +1,20 @@
 """Cursors: places in lists as text that stands in addresses."""
 
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
 
 from archiver.errors import InputError
 from archiver.index.entries import Place
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
-_PLACE = late_pattern(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
+_PLACE = re.compile(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
 """Numbers that a row of the index can hold; a moment before 1970 is below 0."""
-_TURN = late_pattern(
+_TURN = re.compile(
     r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})(?:\.([0-9]{1,18}))?"
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Turn:
     """A place in an order that no index holds: what was put in order, and how far it was shown.
 

@@ -1,6 +1,7 @@
 """Throwing away: a snapshot, an entry, some, or all that a search finds; and undo."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, NotFound
@@ -14,7 +15,6 @@ from archiver.model.listing import ListingQuery
 from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 
 MOST_REFS = 10_000
 _LAST_NUMBER = (1 << 63) - 1
@@ -22,7 +22,7 @@ BATCH = 250
 """Entries of one transaction: whoever else wants to write comes in between."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Deleted:
     """What was thrown away.
 
@@ -37,7 +37,7 @@ class Deleted:
     snapshots: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Restored:
     """What undoing a deletion put back.
 

@@ -1,12 +1,12 @@
 """The desk that one comes to in the morning: what is new, and what was saved on this day."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from archiver.index import desk, entries, snapshots
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.services.listed import ListedEntry, shown_of
-from archiver.values import frozen
 
 WEEK = timedelta(days=7)
 MOST_NEW = 6
@@ -15,7 +15,7 @@ MOST_OF_A_YEAR = 2
 _LEAP_DAY = (2, 29)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OnDesk:
     """What lies on it.
 

@@ -1,7 +1,7 @@
 """Changing what a person says of entries: of one, of some, of all that a search finds; and undo."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, NotFound
@@ -18,7 +18,6 @@ from archiver.services.given_links import clean_tags
 from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 from archiver.wire.text import well_formed
 
 MOST_REFS = 10_000
@@ -29,7 +28,7 @@ BATCH = 1_000
 MOST_TAGS_SHOWN = 10_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Edited:
     """What an edit did.
 
@@ -44,7 +43,7 @@ class Edited:
     changed: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TagInUse:
     """A tag, how many entries have it, and the other tags that read the same."""
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.errors import InvalidUrl, NotFound, StoreError
@@ -31,7 +32,6 @@ from archiver.services.naming import find_entry
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, parse_url
 from archiver.urls.pasted import with_scheme, without_trackers
-from archiver.values import frozen
 from archiver.warc.entry_record import SnapshotRecord
 from archiver.warc.extension import read_provenance
 
@@ -39,7 +39,7 @@ MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SaveResult:
     """What became of the URLs of one request: ``accepted`` is safe in the queue."""
 
@@ -47,7 +47,7 @@ class SaveResult:
     rejected: tuple[Rejected, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class KeptAddress:
     """An address that is in the archive: as it was given, its entry, and its first snapshot.
 
@@ -62,7 +62,7 @@ class KeptAddress:
     others: tuple[Entry, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Pasted:
     """Addresses that are to be saved.
 
@@ -77,7 +77,7 @@ class Pasted:
     fresh: tuple[str, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EntryDetail:
     """An entry with its newest job, its snapshots, and the attempts that failed, newest first.
 
@@ -93,7 +93,7 @@ class EntryDetail:
     twins: tuple[Entry, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SnapshotDetail:
     """A snapshot with all that is known of it.
 

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -26,7 +26,6 @@ from archiver.services.exporting import Exporting, heading_of, noted
 from archiver.services.lists import Lists, Written
 from archiver.services.manifest import Selected
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 from archiver.wire.moments import read_iso, write_iso
 
 MARK_SECONDS = 2.0
@@ -34,7 +33,7 @@ MARK_SECONDS = 2.0
 OnProgress = Callable[[int], None]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Mark:
     """How far a list is written.
 
@@ -51,7 +50,7 @@ class Mark:
     size: int = 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class WholeFile:
     """An export that is done.
 
@@ -156,7 +155,7 @@ class ExportFiles:
         return json.dumps([file.kind.key, asdict(file.selected), *self._db.identity()])
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Wanted:
     """An export, where it is to lie, and what there is of it."""
 

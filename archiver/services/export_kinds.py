@@ -1,5 +1,7 @@
 """Every form in which entries are taken away: the page, the command and the docs come from here."""
 
+from dataclasses import dataclass
+
 from archiver.formats.bookmarks_html import BOOKMARKS_HTML
 from archiver.formats.feeds import ATOM
 from archiver.formats.list_writer import ListForm
@@ -8,10 +10,9 @@ from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES
 from archiver.formats.own_schema import schema_text
 from archiver.model.message import marked
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ExportKind:
     """One form.
 

@@ -11,7 +11,7 @@ when the first was shown: what is saved meanwhile moves nothing to another page.
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from archiver.index import browsing, entries, list_rows, ordering, search
 from archiver.index.connection import AsyncConnection
@@ -23,14 +23,13 @@ from archiver.query.tree import EVERYTHING
 from archiver.services.cursors import Turn, damaged
 from archiver.services.ranked import behind, best, candidates
 from archiver.services.walking import LEAST_LOOK, MOST_LOOK, MOST_LOOKED_AT, Found, Walk
-from archiver.values import frozen
 
 SORTED = 3000
 """Entries that are put in another order than that of their coming."""
 _BY_DAY = (Sort.NEWEST, Sort.OLDEST)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Page:
     """A page of a list.
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from archiver.errors import StoreError
@@ -20,7 +20,6 @@ from archiver.store import scanning
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import Shelf
 from archiver.store.survey import PassedBy, SegmentFile, Survey
-from archiver.values import frozen
 from archiver.warc.record import RecordType
 from archiver.warc.verify import watch
 
@@ -35,7 +34,7 @@ _REPLACED = "It was compacted or joined meanwhile: verify again for what took it
 TORN = "A record that a killed writer left half done; no part of the archive:"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Something to be known: where, and what, in a sentence.
 
@@ -50,7 +49,7 @@ class Finding:
     is_wrong: bool = True
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a reading of the segments has come."""
 
@@ -59,7 +58,7 @@ class Progress:
     bytes_total: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Checked:
     """A record that was read back.
 
@@ -76,7 +75,7 @@ class _Checked:
     answer: RecordId | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Stretch:
     """Records of a segment: all that begin from one byte to another, both included."""
 

@@ -4,15 +4,15 @@ Their values are never shown, logged, exported or written into WARC files.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from archiver.errors import InputError
 from archiver.net.given_cookies import MOST_BYTES, CookieFile, cookies_in
-from archiver.values import frozen
 from archiver.wire.cookies import MOST_COOKIES, Cookie, read_cookies
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NamedCookie:
     """A cookie without its value.
 
@@ -31,7 +31,7 @@ class NamedCookie:
     is_secure: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CookiesTaken:
     """What became of a file of cookies: how many are kept, and the lines that are none."""
 

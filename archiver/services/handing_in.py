@@ -4,6 +4,7 @@ For what stands behind a login or a wall. Nothing of it is fetched, and it is ma
 """
 
 import asyncio
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BufferedReader
 
@@ -20,7 +21,6 @@ from archiver.services.archives import Archives
 from archiver.services.import_reading import kind_of_file
 from archiver.services.imports import Imports
 from archiver.urls.pasted import with_scheme
-from archiver.values import frozen
 from archiver.wire.moments import read_iso
 from archiver.wire.sniff import is_html, sniff
 
@@ -33,7 +33,7 @@ NO_PAGE = (
 NO_ADDRESS = "The page does not say where it was: give its address, too."
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HandedIn:
     """What became of a file that was handed in.
 
@@ -54,7 +54,7 @@ class HandedIn:
     timestamp: Timestamp | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Given:
     """What a person says of a file that they hand in.
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_hex
 
@@ -46,14 +46,13 @@ from archiver.services.editing import Editing
 from archiver.services.entries import Entries, SnapshotDetail
 from archiver.services.reader import article_of
 from archiver.services.search import Search, matching_entries
-from archiver.values import frozen
 from archiver.warc.web_annotation import CONTEXT, write_web_annotation
 from archiver.wire.text import well_formed
 
 PAGE = 200
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HighlightedEntry:
     """An entry, and those of its highlights that were asked for."""
 
@@ -61,7 +60,7 @@ class HighlightedEntry:
     highlights: tuple[Highlight, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HighlightList:
     """A page of what was marked, entry by entry; ``after`` is the cursor of the next."""
 
@@ -69,7 +68,7 @@ class HighlightList:
     after: str | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Highlighted:
     """A highlight that was made or changed, and the edit by which that can be undone."""
 

@@ -1,11 +1,12 @@
 """Every kind of file that can be imported, as people are told: one table for page and command."""
 
+from dataclasses import dataclass
+
 from archiver.formats.importers import IMPORTERS
 from archiver.model.message import marked
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class KnownFormat:
     """One kind of file.
 

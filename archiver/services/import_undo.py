@@ -7,7 +7,7 @@ gone on with when it is asked for again.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import reduce
 
@@ -25,7 +25,6 @@ from archiver.query.tree import Condition, Is, write
 from archiver.services.import_status import ImportStatuses
 from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 
 BATCH = 250
 """Entries of one transaction: whoever else wants to write comes in between."""
@@ -34,7 +33,7 @@ SHARED_BATCH = 1_000
 log = get_log(__name__)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class UndoPlan:
     """What undoing an import would do.
 

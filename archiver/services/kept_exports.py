@@ -5,8 +5,9 @@ Each is a file ``NAME`` beside ``NAME.wanted``, which says what it is of; who st
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,23 +15,21 @@ from archiver.errors import ArchiverError, InputError, NotFound
 from archiver.kept_file import UNFINISHED, KeptFile
 from archiver.logs import get_log
 from archiver.model.listing import ListingQuery
-from archiver.patterns import late_pattern
 from archiver.services.export_files import ExportFiles, WholeFile, forget, size_so_far
 from archiver.services.export_kinds import BY_KEY, ExportKind
 from archiver.services.manifest import Selected
-from archiver.values import frozen
 
 MOST_KEPT = 20
-NAME = late_pattern(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
+NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
 _WANTED = ".wanted"
 _MOST_WANTED = 64 << 10
-_OTHERS = late_pattern("[^a-z0-9]+")
+_OTHERS = re.compile("[^a-z0-9]+")
 _UNFORESEEN = "It could not be written; the log says why. Delete it, and ask for another form."
 
 log = get_log(__name__)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class KeptExport:
     """One export.
 

@@ -5,6 +5,7 @@ Who reads which, and what becomes of it then, is of ``imports``.
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from archiver.errors import ArchiverError, UnreadableFile
@@ -15,7 +16,6 @@ from archiver.model.choices import Choices
 from archiver.services.import_reading import UNFORESEEN, ImportReader, kind_of_file
 from archiver.services.import_status import ImportStatuses
 from archiver.services.kept_uploads import KeptUploads
-from archiver.values import frozen
 
 REST_SECONDS = 15.0
 GONE = (
@@ -26,7 +26,7 @@ GONE = (
 log = get_log(__name__)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class KeptImport:
     """An import whose file lies here until it is read."""
 

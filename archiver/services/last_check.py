@@ -3,11 +3,11 @@
 import asyncio
 import json
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from archiver.kept_file import KeptFile
-from archiver.values import frozen
 from archiver.wire.moments import read_iso, write_iso
 
 VERIFIED = "verified"
@@ -15,7 +15,7 @@ MOST_BYTES = 4096
 _MODE = 0o644
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LastCheck:
     """What reading everything back found.
 

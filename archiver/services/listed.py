@@ -1,7 +1,7 @@
 """What a list shows of each entry, in as many queries as there are kinds of things."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from archiver.finishing import both
 from archiver.index import documents, likenesses
@@ -12,10 +12,9 @@ from archiver.model.entry import Entry
 from archiver.model.likeness import NO_EMBLEMS, Emblems
 from archiver.model.page import PageMetadata
 from archiver.query.snippet import Marked
-from archiver.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListedEntry:
     """An entry in a list.
 

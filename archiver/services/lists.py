@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import IO
 
@@ -10,7 +11,6 @@ from archiver.index import entries, snapshots
 from archiver.index.database import Database
 from archiver.model.exported import Exported
 from archiver.services.export_plan import read_plan
-from archiver.values import frozen
 
 PAGE = 100
 """Entries that are written at once: each may say half a megabyte."""
@@ -18,7 +18,7 @@ MOST_SNAPSHOTS = 1_000
 """Of one entry that are told of, the newest."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Written:
     """Some of a list: its text, how many lines of the plan are written with it, and a flag.
 

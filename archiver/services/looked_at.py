@@ -6,13 +6,14 @@ knows its name for as long as nobody said what becomes of it.
 
 import asyncio
 import json
+import re
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from archiver.errors import NotFound, StoreUnavailable
 from archiver.index.database import Database
-from archiver.patterns import late_pattern
 from archiver.services.kept_uploads import (
     LOOKED_AT,
     NOT_KEPT,
@@ -23,13 +24,12 @@ from archiver.services.kept_uploads import (
     noted_look,
 )
 from archiver.store.files import sync_file
-from archiver.values import frozen
 
 _NAME = ".name"
-_TOKEN = late_pattern(r"[0-9a-f]{32}")
+_TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LookedAt:
     """A file that waits for somebody to say what becomes of it."""
 

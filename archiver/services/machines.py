@@ -1,6 +1,7 @@
 """Who works an archive: the processes that write, by machine, and machines that are lost."""
 
 import asyncio
+from dataclasses import dataclass
 
 from archiver.errors import InputError, NotFound
 from archiver.index import lost, segments, writers
@@ -11,12 +12,11 @@ from archiver.ledger.burying import bury
 from archiver.ledger.interrupted_imports import settle_interrupted
 from archiver.model.failure import Failure, FailureKind
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 
 _WAS_LOST = "It was lost with the machine {}, before it was uploaded. Save it again."
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Forgotten:
     """What a machine took along.
 

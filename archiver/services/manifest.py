@@ -6,19 +6,18 @@ passes over those that jump to its front. So the rows are noted first, all withi
 
 from array import array
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from archiver.index import entries, gone, segments, snapshots, unrecorded
 from archiver.index.database import AsyncConnection, Database
 from archiver.model.capture import HashUrl
 from archiver.model.listing import ListingQuery
 from archiver.services.search import matching_entries
-from archiver.values import frozen
 
 PAGE = 5000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Selected:
     """What is to be exported.
 
@@ -36,7 +35,7 @@ class Selected:
         return self.hash_url is None and self.query == ListingQuery()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What an export holds.
 

@@ -6,6 +6,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import IO, cast
@@ -32,7 +33,6 @@ from archiver.services.manifest import Selected, draw_up
 from archiver.services.packages import Sink
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, parse_url
-from archiver.values import frozen
 
 MOST_LINKS = 2_000
 """Of an article, that are led to other entries."""
@@ -41,7 +41,7 @@ _MODE = 0o644
 _SUFFIXES = PICTURES | {"image/avif": "avif", "image/bmp": "bmp", "image/x-icon": "ico"}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Member:
     """A file of the tree: where it lies in it, and what it holds. An entry's text comes last."""
 

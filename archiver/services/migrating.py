@@ -8,7 +8,7 @@ is known to the folder, so what was broken off goes on when it is asked for agai
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from archiver.archive import open_archive, open_store_alone, store_no_more, where_it_lies
 from archiver.config import Settings
@@ -18,7 +18,6 @@ from archiver.index.database import Database
 from archiver.services.reindexing import ReindexProgress, ReindexReport, reindex
 from archiver.store.machine import machine_of
 from archiver.store.shelf import UploadingShelf
-from archiver.values import frozen
 
 _ONE_AT_A_TIME = (
     "The index stays on its server, which knows it with the other store. Move the index to a file "
@@ -31,7 +30,7 @@ _ON_OTHERS = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Places:
     """Where an archive lies; None is its folder.
 
@@ -47,7 +46,7 @@ class Places:
         return " and ".join(filter(None, (self.index, self.store))) or "folder"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Moved:
     """What was moved: how many segments went, and what was built; None where it stayed."""
 

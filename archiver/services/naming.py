@@ -1,17 +1,18 @@
 """Which entry somebody means: by its hash_url, the beginning of one, or its URL."""
 
+import re
+
 from archiver.errors import InputError, InvalidUrl, NotFound
 from archiver.index import entries
 from archiver.index.database import AsyncConnection
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
-from archiver.patterns import late_pattern
 from archiver.urls.parse import hash_url, is_hash_url, parse_url
 from archiver.urls.pasted import with_scheme
 
 _FEWEST = 4
 _LONGEST_SHOWN = 100
-_BEGINNING = late_pattern("[0-9a-f]{1,31}")
+_BEGINNING = re.compile("[0-9a-f]{1,31}")
 
 
 async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:

@@ -17,7 +17,6 @@ from archiver.ledger.visit_result import VisitResult
 from archiver.model.failure import Failure, FailureKind, Reason
 from archiver.model.job import Job, Lease, QueueCounts
 from archiver.services.crawling import Crawling
-from archiver.values import frozen
 
 MOST_JOBS = 50
 MOST_HOSTS = 25
@@ -30,7 +29,7 @@ CANCELLED = Failure(FailureKind.CANCELLED, "You cancelled it.")
 _BULK = 1
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Work:
     """The crawl as it stands.
 
@@ -59,7 +58,7 @@ class Work:
         return known if known < MOST_FAILED else max(known, self.counts.failed)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Room:
     """What takes most room: by media type, and by site."""
 

@@ -1,7 +1,7 @@
 """The best of what a query finds: all words before some, and no more looked at than is told."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from archiver.index import ranking, search
 from archiver.index.connection import AsyncConnection
@@ -11,7 +11,6 @@ from archiver.index.search import Question
 from archiver.index.search_tables import PART_SIZE
 from archiver.query.tree import Node, Term, conjuncts, either, every
 from archiver.services.walking import Found, Walk
-from archiver.values import frozen
 
 CANDIDATES = 1000
 """Of the newest that match, and of the newest that match in their names, so many are ranked."""
@@ -20,7 +19,7 @@ ENOUGH = 10
 MOST_WORDS = 8
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Ranked:
     """What was found, the best first.
 

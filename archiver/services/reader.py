@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
 
 from archiver.errors import InputError, InvalidQuery, InvalidUrl, NotFound
@@ -23,13 +23,12 @@ from archiver.rewrite.article import lead_to_entries, links_of, without_title
 from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
 from archiver.services.search import Beside, Search
 from archiver.urls.parse import hash_url, parse_url
-from archiver.values import frozen
 
 MOST_LINKS = 2_000
 """Of an article, that are looked up in the archive."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PlacedHighlight:
     """A highlight, and whether its words stand in the article that is shown."""
 
@@ -37,7 +36,7 @@ class PlacedHighlight:
     is_placed: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reading:
     """An entry to be read.
 

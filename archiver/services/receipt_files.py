@@ -9,6 +9,7 @@ import asyncio
 import gzip
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -24,7 +25,6 @@ from archiver.index import receipts
 from archiver.index.database import Database
 from archiver.logs import get_log
 from archiver.model.importing import Outcome, ReceiptRow
-from archiver.patterns import late_pattern
 from archiver.warc.entry_record import FORMAT
 
 PAGE = 5_000
@@ -32,7 +32,7 @@ MOST_LINE = 1 << 20
 _LEVEL = 2
 _packing = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
 _PART = ".part"
-_NAME = late_pattern(r"(\d{8}T\d{6}Z)-(\d{1,18})\.jsonl\.gz")
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{1,18})\.jsonl\.gz")
 _BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
 """What a file raises that was cut or changed."""
 

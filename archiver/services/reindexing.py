@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -44,7 +45,6 @@ from archiver.services.shared_copies import write_copies
 from archiver.services.stretches import MOST, stretches
 from archiver.store.machine import machine_of
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 from archiver.warc.record import Record
 
 MOST_OWED = 100_000
@@ -58,7 +58,7 @@ SOFTWARE = f"archiver/{__version__}"
 log = get_log(__name__)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReindexProgress:
     """How many records were read so far, and how many snapshots made of them."""
 
@@ -66,7 +66,7 @@ class ReindexProgress:
     snapshots: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReindexReport:
     """What was built, what was carried over, and what could not be used."""
 

@@ -6,7 +6,7 @@ on their way before its last are read, and no page is held whole.
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from archiver.config import Settings
@@ -21,7 +21,6 @@ from archiver.replay.content import PIECE, gather, part, rewritten
 from archiver.replay.presentation import Rewriting, has_start, head_of_revisit, present
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 from archiver.warc.http_block import open_payload
 from archiver.warc.reader import StoredRecord
 from archiver.wire.coding import decode
@@ -36,7 +35,7 @@ STANDING = ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html; cha
 """The head that a page is shown with as it stood in a browser."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Replayed:
     """An answer.
 

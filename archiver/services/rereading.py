@@ -7,6 +7,7 @@ Nothing is fetched. What is read supersedes what an older extractor read
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.deferred_extraction import DeferredExtraction, Reread
@@ -21,13 +22,12 @@ from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION
 from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
-from archiver.values import frozen
 
 STRETCH = 1000
 """Rows that are looked through in one go."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Revision:
     """A snapshot whose article was read again, and what became of its text."""
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from archiver.errors import InputError
 from archiver.finishing import both
@@ -33,7 +33,6 @@ from archiver.services.listed import ListedEntry, shown_of
 from archiver.services.questions import question_of, sort_of, tree_of
 from archiver.services.walking import Walk
 from archiver.store.segments import SegmentStore
-from archiver.values import frozen
 
 MOST_PER_PAGE = 200
 MOST_LOOKED_BACK = 20
@@ -43,7 +42,7 @@ FEW = 3
 NOTHING = Summary(0, has_more=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Listing:
     """A page of a list.
 
@@ -66,7 +65,7 @@ class Listing:
     meant: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Neighbour:
     """An entry beside another one in a list, and the cursor of the page it is on."""
 
@@ -74,7 +73,7 @@ class Neighbour:
     after: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Beside:
     """What stands before and behind an entry on a page of a list, and at the head of the next."""
 
@@ -83,7 +82,7 @@ class Beside:
     behind: Neighbour | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Overview:
     """The archive in numbers, and what is being fetched now."""
 
@@ -94,7 +93,7 @@ class Overview:
     under_way: tuple[Job, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Found:
     """A page, the tree that it answers, and what all that this matches are."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 
@@ -23,7 +23,6 @@ from archiver.model.requisite import RequisiteOutcome
 from archiver.services.manifest import Manifest, Selected, draw_up
 from archiver.store.segments import SegmentStore
 from archiver.store.sorting import SortedLines
-from archiver.values import frozen
 from archiver.warc.record import Record, RecordType
 
 PAGE = 1000
@@ -32,7 +31,7 @@ TOGETHER = 50
 MOST_HOPS = 20
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Piece:
     """A stretch of a segment that is copied as it is, and the captures in it."""
 

@@ -8,6 +8,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.archive import LOCKS
@@ -23,7 +24,6 @@ from archiver.store.locks import alone
 from archiver.store.segments import SegmentStore
 from archiver.store.shelf import UploadingShelf
 from archiver.store.survey import SegmentFile
-from archiver.values import frozen
 
 LOOK_SECONDS = 1.0
 FIRST_REST_SECONDS = 1.0
@@ -35,7 +35,7 @@ AT_ONCE = 500
 log = get_log(__name__)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Backlog:
     """What is on this machine and not in the store.
 

@@ -1,7 +1,7 @@
 """Walks through all that a query matches, newest first or oldest first, a stretch at a time."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from archiver.index import beginnings, browsing, list_rows, search, witnesses
 from archiver.index.connection import AsyncConnection
@@ -11,7 +11,6 @@ from archiver.index.search import Question, Seen
 from archiver.index.search_tables import PART_SIZE
 from archiver.model.listing import Sort
 from archiver.query.tree import EVERYTHING
-from archiver.values import frozen
 
 LEAST_LOOK, MOST_LOOK = 100, 5000
 """Rows that are looked at in one go; it grows while few of them pass."""
@@ -23,7 +22,7 @@ ENOUGH_READ = 64
 """Of so many that were found by reading documents a page is made, and no more are read for it."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Found:
     """Entries of a stretch of a walk, in order, in columns.
 

@@ -5,13 +5,13 @@ many there are, so it is there once all of them are, and half of one is none. Fu
 """
 
 import os
+import re
 from datetime import datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from archiver.errors import StoreUnavailable
-from archiver.patterns import late_pattern
 
 if TYPE_CHECKING:  # whoever has no bucket loads no driver
     from archiver.store.bucket import Bucket
@@ -20,7 +20,7 @@ FOLDER = "uploads"
 PIECE_BYTES = 16 << 20
 """So much of a file is held in memory while it goes there or comes back."""
 UNFINISHED = ".part"
-_PIECE = late_pattern(FOLDER + r"/([0-9a-f]{32})/(\d{1,6})-(\d{1,6})")
+_PIECE = re.compile(FOLDER + r"/([0-9a-f]{32})/(\d{1,6})-(\d{1,6})")
 """What has another name in that folder is not ours, and never removed."""
 
 

@@ -7,6 +7,7 @@ a refused signature holds parts of what was signed.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -17,7 +18,6 @@ from obstore import exceptions
 from obstore.store import S3Store
 
 from archiver.errors import StoreUnavailable
-from archiver.patterns import late_pattern
 
 LISTED_AT_ONCE = 1000
 RETRIES = 2
@@ -33,8 +33,8 @@ _REFUSALS = frozenset(
 _NO_BUCKET = "NoSuchBucket"
 _OTHER_CLOCK = "RequestTimeTooSkewed"
 _NO_RANGES = frozenset({"InvalidRange", "416"})
-_CODE = late_pattern(r"<Code>(\w{1,64})</Code>")
-_STATUS = late_pattern(r"\b(?:status|code):? ?(\d{3})\b")
+_CODE = re.compile(r"<Code>(\w{1,64})</Code>")
+_STATUS = re.compile(r"\b(?:status|code):? ?(\d{3})\b")
 _REFUSED = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
 
 

@@ -10,13 +10,12 @@ still, the joining never came to its end: then it is the joined one that is not 
 are gone, it was the compaction that made the edition which did not, and the joined one is read.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
-from archiver.patterns import late_pattern
-
-_NAME = late_pattern(
+_NAME = re.compile(
     r"(?P<stem>archiver-(?P<created>\d{14})-(?P<writer>[0-9a-f]{12})-(?P<first>\d{5,})"
     r"(?:-(?P<last>\d{5,}))?)"
     r"(?:\.(?P<edition>[1-9]\d{0,8}))?\.warc\.gz"

@@ -1,6 +1,7 @@
 """Reads segments in order, from record to record, over whatever is damaged between them."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +10,6 @@ from isal import isal_zlib
 from archiver.errors import InvalidRecord, StoreError, TornRecord
 from archiver.model.capture import Location
 from archiver.store.files import ReadOnly, SegmentBytes
-from archiver.values import frozen
 from archiver.warc.members import DAMAGED, Member, Source
 from archiver.warc.reader import StoredRecord, iterate, read_record
 
@@ -30,7 +30,7 @@ _LEAST_MEMBER = _MEMBER_HEAD_BYTES + 2 + 2 * _END_BYTES
 _LEAST_CONTENT = len("WARC/1.1\r\n\r\n")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Scanned:
     """A record met in a scan."""
 
@@ -47,7 +47,7 @@ class Scanned:
         return Location(self.segment, self.record.offset, self.record.finish())
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Damage:
     """A stretch of a segment that can't be read, and why.
 

@@ -4,26 +4,25 @@ A file that can't be used is told of and passed by; it never keeps the others fr
 """
 
 import os
+import re
 import stat
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from archiver.errors import StoreError
-from archiver.patterns import late_pattern
 from archiver.store.editions import is_ours, superseded, writer_of
 from archiver.store.files import ReadOnly
-from archiver.values import frozen
 from archiver.warc.reader import StoredRecord, read_record
 from archiver.warc.record import RecordType
 
 SUFFIX = ".warc.gz"
 SOFTWARE = "archiver/"
 _MOST_WARCINFO_BYTES = 64 << 10
-_TORN = late_pattern(r".+\.warc\.gz(\.\d+)?\.torn")
+_TORN = re.compile(r".+\.warc\.gz(\.\d+)?\.torn")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SegmentFile:
     """A segment on disk: its name and its size in bytes."""
 
@@ -36,7 +35,7 @@ class SegmentFile:
         return writer_of(self.name)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PassedBy:
     """A file among the segments that is not used, and why.
 
@@ -51,7 +50,7 @@ class PassedBy:
     is_loss: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Survey:
     """A directory of segments; each part by name.
 

@@ -8,21 +8,20 @@ import ada_url
 from archiver.errors import InvalidUrl
 from archiver.model.capture import HashUrl
 from archiver.model.row_problems import NO_SCHEME, OTHER_SCHEME, TOO_LONG
-from archiver.patterns import late_pattern
 from archiver.urls.pasted import with_scheme
 
 MOST_CHARACTERS = 8192
 """Longer addresses are refused: servers refuse them too, and every index row holds one."""
 MOST_OF_HOST = 253
 """Characters; no name that can be looked up has more (RFC 1035 §2.3.4)."""
-_HASH_URL = late_pattern(r"[0-9a-f]{32}\Z")
-_SCHEME = late_pattern(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_FORBIDDEN = late_pattern("[\0\ud800-\udfff]")
-_BEYOND_ASCII = late_pattern("[\x80-\xff]")
+_HASH_URL = re.compile(r"[0-9a-f]{32}\Z")
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_FORBIDDEN = re.compile("[\0\ud800-\udfff]")
+_BEYOND_ASCII = re.compile("[\x80-\xff]")
 _KEPT = ("http://", "https://")
 # What a browser's parser gives back as it is: a name that is no number and needs no Unicode, no
 # port, no segment that could be "." or "..", nothing that is escaped or has to be.
-_AS_IT_IS = late_pattern(
+_AS_IT_IS = re.compile(
     r"https?://(?![^/]*xn--)(?:[a-z0-9-]++\.)++[a-z]++"
     r"(?:/(?:[\w~!$&'()*+,;=:@-][\w~!$&'()*+,;=:@.%-]*+)?+)++"
     r"(?:\?[\w~!$&()*+,;=:@/?.%-]*+)?+",

@@ -1,17 +1,16 @@
 """Addresses as people paste them: without a scheme, and with what tells who sent them: pure."""
 
+import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from urllib.parse import unquote_plus
 
-from archiver.patterns import late_pattern
-
-_SCHEME = late_pattern(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
-_HOST = late_pattern(
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
+_HOST = re.compile(
     r"(?:(?P<name>(?:(?!-)[\w-]+\.)+[^\W\d_][\w-]+\.?)|localhost|(?:\d{1,3}\.){3}\d{1,3}|\[[\da-fA-F:.]+\])"
     r"(?::(?P<port>[0-9]{1,5}))?(?:[/?#]|$)"
 )
-_NAME = late_pattern(r"[\w.-]+")
+_NAME = re.compile(r"[\w.-]+")
 _ENDINGS = (
     "js mjs ts tsx jsx css scss html htm xhtml php asp aspx jsp txt rst adoc tex bib log json "
     "jsonl xml yml yaml toml ini cfg conf env csv tsv sql ipynb rb kt cpp hpp lua bat pdf "

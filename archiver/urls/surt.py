@@ -6,18 +6,17 @@ OpenWayback) canonicalise as Google's Safe Browsing does and then as the Interne
 so does this; ``benchmarks/surt_oracle.py`` compares.
 """
 
+import re
 from functools import lru_cache
 from importlib import import_module
 from urllib.parse import unquote_to_bytes
 
-from archiver.patterns import late_pattern
-
 REMEMBERED = 4096
 """Keys at hand: what was fetched is looked for, written down and indexed by the same one."""
-_WWW = late_pattern(r"www\d*\.")
+_WWW = re.compile(r"www\d*\.")
 _PORTS_LEFT_OUT = {"http": ("80", "0"), "https": ("443", "0")}
 _HEX = frozenset("0123456789ABCDEFabcdef")
-_ESCAPED = late_pattern(r"[^!-~]|[#%]")
+_ESCAPED = re.compile(r"[^!-~]|[#%]")
 _SESSIONS = "archiver.urls.sessions"
 """Few addresses have one, and a short command none."""
 

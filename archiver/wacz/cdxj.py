@@ -3,13 +3,13 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from isal import igzip
 
 from archiver.model.capture import Capture
 from archiver.urls.surt import surt
-from archiver.values import frozen
 
 LINES_A_BLOCK = 1024
 INDEX = "index.cdx.gz"
@@ -31,7 +31,7 @@ def cdxj_line(capture: Capture, *, filename: str, offset: int) -> str:
     return f"{surt(capture.url)} {capture.timestamp} {json.dumps(fields)}\n"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class IndexBlock:
     """A gzip member of sorted lines, and the line that leads to it."""
 

@@ -3,11 +3,11 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from archiver.memento.timestamps import to_datetime
 from archiver.model.entry import Snapshot
-from archiver.values import frozen
 from archiver.wire.moments import write_iso
 
 WACZ_VERSION = "1.1.1"
@@ -22,7 +22,7 @@ PAGES_HEAD = json.dumps(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Resource:
     """A file of the package: its path, its size in bytes, and its sha256 in hex."""
 

@@ -12,10 +12,10 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import IO, BinaryIO
 
 from archiver.errors import UnreadableFile
-from archiver.values import frozen
 from archiver.wacz.window import FileWindow
 from archiver.wire.text import well_formed
 
@@ -46,7 +46,7 @@ _DAMAGED = (
 """What ``zipfile`` raises; RuntimeError and its NotImplementedError for what is not read."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListedPage:
     """A line of ``pages.jsonl``: a URL, when it was captured as ISO 8601, and its title."""
 

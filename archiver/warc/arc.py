@@ -7,19 +7,18 @@ A record is a line of fields, then its content; the first describes the file
 import re
 
 from archiver.errors import InvalidRecord
-from archiver.patterns import late_pattern
 from archiver.warc.foreign import ForeignBlock, ForeignFile, ForeignRecord, UnusableHead
 from archiver.warc.moments import read_moment
 from archiver.warc.unpacked import Forward, Unpacked
 
 FIRST = b"filedesc:"
 """What an ARC file begins with."""
-BEGINS = late_pattern(
+BEGINS = re.compile(
     rb"[A-Za-z][A-Za-z0-9+.-]{0,30}:[^\n]{1,8000}? (?:[0-9A-Fa-f.:]{2,45}|-) \d{8,17} [^\n]"
 )
-_IP = late_pattern(r"[0-9A-Fa-f.:]{2,45}|-")
-_DATE = late_pattern(r"\d{8,17}", re.ASCII)
-_LENGTH = late_pattern(r"\d{1,18}", re.ASCII)
+_IP = re.compile(r"[0-9A-Fa-f.:]{2,45}|-")
+_DATE = re.compile(r"\d{8,17}", re.ASCII)
+_LENGTH = re.compile(r"\d{1,18}", re.ASCII)
 _NOWHERE = ("-", "0.0.0.0")  # noqa: S104 - an address that was not known
 
 

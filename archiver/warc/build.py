@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from archiver.model.capture import RecordId
 from archiver.model.exchange import Exchange
-from archiver.values import frozen
 from archiver.warc.record import Record, RecordType, new_record_id
 from archiver.wire.moments import write_iso
 
@@ -17,7 +17,7 @@ SAME_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Original:
     """The earlier record that holds a payload: its id, URL and date."""
 

@@ -2,14 +2,14 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable
 
 from archiver.errors import InvalidRecord
 from archiver.model.capture import PayloadDigest
-from archiver.patterns import late_pattern
 
 OURS = "sha256"
-_LABELLED = late_pattern(rf"{OURS}:[0-9a-f]{{64}}")
+_LABELLED = re.compile(rf"{OURS}:[0-9a-f]{{64}}")
 _KNOWN = frozenset({"sha256", "sha1", "md5", "sha512"})
 
 

@@ -6,7 +6,7 @@ reader passes over those it does not know.
 """
 
 import json
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -20,7 +20,6 @@ from archiver.model.limit import known_limits
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.rendering import Look, Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
-from archiver.values import frozen
 from archiver.warc.annotation import iso, read_annotation, text, write_annotation
 from archiver.wire.moments import read_iso
 
@@ -40,7 +39,7 @@ _HASH_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SnapshotRecord:
     """What a visit brought.
 
@@ -83,7 +82,7 @@ class SnapshotRecord:
         return [self.article, *likenesses] if self.article else likenesses
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EntryRecord:
     """One metadata record: an entry with a snapshot, with a failure, or as it was changed.
 

@@ -12,17 +12,15 @@ from datetime import datetime
 from typing import Protocol
 
 from archiver.errors import InvalidRecord, StoreError, TornRecord
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 from archiver.warc.members import PIECE
 from archiver.warc.moments import read_moment
 from archiver.warc.unpacked import Forward, Unpacked
 from archiver.wire.head import WHITESPACE
 
 MOST_HEAD_BYTES = 64 << 10
-VERSION = late_pattern(rb"WARC/\d{1,2}\.\d{1,2}[ \t\r]*\n", re.IGNORECASE)
-BEGINS = late_pattern(rb"WARC/\d", re.IGNORECASE)
-_LENGTH = late_pattern(r"\d{1,18}", re.ASCII)
+VERSION = re.compile(rb"WARC/\d{1,2}\.\d{1,2}[ \t\r]*\n", re.IGNORECASE)
+BEGINS = re.compile(rb"WARC/\d", re.IGNORECASE)
+_LENGTH = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class Content(Protocol):
@@ -115,7 +113,7 @@ class ForeignRecord:
         return self.fields.get(name, "")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """A stretch of a file that no record could be read from: where it begins, and why."""
 

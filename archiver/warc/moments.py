@@ -4,15 +4,14 @@ import re
 from datetime import UTC, datetime, timedelta, timezone
 
 from archiver.errors import InvalidRecord
-from archiver.patterns import late_pattern
 from archiver.wire.moments import in_utc
 
-_W3C = late_pattern(
+_W3C = re.compile(
     r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?)?)?)?"
     r" ?(Z|UTC|[+-]\d{2}:?\d{2})?",
     re.ASCII | re.IGNORECASE,
 )
-_DIGITS = late_pattern(r"(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?\d*", re.ASCII)
+_DIGITS = re.compile(r"(\d{4})(\d{2})?(\d{2})?(\d{2})?(\d{2})?(\d{2})?\d*", re.ASCII)
 _LEAP_SECOND = 60
 
 

@@ -1,12 +1,12 @@
 """A WARC record as a value."""
 
 import os
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import BinaryIO
 
 from archiver.model.capture import RecordId
-from archiver.values import frozen
 
 IDS_AT_ONCE = 256
 _VARIANTS = "89ab"
@@ -26,7 +26,7 @@ class RecordType(StrEnum):
     CONTINUATION = "continuation"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Record:
     """A record that is to be written.
 

@@ -1,16 +1,16 @@
 """A highlight as a W3C Web Annotation (https://www.w3.org/TR/annotation-model/), and back."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from archiver.model.highlight import Colour, Highlight
-from archiver.patterns import late_pattern
 from archiver.wire.moments import read_iso, write_iso
 from archiver.wire.text import well_formed
 
 CONTEXT = "http://www.w3.org/ns/anno.jsonld"
 _ID = "urn:archiver:highlight:"
-_KNOWN_ID = late_pattern(r"[0-9a-f]{16}")
+_KNOWN_ID = re.compile(r"[0-9a-f]{16}")
 
 
 def write_web_annotation(highlight: Highlight, source: str = "") -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """What the pages show by which people come in, and come back to what they had typed."""
 
+from dataclasses import dataclass
+
 from archiver.model.access import Session, Token
 from archiver.model.message import Message
-from archiver.values import frozen
 from archiver.web.refused_words import Fact
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SessionView:
     """A session, and whether it is the one of whoever looks at it."""
 
@@ -15,7 +16,7 @@ class SessionView:
     is_this: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AccessView:
     """Who may come in.
 
@@ -37,7 +38,7 @@ class AccessView:
     title: str | Message = Message("Access")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LoginView:
     """The form for the password.
 
@@ -52,7 +53,7 @@ class LoginView:
     title: str | Message = Message("Sign in")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SendAgainView:
     """A form that was not carried out, to be sent by hand.
 

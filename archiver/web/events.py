@@ -8,6 +8,7 @@ last of them in ``Last-Event-ID``, as browsers do, misses none.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
@@ -16,7 +17,6 @@ from aiohttp import web
 from archiver.errors import InputError
 from archiver.model.importing import ImportStatus
 from archiver.model.job import Change, ChangeCursor, Job
-from archiver.patterns import late_pattern
 from archiver.services.following import Following
 from archiver.web.api.answers import adapter
 from archiver.web.api.questions import number, numbers
@@ -32,7 +32,7 @@ _HEADERS = {
 _END = b"event: end\ndata: {}\n\n"
 _HEARTBEAT = b": still here\n\n"
 
-_PLACE = late_pattern(r"([0-9]{1,18})-([0-9]{1,19})")
+_PLACE = re.compile(r"([0-9]{1,18})-([0-9]{1,19})")
 _LARGEST = (1 << 63) - 1
 
 News = Job | ImportStatus | Change | ChangeCursor

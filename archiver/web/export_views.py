@@ -1,14 +1,15 @@
 """What the page of exports shows."""
 
+from dataclasses import dataclass
+
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.export_kinds import EXPORTS, ExportKind
 from archiver.services.kept_exports import KeptExport
-from archiver.values import frozen
 from archiver.web.views import Refusal
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ExportView:
     """Every form that there is, of everything or of what a search finds, and what is kept.
 

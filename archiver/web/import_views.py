@@ -1,5 +1,7 @@
 """What the pages of imports show, as ``views`` has it of all others."""
 
+from dataclasses import dataclass
+
 from archiver.model.choices import Choices, ColumnRole
 from archiver.model.failure import Reason
 from archiver.model.folder_path import folder_names, folder_path
@@ -8,12 +10,11 @@ from archiver.model.message import Message
 from archiver.model.survey import ImportSurvey
 from archiver.services.import_kinds import KnownFormat
 from archiver.services.import_undo import UndoPlan
-from archiver.values import frozen
 
 MOST_PICKABLE = 500
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportView:
     """The form for a file, what it may be, and the imports so far.
 
@@ -33,7 +34,7 @@ class ImportView:
     title: str | Message = Message("Import")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportLookView:
     """What an import would do, and what can be chosen.
 
@@ -64,7 +65,7 @@ class ImportLookView:
         return (*chosen, *sorted((found | around) - {*chosen})[:MOST_PICKABLE])
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportStatusView:
     """How far one import has come.
 
@@ -90,7 +91,7 @@ class ImportStatusView:
     title: str | Message = Message("Import")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportUndoView:
     """What undoing an import would do, before it is done."""
 

@@ -1,16 +1,14 @@
 """What one client may take of the service: seconds, bytes and connections."""
 
 import resource
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Self
-
-from archiver.values import frozen
 
 _SHARE_OF_FILES = 4
 _FEWEST = 8
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ServerLimits:
     """The limits of one server. Tests give shorter ones.
 

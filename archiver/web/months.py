@@ -1,11 +1,10 @@
 """Moments laid out as a calendar: years, and how much there is in each month of them."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from archiver.values import frozen
 
-
-@frozen
+@dataclass(frozen=True, slots=True)
 class Month:
     """What there is of a month: how many, and the newest; empty if there is nothing."""
 
@@ -13,7 +12,7 @@ class Month:
     newest: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Year:
     """What there is of a year by month."""
 

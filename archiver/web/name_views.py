@@ -1,15 +1,15 @@
 """What pages show where names are given and changed, and what was refused of that."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from archiver.model.entry_list import EntryList
 from archiver.model.message import Message
 from archiver.services.editing import TagInUse
-from archiver.values import frozen
 from archiver.web.views import EditNotice
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Refused:
     """A form that was not obeyed, which is shown again as it was filled in.
 
@@ -26,7 +26,7 @@ class Refused:
     query: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListsView:
     """Every list, to be changed."""
 
@@ -36,7 +36,7 @@ class ListsView:
     title: str | Message = Message("Lists")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TagsView:
     """The tags in use."""
 
@@ -46,7 +46,7 @@ class TagsView:
     title: str | Message = Message("Tags")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EditAgainView:
     """A change of several entries that can't be made, to be sent again.
 

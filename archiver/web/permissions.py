@@ -7,13 +7,13 @@ by such an address gives the same end on to what it loads in its turn; nothing r
 Without a password a permission opens nothing that is not open, and only lets a memento be framed.
 """
 
+import re
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
-from archiver.patterns import late_pattern
 from archiver.rewrite.address import (
     PathWriter,
     PathWriters,
@@ -21,7 +21,6 @@ from archiver.rewrite.address import (
     plain_path,
     replay_path,
 )
-from archiver.values import frozen
 from archiver.web.signing import Signer
 
 MINUTES = 60
@@ -33,12 +32,12 @@ OPEN_WINDOW_SECONDS = 24 * 60 * MINUTES
 _NEVER = 0
 """When a permission ended that never opened anything."""
 _PURPOSE = "replay"
-_TOKEN = late_pattern(
+_TOKEN = re.compile(
     r"([0-9a-f]{1,12})\.([A-Za-z0-9_-]{0,160})\.([0-9a-f]{16})?\.([A-Za-z0-9_-]{22})"
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Permission:
     """To see mementos.
 

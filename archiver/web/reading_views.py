@@ -1,5 +1,7 @@
 """What the pages of an entry show: its article, and two snapshots held against each other."""
 
+from dataclasses import dataclass
+
 from archiver.model.comparison import Side
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.highlight import Colour
@@ -8,12 +10,11 @@ from archiver.model.outline import Heading
 from archiver.services.comparing import Compared
 from archiver.services.entries import EntryDetail, SnapshotDetail
 from archiver.services.reader import PlacedHighlight
-from archiver.values import frozen
 from archiver.web.months import Year
 from archiver.web.views import EditNotice
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BesideView:
     """The list that an entry was opened from, and what stands beside it there; empty if nothing."""
 
@@ -25,7 +26,7 @@ class BesideView:
     behind_title: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RefusedEdit:
     """What a form of an entry held, as it was typed, and why it was not kept."""
 
@@ -36,7 +37,7 @@ class RefusedEdit:
     note: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EntryView:
     """An entry to read.
 
@@ -88,7 +89,7 @@ class EntryView:
         return self.detail.entry
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FoldedPiece:
     """A stretch of two texts; of one that is the same and long the middle can be unfolded."""
 
@@ -98,7 +99,7 @@ class FoldedPiece:
     end: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AloneView:
     """An entry that has nothing to be compared: one snapshot, or none."""
 
@@ -107,7 +108,7 @@ class AloneView:
     title: str | Message = Message("Nothing to compare yet")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CompareView:
     """Two snapshots held against each other.
 

@@ -6,12 +6,12 @@ docs/decisions/0149-what-was-typed-comes-back.md.
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from aiohttp import web
 from multidict import MultiMapping
 
 from archiver.model.message import marked
-from archiver.values import frozen
 from archiver.web import auth, csrf
 from archiver.web.keys import LIMITS
 
@@ -31,7 +31,7 @@ _ASKS_AGAIN = "sure"
 """What a form says that was asked already; whoever comes back to it is asked once more."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SentForm:
     """A form as it was filled in, but for its token.
 

@@ -5,19 +5,18 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from archiver.model.message import Message
-from archiver.patterns import late_pattern
 
 _PLACES: Final[Sequence[tuple[re.Pattern[str], str, Message]]] = (
-    (late_pattern("/add"), "/", Message("Save pages")),
-    (late_pattern(r"(/[0-9a-f]{32}/).+"), "", Message("An entry")),
-    (late_pattern("/(?:edit|delete|restore|undo|rescue)"), "/snapshots", Message("Browse")),
-    (late_pattern("/tags"), "/tags", Message("Tags")),
-    (late_pattern("/lists(?:/order)?"), "/lists", Message("Lists")),
-    (late_pattern("/feeds"), "/feeds", Message("Feeds")),
-    (late_pattern("/crawl"), "/crawl", Message("Crawl")),
-    (late_pattern("/access"), "/access", Message("Access")),
-    (late_pattern("/export.*"), "/export", Message("Export")),
-    (late_pattern("/import.*"), "/import", Message("Import")),
+    (re.compile("/add"), "/", Message("Save pages")),
+    (re.compile(r"(/[0-9a-f]{32}/).+"), "", Message("An entry")),
+    (re.compile("/(?:edit|delete|restore|undo|rescue)"), "/snapshots", Message("Browse")),
+    (re.compile("/tags"), "/tags", Message("Tags")),
+    (re.compile("/lists(?:/order)?"), "/lists", Message("Lists")),
+    (re.compile("/feeds"), "/feeds", Message("Feeds")),
+    (re.compile("/crawl"), "/crawl", Message("Crawl")),
+    (re.compile("/access"), "/access", Message("Access")),
+    (re.compile("/export.*"), "/export", Message("Export")),
+    (re.compile("/import.*"), "/import", Message("Import")),
 )
 """By the path that a form goes to: the page it stands on; empty where the path names it."""
 _DONE: Final[Mapping[tuple[str, str], Message]] = {

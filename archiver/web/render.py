@@ -1,5 +1,6 @@
 """Renders pages: Jinja2 with autoescape, where a name that is missing is an error."""
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
@@ -16,7 +17,6 @@ from archiver.model.language import LANGUAGES
 from archiver.model.message import Message
 from archiver.model.row_problems import with_detail
 from archiver.model.source_record import read_source_record
-from archiver.patterns import late_pattern
 from archiver.web.csrf import SAFE_METHODS
 from archiver.web.density import Density, density_of, remember
 from archiver.web.emblems import emblem_path
@@ -33,7 +33,7 @@ KEPT_SIDE_BARS = 8
 """Of one language: each is up to 40 kB."""
 
 
-_TURNING = late_pattern("[\u202a-\u202e\u2066-\u2069]")
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 class View(Protocol):

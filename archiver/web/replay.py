@@ -16,7 +16,6 @@ from multidict import CIMultiDict
 
 from archiver.errors import NotInArchive
 from archiver.model.capture import Capture
-from archiver.patterns import late_pattern
 from archiver.replay.asked import Asked
 from archiver.replay.conditional_requests import Conditions
 from archiver.replay.protection import Viewer, protection
@@ -40,7 +39,7 @@ from archiver.wire.accept_encoding import Coding
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
 _EXACT_DIGITS = 14
-_FORM = late_pattern(rb"<form[\s>]", re.IGNORECASE)
+_FORM = re.compile(rb"<form[\s>]", re.IGNORECASE)
 _FORM_LENGTH = 6
 _WITHOUT_LENGTH = frozenset({204, 304})
 """Statuses that end with the head whatever it says (RFC 9110 §8.6)."""

@@ -4,16 +4,17 @@ An archived URL stands in our path with its query, double slashes, dots and esca
 a router would tidy away; so only the raw request target is looked at.
 """
 
+import re
+
 from aiohttp import web
 
 from archiver.errors import InvalidUrl
-from archiver.patterns import late_pattern
 from archiver.rewrite.address import ReplayAddress, parse_replay_path
 from archiver.web.keys import PERMISSIONS
 from archiver.web.permissions import Permission
 
 ROOT = "/web/"
-_TOKEN = late_pattern(r"~([A-Za-z0-9_.-]{1,220})/")
+_TOKEN = re.compile(r"~([A-Za-z0-9_.-]{1,220})/")
 
 
 def token_of(raw_path: str) -> str | None:

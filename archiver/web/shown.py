@@ -6,17 +6,16 @@ memory, for the banners that were opened last.
 """
 
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from secrets import token_hex
 
 from archiver.model.capture import Timestamp
 from archiver.rewrite.address import ReplayAddress
-from archiver.values import frozen
 
 MOST = 1000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Shown:
     """A memento, or, without a timestamp, an address of which there is none.
 

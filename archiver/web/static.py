@@ -7,12 +7,12 @@ that imports another by a relative address gets the one of its own version.
 import hashlib
 import mimetypes
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from aiohttp import hdrs, web
 
-from archiver.values import frozen
 from archiver.web.packing import SMALLEST, is_packable, vary
 from archiver.wire.accept_encoding import Coding
 from archiver.wire.compress import pack_once
@@ -30,7 +30,7 @@ _ASK_AGAIN = "public, no-cache"
 _HASH_LENGTH = 16
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class StaticFile:
     """One file.
 

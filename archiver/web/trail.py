@@ -4,14 +4,14 @@ The pages that led to one are named in its address (``trail``), the last forty o
 without is of a page that nobody knows the way back from but to the beginning.
 """
 
-from archiver.patterns import late_pattern
-from archiver.values import frozen
+import re
+from dataclasses import dataclass
 
 MOST_BEFORE = 40
-_TRAIL = late_pattern(r"[0-9]{1,9}(?:~[0-9]{1,9}\.[A-Za-z0-9_.-]{0,200}){0,40}")
+_TRAIL = re.compile(r"[0-9]{1,9}(?:~[0-9]{1,9}\.[A-Za-z0-9_.-]{0,200}){0,40}")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Trail:
     """The place of a page in its list.
 

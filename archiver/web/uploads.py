@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -27,7 +27,6 @@ from archiver.services.handing_in import Given, HandedIn
 from archiver.services.kept_uploads import STALE_SECONDS, TMP, WHOLE
 from archiver.services.looked_at import LookedAt
 from archiver.services.looked_at import remove_stale as remove_stale_looks
-from archiver.values import frozen
 from archiver.web import csrf
 from archiver.web.keys import BEFORE_FILE, LIMITS, RUNTIME
 
@@ -63,7 +62,7 @@ _MALFORMED = (ValueError, RuntimeError, AssertionError, BadHttpMessage)
 _T = TypeVar("_T")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _File:
     """The part of a request that is the file.
 

@@ -1,6 +1,6 @@
 """What each page shows: a dataclass a page, which its template renders and nothing else."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from archiver.errors import InvalidQuery
 from archiver.model.capture import Capture, Timestamp
@@ -19,14 +19,13 @@ from archiver.services.entries import SnapshotDetail
 from archiver.services.highlights import HighlightList
 from archiver.services.language import Language
 from archiver.services.search import Listing, Overview
-from archiver.values import frozen
 from archiver.web.months import Year
 
 SHOWN = 200
 """Characters of each piece of a search that was refused."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PutBack:
     """What became of undoing a deletion.
 
@@ -41,7 +40,7 @@ class PutBack:
     is_lost: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EditNotice:
     """What was changed a moment ago, and can be undone; or whether that was undone.
 
@@ -62,7 +61,7 @@ class EditNotice:
     is_nothing: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SideBar:
     """What stands beside a page.
 
@@ -79,7 +78,7 @@ class SideBar:
     is_whole: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HomeView:
     """The form, what it was asked last, and what was saved last.
 
@@ -111,7 +110,7 @@ class HomeView:
     title: str = "archiver"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a search can't be read, and the search before, at and behind the place.
 
@@ -135,7 +134,7 @@ class Refusal:
         return cls(error.sentence, before[-SHOWN:], at[:SHOWN], behind[:SHOWN], error.suggestion)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SaveView:
     """A page that is offered from elsewhere, before it is saved.
 
@@ -153,7 +152,7 @@ class SaveView:
     title: str | Message = Message("Save a page")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class StepView:
     """A step within this site, for whoever comes from another one.
 
@@ -165,7 +164,7 @@ class StepView:
     title: str | Message = Message("One moment")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListingView:
     """A page of entries, and how it is narrowed.
 
@@ -208,7 +207,7 @@ class ListingView:
     title: str | Message = Message("Browse")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HighlightsView:
     """What was marked, and the search that it is narrowed by."""
 
@@ -221,7 +220,7 @@ class HighlightsView:
     title: str | Message = Message("Highlights")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SearchHelpView:
     """How to search."""
 
@@ -229,7 +228,7 @@ class SearchHelpView:
     title: str | Message = Message("How to search")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SnapshotView:
     """One snapshot as it looked: our banner, and the address of the frame.
 
@@ -251,7 +250,7 @@ class SnapshotView:
     banner: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ErrorView:
     """What went wrong, and what to do."""
 
@@ -260,7 +259,7 @@ class ErrorView:
     title: Message
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AbsentView:
     """A page that was never captured."""
 
@@ -271,7 +270,7 @@ class AbsentView:
     title: str | Message = Message("Not in the archive")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PassageView:
     """The step between a page that may show nothing but itself and another one.
 
@@ -287,7 +286,7 @@ class PassageView:
     title: str | Message = Message("Another page of the archive")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CapturesView:
     """Every capture of a URL, by the months that it was captured in, too."""
 

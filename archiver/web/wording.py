@@ -20,7 +20,6 @@ from markupsafe import Markup, escape
 from archiver import paths
 from archiver.model.language import ENGLISH, LANGUAGES, Language
 from archiver.model.message import Message, marked
-from archiver.values import frozen
 
 _SIZES = (
     marked("%(amount)s kB"),
@@ -30,7 +29,7 @@ _SIZES = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Forms:
     """How a language writes dates and numbers.
 

@@ -1,6 +1,7 @@
 """What the pages of the work show: the crawl, and the question before something is deleted."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from archiver.model.entry import Entry
 from archiver.model.importing import Rejected
@@ -12,7 +13,6 @@ from archiver.services.entries import KeptAddress
 from archiver.services.last_check import LastCheck
 from archiver.services.oversight import Room, Work
 from archiver.services.uploading import Backlog
-from archiver.values import frozen
 
 
 class _AfterAnAct:
@@ -33,7 +33,7 @@ class _AfterAnAct:
         return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 12 else 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SaveAgainView:
     """Addresses that the person is asked about before they are captured.
 
@@ -62,7 +62,7 @@ class SaveAgainView:
         return Message("Before this is saved")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class DeleteView:
     """What is to be thrown away, once the person says so.
 
@@ -93,7 +93,7 @@ class DeleteView:
         return self.listed if is_gone else self.back
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FeedsView(_AfterAnAct):
     """The feeds that are followed.
 
@@ -115,7 +115,7 @@ class FeedsView(_AfterAnAct):
     title: str | Message = Message("Feeds")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CrawlView(_AfterAnAct):
     """The work as it stands.
 

@@ -1,13 +1,12 @@
 """Which content coding an answer is sent in (RFC 9110 §12.5.3)."""
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from archiver.patterns import late_pattern
-
 _LONGEST = 1024
 """Characters of the field that are looked at: a dozen codings take a tenth of them."""
-_ITEM = late_pattern(
+_ITEM = re.compile(
     r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)"
     r"(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?[ \t]*"
 )

@@ -1,14 +1,13 @@
 """Chunk framing, removed as leniently as browsers do (RFC 9112 §7.1), however the bytes arrive."""
 
+import re
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
-
-from archiver.patterns import late_pattern
 
 _MOST_LINE = 16 << 10
 """Bytes of a size with its extensions, or of a trailer field; as Chromium."""
 _MOST_DIGITS = 15
-_REGULAR_SIZE = late_pattern(rb"(0*+[1-9a-fA-F][0-9a-fA-F]{,14})\r\n")
+_REGULAR_SIZE = re.compile(rb"(0*+[1-9a-fA-F][0-9a-fA-F]{,14})\r\n")
 _HEXADECIMAL = b"0123456789abcdefABCDEF"
 
 

@@ -4,12 +4,11 @@ The file is Netscape's ``cookies.txt``: seven fields to a line, between tabs. Th
 for it but what curl, wget and yt-dlp read and browser extensions write.
 """
 
+import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
-
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 MOST_COOKIES = 3000
 MOST_LINE = 8192
@@ -18,13 +17,13 @@ MOST_HEADER = 8192
 HEADER = "# Netscape HTTP Cookie File"
 _HTTP_ONLY = "#HttpOnly_"
 _FIELDS = 7
-_NAME = late_pattern(r"[!#$%&'*+.^_`|~0-9a-zA-Z-]{1,256}")
-_VALUE = late_pattern(r"[\x21-\x3a\x3c-\x7e ]{0,4096}")
-_PATH = late_pattern(r"/[\x21-\x7e]{0,1024}")
-_HOST = late_pattern(r"[a-z0-9_.-]{1,253}|\[?[0-9a-f:.]{2,45}\]?")
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-zA-Z-]{1,256}")
+_VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e ]{0,4096}")
+_PATH = re.compile(r"/[\x21-\x7e]{0,1024}")
+_HOST = re.compile(r"[a-z0-9_.-]{1,253}|\[?[0-9a-f:.]{2,45}\]?")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Cookie:
     """One cookie.
 

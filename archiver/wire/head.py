@@ -2,26 +2,25 @@
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 from io import BytesIO
 
 from archiver.errors import InvalidRecord
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 WHITESPACE = " \t"
 """What surrounds a field's value (RFC 9110 §5.6.3); ``str.strip`` would take U+0085 and more."""
-_STATUS = late_pattern(
+_STATUS = re.compile(
     r"(HTTP(?:/\d(?:\.\d)?)?)[ \t]+(\d{3})(?!\d)[ \t]*(.*)", re.ASCII | re.DOTALL | re.IGNORECASE
 )
-_REGULAR = late_pattern(
+_REGULAR = re.compile(
     r"(HTTP/1\.[01]) ([1-9][0-9]{2}) ([^\r\n\0]*)\r\n"
     r"((?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*\r\n)*)\r\n"
 )
-_REGULAR_FIELD = late_pattern(r"([^:]+):[ \t]*([^\r]*)\r\n")
+_REGULAR_FIELD = re.compile(r"([^:]+):[ \t]*([^\r]*)\r\n")
 _FORBIDDEN = str.maketrans("\0\r", "  ")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResponseHead:
     """A response's status line and fields; names lower case, values decoded as latin-1."""
 

@@ -1,11 +1,10 @@
 """``Link`` fields (RFC 8288 §3): what they point at, and their parameters."""
 
+import re
 from collections.abc import Iterator
 
-from archiver.patterns import late_pattern
-
-_LINK = late_pattern(r"""<([^<>]*+)>((?>(?:[^,"]++|"(?>(?:[^"\\]++|\\.)*)"?)*))""")
-_PARAMETER = late_pattern(r""";[ \t]*+([a-zA-Z]++)[ \t]*+=[ \t]*+(?:"([^"\\]*+)"|([^ \t;,"]++))""")
+_LINK = re.compile(r"""<([^<>]*+)>((?>(?:[^,"]++|"(?>(?:[^"\\]++|\\.)*)"?)*))""")
+_PARAMETER = re.compile(r""";[ \t]*+([a-zA-Z]++)[ \t]*+=[ \t]*+(?:"([^"\\]*+)"|([^ \t;,"]++))""")
 
 
 def link_values(value: str) -> Iterator[tuple[str, dict[str, str]]]:

@@ -2,28 +2,26 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Self
-
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 LONGEST: Final = 8192
 """Characters of a Content-Type that are looked at."""
 _MOST_PARAMETERS = 16
-_TOKEN = late_pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_QUOTABLE = late_pattern(r"[\t -~\x80-\xff]*")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_QUOTABLE = re.compile(r"[\t -~\x80-\xff]*")
 _WHITESPACE = "\t\n\r "
-_VALUE = late_pattern(r'(?>(?:[^",]++|"(?>(?:[^"\\]++|\\.?)*+)"?)*+)', re.DOTALL)
-_QUOTED = late_pattern(r'"((?>(?:[^"\\]++|\\.?)*+))"?', re.DOTALL)
-_ESCAPED = late_pattern(r"\\(.)", re.DOTALL)
+_VALUE = re.compile(r'(?>(?:[^",]++|"(?>(?:[^"\\]++|\\.?)*+)"?)*+)', re.DOTALL)
+_QUOTED = re.compile(r'"((?>(?:[^"\\]++|\\.?)*+))"?', re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _XML: Final = frozenset({"text/xml", "application/xml"})
-_JAVASCRIPT = late_pattern(
+_JAVASCRIPT = re.compile(
     r"(?:application|text)/(?:x-)?(?:ecma|java)script|text/(?:javascript1\.[0-5]|jscript|livescript)"
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MediaType:
     """A parsed media type; ``str`` gives the one way to write it.
 

@@ -5,9 +5,10 @@ here is what Chromium passes over; ``docs/decisions/0027-what-browsers-accept.md
 No connection may be used again after such a response.
 """
 
+import re
+
 from archiver.errors import InvalidRecord, InvalidResponse
 from archiver.model.truncation import Truncation
-from archiver.patterns import late_pattern
 from archiver.wire.chunked import ChunkDecoder
 from archiver.wire.head import ResponseHead, parse_head, parse_regular_head
 
@@ -15,7 +16,7 @@ MOST_HEAD_BYTES = 256 << 10
 """Of a head and all interim ones before it; no reader of records takes longer ones."""
 _MOST_INTERIM = 100
 _MOST_BEFORE_STATUS = 4
-_EMPTY_LINE = late_pattern(rb"\n\r?\n")
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
 _WITHOUT_BODY = frozenset({204, 205, 304})
 _MOST_LENGTH = 1 << 63
 

@@ -1,9 +1,9 @@
 """Text as it can be written: what JSON's escapes may hold, and UTF-8 or XML may not."""
 
-from archiver.patterns import late_pattern
+import re
 
-_LONE = late_pattern("[\ud800-\udfff]")
-_NOT_XML = late_pattern("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_LONE = re.compile("[\ud800-\udfff]")
+_NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def well_formed(text: str) -> str:

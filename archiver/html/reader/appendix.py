@@ -9,13 +9,12 @@ from archiver.html.reader.clear import Rules, clear_away
 from archiver.html.reader.names import SENTENCE, UNLIKELY_ROLES, is_beside, named, remembered
 from archiver.html.reader.scoring import make_root
 from archiver.html.reader.tree import first_text
-from archiver.patterns import late_pattern
 
 MOST = 5
 """Of them on one page."""
 _MOST_TEXT = 2_000_000
 _BEGINNING = 200
-_CALLED = late_pattern(
+_CALLED = re.compile(
     r"(?:^|[\s_-])(?:appendix|appendices|acknowledge?ments?|afterword)(?:$|\s)", re.IGNORECASE
 )
 _is_appendix = remembered(_CALLED)

@@ -7,7 +7,6 @@ from lxml.etree import _Element as Element
 from archiver.html.dates import read_dateline
 from archiver.html.reader.names import HEADINGS, named
 from archiver.html.reader.tree import first_text, remove
-from archiver.patterns import late_pattern
 
 _LINES = ("p", "div", "span", "address", "a", "li", "h3", "h4", "h5", "h6")
 _MOST_LINES, _MOST_BEFORE = 30, 600
@@ -15,15 +14,15 @@ _MOST_LINES, _MOST_BEFORE = 30, 600
 
 _LONGEST = 2000
 """Characters of a line, white space and signs too; an element that holds more is none."""
-_OPENING = late_pattern(r"(?:written\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.IGNORECASE)
+_OPENING = re.compile(r"(?:written\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.IGNORECASE)
 _LONGEST_BLOCK = 150
 """Characters of a block that says who wrote an article, when, and what can be done with it."""
 
 _LARGEST_PORTRAIT = 120
-_PORTRAIT = late_pattern(r"avatar|author|byline|profile|portrait", re.IGNORECASE)
+_PORTRAIT = re.compile(r"avatar|author|byline|profile|portrait", re.IGNORECASE)
 _MATTER = (*HEADINGS - {"h4", "h5", "h6"}, "figure", "blockquote")
-_SIGNS = late_pattern(r"[\W_]+")
-_LETTER = late_pattern(r"[^\W_]")
+_SIGNS = re.compile(r"[\W_]+")
+_LETTER = re.compile(r"[^\W_]")
 
 
 def drop_byline(root: Element, byline: str, published: str) -> None:

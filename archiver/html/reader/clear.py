@@ -6,6 +6,7 @@ bar, a comment or a list of other pages.
 """
 
 import re
+from dataclasses import dataclass
 
 from lxml.etree import _Element as Element
 
@@ -23,8 +24,6 @@ from archiver.html.reader.names import (
 from archiver.html.reader.tables import find_data, is_running_head
 from archiver.html.reader.tree import bottom_up, remove
 from archiver.html.reader.unlikely import is_named_by_its_heading
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 SHORT = 500
 LONGEST_NOTICE = 40
@@ -55,18 +54,18 @@ _FILING = frozenset({"div", "section", "ul", "ol", "p", "footer"})
 LONGEST_LABEL = 24
 """Characters before the links of such a block: *Tags*, *Filed under*."""
 
-_TOPIC = late_pattern(r"/(?:tags?|categor(?:y|ies)|labels?|topics?)/[^/?#]+/?(?:index\.html?)?$")
-_NAVIGATION = late_pattern(
+_TOPIC = re.compile(r"/(?:tags?|categor(?:y|ies)|labels?|topics?)/[^/?#]+/?(?:index\.html?)?$")
+_NAVIGATION = re.compile(
     r"(?:^|[\s_-])(?:nav(?:igation)?|(?:bread)?crumbs?)(?:$|[\s_-])", re.IGNORECASE
 )
 _PROSE = frozenset({"p", "blockquote", "ul", "ol", "dl", "pre", "figure", "table"}) | HEADINGS
-_PROMOTED = late_pattern(
+_PROMOTED = re.compile(
     r"newsletter|subscri|sign-?up|donat|support|promo|sponsor|related|more|read|teaser|recirc"
     r"|(?:^|[\s_-])(?:ads?|cta)(?:$|[\s_-])",
     re.IGNORECASE,
 )
 
-_ADVERTISEMENT = late_pattern(
+_ADVERTISEMENT = re.compile(
     r"(?:ad(?:vertising|vertisement)?|pub(?:licit\u00e9)?|werb(?:ung)?|\u5e7f\u544a"
     r"|\u0420\u0435\u043a\u043b\u0430\u043c\u0430|Anuncio"
     r"|(?:loading|\u6b63\u5728\u52a0\u8f7d|\u0417\u0430\u0433\u0440\u0443\u0437\u043a\u0430"
@@ -75,7 +74,7 @@ _ADVERTISEMENT = late_pattern(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Rules:
     """How strictly is cleared.
 

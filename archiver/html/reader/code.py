@@ -1,5 +1,6 @@
 """Code as it was written: its lines, its indentation, its language; not the page's extras."""
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -7,23 +8,22 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from archiver.html.reader.tree import outermost, remove, replace, unwrap
-from archiver.patterns import late_pattern
 
 LONGEST_NAME = 32
 _MOST_SHOWN, _LONGEST_COPIED = 500, 200
 """Tables taken out of code, and characters of an attribute that goes on behind each of them."""
 
-_NUMBERS = late_pattern(r"[\d\s.:|]*")
-_NUMBERED = late_pattern(
+_NUMBERS = re.compile(r"[\d\s.:|]*")
+_NUMBERED = re.compile(
     r"\b(?:line-?no(?:s|number)?|linenumbers?|line-?numbers?(?:-rows)?|line_numbers?|ln-num|gutter"
     r"|hljs-ln-numbers|hljs-ln-n|lineno|ln|crayon-nums|rouge-gutter|blob-num)\b"
 )
-_LINE = late_pattern(r"\b(?:line|code-line|cl|crayon-line|view-line|token-line|blob-code-inner)\b")
-_LANGUAGE = late_pattern(
+_LINE = re.compile(r"\b(?:line|code-line|cl|crayon-line|view-line|token-line|blob-code-inner)\b")
+_LANGUAGE = re.compile(
     r"\b(?:lang(?:uage)?-|highlight-source-|highlight-|brush:\s*|hl-|sourceCode\s+|src-)"
     r"([A-Za-z][A-Za-z0-9+#.-]{0,31})"
 )
-_NAME = late_pattern(r"[a-z][a-z0-9+#.-]{0,31}")
+_NAME = re.compile(r"[a-z][a-z0-9+#.-]{0,31}")
 _NO_LANGUAGE = frozenset("none text plain plaintext default output wrapper".split())
 _MARKUP = frozenset(
     {"a", "img", "svg", "math", "sub", "sup", "em", "strong", "b", "i", "u", "mark"}

@@ -7,13 +7,12 @@ from lxml.etree import _Element as Element
 
 from archiver.html.reader.names import KEPT_EMPTY
 from archiver.html.reader.tree import first_text, remove
-from archiver.patterns import late_pattern
 
 LONGEST = 300
 """Characters of such a line."""
 _MOST_LOOKED_AT = 40
 _LINES = ("p", "div", "small", "footer", "section", "address")
-_OF_SITE = late_pattern(
+_OF_SITE = re.compile(
     r"\W{0,5}(?:\u00a9|\(c\)|copyright\b).{0,60}?\b(?:19|20)\d\d\b", re.IGNORECASE
 )
 

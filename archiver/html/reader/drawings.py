@@ -7,18 +7,17 @@ from lxml.etree import _Element as Element
 
 from archiver.html.foreign_allowed import PRESENTATION
 from archiver.html.reader.tree import outermost, remove
-from archiver.patterns import late_pattern
 
 ICON: Final = 32
 """Pixels a side: what is no larger is an icon."""
 
 MOST_RULES: Final = 300
 LONGEST_SHEET: Final = 64 << 10
-_RULE = late_pattern(r"([^{}]{1,500})\{([^{}]{0,2000})\}")
-_COMMENT = late_pattern(r"/\*.*?\*/", re.DOTALL)
-_SELECTOR = late_pattern(r"(?:\.|#)?[A-Za-z_][\w-]*")
-_NUMBER = late_pattern(r"\s*([0-9]{1,6}(?:\.[0-9]{0,6})?)\s*(?:px)?\s*")
-_BETWEEN = late_pattern(r"[\s,]+")
+_RULE = re.compile(r"([^{}]{1,500})\{([^{}]{0,2000})\}")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_SELECTOR = re.compile(r"(?:\.|#)?[A-Za-z_][\w-]*")
+_NUMBER = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]{0,6})?)\s*(?:px)?\s*")
+_BETWEEN = re.compile(r"[\s,]+")
 _SHAPES = ("path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text")
 
 Rules = dict[str, dict[str, str]]

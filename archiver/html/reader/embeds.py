@@ -8,7 +8,6 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from archiver.html.reader.tree import around, first_text, remove, replace, space_around
-from archiver.patterns import late_pattern
 
 LONGEST_TITLE = 200
 LONGEST_URL = 4096
@@ -26,19 +25,19 @@ _NAMES = (
     "bilibili ustream streamable jwplatform jwplayer brightcove kaltura player embed video "
     "docs[.]google drive[.]google"
 )
-_NAMED = late_pattern(rf"(?:^|[./-])(?:{'|'.join(_NAMES.split())})", re.IGNORECASE)
+_NAMED = re.compile(rf"(?:^|[./-])(?:{'|'.join(_NAMES.split())})", re.IGNORECASE)
 """What the hosts and paths of players and other widgets are called."""
 
-_BESIDE = late_pattern(
+_BESIDE = re.compile(
     r"doubleclick|adservice|/ads?[/.?]|googletag|recaptcha|like\.php|plugins/(?:like|share|follow)"
     r"|widgets/follow|subscribe|newsletter|signup|disqus|comments",
     re.IGNORECASE,
 )
-_PDF = late_pattern(r"(?:https?:|(?![\w+.-]*:)).*?\.pdf(?:$|[?#&])", re.IGNORECASE)
+_PDF = re.compile(r"(?:https?:|(?![\w+.-]*:)).*?\.pdf(?:$|[?#&])", re.IGNORECASE)
 """The address of a document, or of what shows one: any but one of another scheme."""
 
-_YOUTUBE = late_pattern(r"/(?:embed|v|e|shorts)/([A-Za-z0-9_-]{6,})")
-_VIMEO = late_pattern(r"/video/([0-9]+)")
+_YOUTUBE = re.compile(r"/(?:embed|v|e|shorts)/([A-Za-z0-9_-]{6,})")
+_VIMEO = re.compile(r"/video/([0-9]+)")
 
 
 def settle_embeds(root: Element) -> None:

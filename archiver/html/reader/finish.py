@@ -1,5 +1,6 @@
 """The last step before an article is sanitised: addresses, targets of links, nothing empty."""
 
+import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
@@ -8,12 +9,11 @@ from lxml.etree import _Element as Element
 from archiver.html.attribute_values import SIZES
 from archiver.html.reader.names import HEADINGS, KEPT_EMPTY
 from archiver.html.reader.tree import remove, unwrap
-from archiver.patterns import late_pattern
 from archiver.references.srcset import read_candidates
 from archiver.urls.parse import join
 
 _EMPTY_GOES = frozenset({"p", "div", "span", "section", "figure", "li", "ul", "ol"} | HEADINGS)
-_DESCRIPTOR = late_pattern(r"([0-9]{1,6})w|([0-9]{1,3}(?:\.[0-9]{1,5})?)x")
+_DESCRIPTOR = re.compile(r"([0-9]{1,6})w|([0-9]{1,3}(?:\.[0-9]{1,5})?)x")
 _SOURCES = {
     "img": ("src",),
     "video": ("src", "poster"),

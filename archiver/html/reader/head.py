@@ -4,6 +4,7 @@ Title, author and date are known beside an article. What says the title once mor
 under it, stand above the text and are no part of it.
 """
 
+import re
 from itertools import islice
 
 from lxml import etree
@@ -12,7 +13,6 @@ from lxml.etree import _Element as Element
 from archiver.html.reader.names import HEADINGS, KEPT_EMPTY, SENTENCE
 from archiver.html.reader.permalinks import PERMALINK
 from archiver.html.reader.tree import first_text, lead_with, remove
-from archiver.patterns import late_pattern
 
 _MOST_HEADINGS = 3
 """Of which one may say the title: a section of the site may be named before it."""
@@ -27,7 +27,7 @@ _WITHIN = ("table", "ul", "ol", "dl", "blockquote", "figure", "details")
 
 _HIGHEST = frozenset({"h1", "h2"})
 
-_SIGNS = late_pattern(r"[\W_]+")
+_SIGNS = re.compile(r"[\W_]+")
 
 
 def put_head(root: Element, parts: list[Element]) -> Element:

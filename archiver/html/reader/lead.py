@@ -6,6 +6,7 @@ It often stands in a header of its own, outside of the element that holds the pa
 import re
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from itertools import islice
 
 from lxml.etree import _Element as Element
@@ -14,8 +15,6 @@ from archiver.html.reader.head import put_head
 from archiver.html.reader.names import HEADINGS, SENTENCE, named, remembered
 from archiver.html.reader.paragraphs import has_block
 from archiver.html.reader.tree import first_text, lead_with
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 PROSE = 200
 """So many characters of one paragraph, which no name says to lead, are the matter itself."""
@@ -31,13 +30,13 @@ _LINKED = 0.3
 _START = 60
 """Characters of the first paragraph by which the article that follows is known."""
 
-_SUBTITLE = late_pattern(
+_SUBTITLE = re.compile(
     r"(?:^|[\s_-])(?:sub-?(?:title|head(?:line|ing)?)|stand-?first|dek|deck|lede?|chapo|teaser"
     r"|excerpt|description|intro|tagline|abstract|summary)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-_ABSTRACT = late_pattern(r"(?:^|[\s_-])abstract(?:$|[\s_-])", re.IGNORECASE)
-_BESIDE = late_pattern(
+_ABSTRACT = re.compile(r"(?:^|[\s_-])abstract(?:$|[\s_-])", re.IGNORECASE)
+_BESIDE = re.compile(
     r"avatar|author|byline|shar(?:e|ing)|social|comment|related|logo|promo|sponsor|newsletter"
     r"|subscri|icon|emoji|badge|toolbar|menu|nav(?:bar|igation)?(?:$|[\s_-])|recommend|more-"
     r"|(?:^|[\s_-])ads?(?:$|[\s_-])|breadcrumb",
@@ -48,11 +47,11 @@ _is_subtitle = remembered(_SUBTITLE)
 _SKIPPED = frozenset("nav aside form footer button select label time address ul ol dl".split())
 _PICTURES = frozenset({"figure", "picture", "img"})
 _LINES = frozenset({"p", "h2", "h3", "h4", "h5", "h6", "div", "span", "section"})
-_SIGNS = late_pattern(r"[\W_]+")
-_SCALED = late_pattern(r"-[0-9]{2,4}x[0-9]{2,4}(?=\.\w+$)")
+_SIGNS = re.compile(r"[\W_]+")
+_SCALED = re.compile(r"-[0-9]{2,4}x[0-9]{2,4}(?=\.\w+$)")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Lead:
     """What stands between a title and an article, in order, and how the article begins."""
 

@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import unescape
 from itertools import islice
-
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 MOST = 300
 """Commands of one page."""
@@ -17,28 +15,28 @@ MOST_USED = 40
 MOST_MEANT = 5000
 """Characters that a formula may come to with all that its commands stand for."""
 
-_LATEX = late_pattern(
+_LATEX = re.compile(
     r"\\(?:(?:re|provide)?newcommand\*?|def|DeclareMathOperator\*?)\s{0,9}\{?\s{0,9}\\(?P<name>[A-Za-z]{1,40})\s{0,9}\}?"
     r"\s{0,9}(?:\[(?P<count>[1-9])\]\s{0,9}|(?P<each>(?:#[1-9]){1,9}))?(?=\{)"
 )
-_SETTINGS = late_pattern(r"['\"]?[mM]acros['\"]?\s{0,9}:\s{0,9}\{")
-_SETTING = late_pattern(
+_SETTINGS = re.compile(r"['\"]?[mM]acros['\"]?\s{0,9}:\s{0,9}\{")
+_SETTING = re.compile(
     r"['\"]?(?:\\\\)?(?P<name>[A-Za-z]{1,40})['\"]?\s{0,9}:\s{0,9}\[?\s{0,9}"
     r"(?:'(?P<one>(?:[^'\\\n]|\\.)*)'|\"(?P<two>(?:[^\"\\\n]|\\.)*)\")(?:\s{0,9},\s{0,9}(?P<count>[1-9]))?"
 )
 _MOST_SETTINGS, _LONGEST_SETTINGS = 4, 20_000
-_BRACE = late_pattern(r"\\.|[{}]", re.DOTALL)
-_COMMAND = late_pattern(r"\\([A-Za-z]+)")
-_MARK = late_pattern(r"\\label\{[^{}]*\}|\\(?:nonumber|notag)(?![A-Za-z])")
-_ARGUMENT = late_pattern(r"#([1-9])")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_MARK = re.compile(r"\\label\{[^{}]*\}|\\(?:nonumber|notag)(?![A-Za-z])")
+_ARGUMENT = re.compile(r"#([1-9])")
 
-_DEFINES = late_pattern(
+_DEFINES = re.compile(
     r"\\(?:(?:re|provide)?new(?:command|environment)|def|DeclareMathOperator)(?![A-Za-z])"
 )
-_TOKEN = late_pattern(r"\\[A-Za-z]+|\\.|#[1-9]|.", re.DOTALL)
+_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|#[1-9]|.", re.DOTALL)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Macro:
     """A command.
 

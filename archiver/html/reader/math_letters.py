@@ -9,8 +9,6 @@ from functools import lru_cache
 
 from lxml.etree import _Element as Element
 
-from archiver.patterns import late_pattern
-
 _STYLES = {
     "bold": ("BOLD",),
     "italic": ("ITALIC",),
@@ -30,7 +28,7 @@ _STYLES = {
 
 LONGEST = 100
 """Characters of one name in a formula."""
-_LETTER = late_pattern(r"(?:LATIN |GREEK )?(CAPITAL|SMALL) LETTER (\w+)|(DIGIT) (\w+)", re.ASCII)
+_LETTER = re.compile(r"(?:LATIN |GREEK )?(CAPITAL|SMALL) LETTER (\w+)|(DIGIT) (\w+)", re.ASCII)
 
 
 def set_letters(body: Element) -> None:

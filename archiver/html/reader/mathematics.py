@@ -15,7 +15,6 @@ from lxml.etree import _Element as Element
 from archiver.html.reader.macros import Macros, read_macros, with_macros
 from archiver.html.reader.math_letters import set_letters
 from archiver.html.reader.tree import outermost, remove, replace
-from archiver.patterns import late_pattern
 
 LONGEST: Final = 1500
 """Characters of LaTeX that are turned into MathML."""
@@ -24,23 +23,23 @@ MOST_CHARACTERS: Final = 60_000
 """Of LaTeX on one page, with all that the commands in it stand for."""
 
 TEX: Final = "application/x-tex"
-_RENDERED = late_pattern(r"\b(?:katex|katex-display|mwe-math-element|MathJax(?:_Display|_SVG)?)\b")
-_PREVIEW = late_pattern(r"\b(?:MathJax_Preview|MathJax_Display|MathJax|MathJax_SVG|katex)\b")
-_MARKED = late_pattern(r"\bmath(?:-inline|-display)?\b")
-_PANDOC = late_pattern(r"math (?:inline|display)")
+_RENDERED = re.compile(r"\b(?:katex|katex-display|mwe-math-element|MathJax(?:_Display|_SVG)?)\b")
+_PREVIEW = re.compile(r"\b(?:MathJax_Preview|MathJax_Display|MathJax|MathJax_SVG|katex)\b")
+_MARKED = re.compile(r"\bmath(?:-inline|-display)?\b")
+_PANDOC = re.compile(r"math (?:inline|display)")
 """Pandoc writes LaTeX without delimiters for KaTeX, and formulas of one sign as they are."""
 
-_DISPLAYED = late_pattern(r"\b(?:display|block|math-display)\b")
+_DISPLAYED = re.compile(r"\b(?:display|block|math-display)\b")
 _RENDERERS = (b"mathjax", b"katex")
-_DOLLAR = late_pattern(r"['\"]\$['\"]")
-_OPENS = late_pattern(
+_DOLLAR = re.compile(r"['\"]\$['\"]")
+_OPENS = re.compile(
     r"\\\(|\\\[|\$\$|(?<![\\$\w])\$(?=[^\s$])"
     r"|\\begin\{(?P<name>(?:equation|align|gather|multline|eqnarray)\*?)\}"
 )
 _CLOSES = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "$": "$"}
 _INLINE = frozenset({"\\(", "$"})
 _WRITTEN = frozenset("pre code kbd samp script style textarea math svg annotation option".split())
-_FRAME = late_pattern(r"\A\s*(?:\\\(|\\\[|\$\$?)(.*?)(?:\\\)|\\\]|\$\$?)\s*\Z", re.DOTALL)
+_FRAME = re.compile(r"\A\s*(?:\\\(|\\\[|\$\$?)(.*?)(?:\\\)|\\\]|\$\$?)\s*\Z", re.DOTALL)
 
 
 def is_mathematical(html: str) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from lxml.etree import _Element as Element
 
 from archiver.html.reader.names import EMBEDDED, HEADINGS, KEPT_EMPTY, TEXTISH
-from archiver.patterns import late_pattern
 
 INNER_LINK = 0.3
 """What a link within the page counts: tables of contents are less beside the matter than others."""
@@ -16,7 +15,7 @@ A_PICTURE = 100
 
 _COMMAS = ",\u060c\ufe50\ufe10\ufe11\u2e41\u2e34\u2e32\uff0c"
 _OTHER_COMMAS = tuple(_COMMAS[1:])
-_PICTURE = late_pattern(r"\.(?:jpe?g|png|gif|webp|avif|svg)(?:$|[?#])", re.IGNORECASE)
+_PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)(?:$|[?#])", re.IGNORECASE)
 _COUNTED = {
     "li": "items",
     "input": "controls",

@@ -10,7 +10,6 @@ from lxml.etree import _Element as Element
 
 from archiver.html.reader.names import HEADINGS
 from archiver.html.reader.tree import around, first_text, outermost, remove, replace
-from archiver.patterns import late_pattern
 from archiver.references.css import lead_css
 from archiver.references.elements import HTML
 from archiver.references.lazy import LAZY, is_placeholder
@@ -23,15 +22,15 @@ SMALLEST: Final = 2
 LONGEST_FILE_NAME: Final = 200
 """Characters of a heading that may be the name of a file."""
 
-_FILE = late_pattern(r"[^\s/]+\.(?:jpe?g|png|gif|webp|avif|svg)", re.IGNORECASE)
+_FILE = re.compile(r"[^\s/]+\.(?:jpe?g|png|gif|webp|avif|svg)", re.IGNORECASE)
 _LONGEST_STYLE = 2048
 _BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
-_SIZE = late_pattern(r"\s*([0-9]{1,5})(?:\.[0-9]{0,9})?(?:px)?\s*")
-_STYLE_SIZE = late_pattern(
+_SIZE = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]{0,9})?(?:px)?\s*")
+_STYLE_SIZE = re.compile(
     r"(?:^|;)\s*(width|height)\s*:\s*([0-9]{1,5})(?:\.[0-9]{0,9})?px", re.IGNORECASE
 )
-_WIDTH = late_pattern(r"([0-9]{1,5})w|([0-9]{1,2}(?:\.[0-9]{1,3})?)x")
-_IN_JSON = late_pattern(
+_WIDTH = re.compile(r"([0-9]{1,5})w|([0-9]{1,2}(?:\.[0-9]{1,3})?)x")
+_IN_JSON = re.compile(
     r"https?:(?:\\?/){2}[^\s\"'<>\\]+(?:\\?/[^\s\"'<>\\]+)*\.(?:jpe?g|png|webp|gif)"
 )
 

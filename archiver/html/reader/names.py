@@ -10,31 +10,29 @@ from typing import Final
 
 from lxml.etree import _Element as Element
 
-from archiver.patterns import late_pattern
-
-_UNLIKELY: Final = late_pattern(
+_UNLIKELY: Final = re.compile(
     r"-ad-|ai2html|banner|breadcrumbs|combx|comment|community|cookie-?(?:notice|law|consent|bar|banner|info)|cover-wrap|disqus|extra|footer|gdpr"
     r"|header|legends|menu|newsletter|recommended|related|remark|replies|rss|shoutbox|sidebar|skyscraper|social|sponsor"
     r"|supplemental|ad-break|agegate|pagination|pager|popup|yom-remote"
 )
 """Such a name, in lower case, speaks for something beside the matter."""
 
-_PERHAPS: Final = late_pattern(
+_PERHAPS: Final = re.compile(
     r"and|article|body|column|content|main|mathjax|shadow|footnote|endnote"
 )
 """Unless there is one of these, too."""
 
-_POSITIVE: Final = late_pattern(
+_POSITIVE: Final = re.compile(
     r"article|body|content|entry|hentry|h-entry|main|page|pagination|post|text|blog|story"
 )
-_NEGATIVE: Final = late_pattern(
+_NEGATIVE: Final = re.compile(
     r"-ad-|hid(?:den|(?<![^ ]hid)(?![^ ]))|banner|combx|comment|com-|contact|footer|gdpr|masthead"
     r"|media|meta|outbrain|promo|related|scroll|share|shoutbox|sidebar|skyscraper|sponsor|shopping"
     r"|tags|widget"
 )
-_SHARE: Final = late_pattern(r"(?:\b|_)(?:share|sharedaddy)(?:\b|_)", re.IGNORECASE)
-_RESULTS: Final = late_pattern(r"(?:^|\s)search-results?(?:$|\s)", re.IGNORECASE)
-_NOTE: Final = late_pattern(
+_SHARE: Final = re.compile(r"(?:\b|_)(?:share|sharedaddy)(?:\b|_)", re.IGNORECASE)
+_RESULTS: Final = re.compile(r"(?:^|\s)search-results?(?:$|\s)", re.IGNORECASE)
+_NOTE: Final = re.compile(
     r"footnote|endnote|sidenote|marginnote|margin-note|admonition|callout|doc-|pullquote"
     r"|column-margin|caption",
     re.IGNORECASE,

@@ -11,7 +11,6 @@ from lxml.etree import _Element as Element
 
 from archiver.html.reader.names import named
 from archiver.html.reader.tree import first_text
-from archiver.patterns import late_pattern
 
 MOST_NOTES = 500
 _MOST_TEXT = 2_000_000
@@ -19,7 +18,7 @@ LONGEST_NOTE = 3000
 _MOST_AROUND = 80
 """Characters around all notes: their heading."""
 
-_ANSWERS = late_pattern(r"comment|disqus|replies|respon[ds]|related", re.IGNORECASE)
+_ANSWERS = re.compile(r"comment|disqus|replies|respon[ds]|related", re.IGNORECASE)
 """What readers wrote leads back, too."""
 
 _PLACES = etree.XPath("descendant-or-self::*[@id or (self::a and @name)]")

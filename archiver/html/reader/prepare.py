@@ -8,10 +8,9 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.html.reader.tree import text_in
 from archiver.html.reader.widgets import GIST
-from archiver.patterns import late_pattern
 
 _NEVER_READ = "template link meta base title dialog canvas noembed noframes frameset frame".split()
-_VOID = late_pattern(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
+_VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
 """Elements that hold nothing, which HTML 4 did not know, or knew otherwise."""
 
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\f\r"})
@@ -19,11 +18,11 @@ _NO_CHARACTERS = "\ufffe".encode(), "\uffff".encode()
 """What XML does not know, nor surrogates, which are not encoded (XML §2.2)."""
 
 _BLANK = b" \t\r\f"
-_BLANKS = late_pattern(rb"[ \t\r\f][ \t\r\f]+")
+_BLANKS = re.compile(rb"[ \t\r\f][ \t\r\f]+")
 _RARE_BLANKS = (b"\t", b"\r", b"\f")
-_PRE = late_pattern(rb"(<pre\b.*?</pre>)", re.DOTALL)
+_PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
 _HIDING = frozenset({"hidden", "style", "aria-hidden", "aria-modal"})
-_ON_PAPER = late_pattern(
+_ON_PAPER = re.compile(
     r"(?:^|\s)(?:(?:print-?only|only-?print|show-(?:for|on)-print)(?:$|\s)"
     r"|visible-print|d-none\s(?:.*\s)?d-print-)",
     re.IGNORECASE,
@@ -37,7 +36,7 @@ _MOST_ON_PAPER = 0.5
 _SEEN = frozenset({"img", "svg", "math", "figcaption"})
 """What ``aria-hidden`` keeps from screen readers alone: what it says is said elsewhere, too."""
 
-_HIDDEN_STYLE = late_pattern(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _IS_TEX = "math/tex"
 _DRAWN = frozenset({"svg", "defs", "g"})
 

@@ -3,7 +3,9 @@
 Each paragraph gives points to what it stands in, the more the nearer; links take them away again.
 """
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -21,8 +23,6 @@ from archiver.html.reader.names import (
 from archiver.html.reader.paragraphs import has_block, part_at_breaks, wrap_loose_text
 from archiver.html.reader.tree import remove, replace
 from archiver.html.reader.unlikely import seems_beside, targets_in
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 LEVELS = 5
 """So many elements above a paragraph get points for it."""
@@ -31,7 +31,7 @@ FEWEST_IN_SERIES = 3
 """So many siblings of one name that have something to read are one text."""
 
 _SHORTEST = 25
-_SENTENCE_END = late_pattern(r"\.(?: |$)")
+_SENTENCE_END = re.compile(r"\.(?: |$)")
 _EMPTY_GOES = frozenset({"div", "section", "header"} | HEADINGS)
 _BASE = {
     "div": 5,
@@ -46,7 +46,7 @@ _GUARDED = frozenset({"table", "code", "pre", "math", "figure"}) | HEADINGS
 """What stands in them is never unlikely by name."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The chosen element, and what stands beside it and belongs to it, in order."""
 

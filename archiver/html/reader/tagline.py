@@ -9,7 +9,6 @@ from lxml.etree import _Element as Element
 from archiver.html.reader.names import HEADINGS, KEPT_EMPTY, SENTENCE, named
 from archiver.html.reader.paragraphs import has_block
 from archiver.html.reader.tree import first_text, remove
-from archiver.patterns import late_pattern
 
 LONGEST = 120
 """Characters of such a line."""
@@ -18,13 +17,13 @@ MOST_BESIDE = 12
 _SHORTEST_NAME = 3
 _MOST_ELEMENTS = 60
 
-_SIGNS = late_pattern(r"[\W_]+")
+_SIGNS = re.compile(r"[\W_]+")
 _LINES = frozenset({"p", "div", "span", "section"}) | HEADINGS
-_NOT_PRINTED = late_pattern(
+_NOT_PRINTED = re.compile(
     r"(?:^|\s)(?:no-?print|print-?none|hidden-print|d-print-none|print:hidden)(?:$|\s)",
     re.IGNORECASE,
 )
-_SUBTITLE_OF_SITE = late_pattern(
+_SUBTITLE_OF_SITE = re.compile(
     r"(?:^|[\s_-])(?:site-?sub(?:title)?|tag-?line|site-?description)(?:$|\s)", re.IGNORECASE
 )
 

@@ -3,6 +3,7 @@
 In a heading they are marked as signs are that lead to it, and not shown; behind one they go.
 """
 
+import re
 from itertools import islice
 
 from lxml.etree import _Element as Element
@@ -11,9 +12,8 @@ from archiver.html.reader.names import HEADINGS
 from archiver.html.reader.paragraphs import is_phrasing
 from archiver.html.reader.permalinks import PERMALINK
 from archiver.html.reader.tree import remove
-from archiver.patterns import late_pattern
 
-_EDITS = late_pattern(r"[?&;](?:action|veaction|do)=edit\b|/edit/?(?:$|[?#])")
+_EDITS = re.compile(r"[?&;](?:action|veaction|do)=edit\b|/edit/?(?:$|[?#])")
 """Addresses at which a page is changed: of MediaWiki, DokuWiki, MoinMoin and forges."""
 
 _LONGEST = 60

@@ -15,9 +15,8 @@ from archiver.html.reader.names import (
     is_unlikely,
     named,
 )
-from archiver.patterns import late_pattern
 
-_WORDS = late_pattern(r"[^\W_]+")
+_WORDS = re.compile(r"[^\W_]+")
 _TOPICS = frozenset("header headers footer footers banner menu menus legends popup extra".split())
 """Names of parts of a page that are often what a section is about, too."""
 
@@ -25,7 +24,7 @@ MOST_LINKED = 0.33
 """The share of links in the text of a section that is read."""
 
 _MOST_SIBLINGS = 50
-_ANSWERS = late_pattern(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbox", re.IGNORECASE)
+_ANSWERS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbox", re.IGNORECASE)
 """Names of what readers or advertisers say, whatever heads it."""
 
 _HELD = ("h2", "h3", "h4", "h5", "h6", "figure", "pre")

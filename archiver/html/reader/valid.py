@@ -28,7 +28,6 @@ from archiver.html.reader.models import (
 from archiver.html.reader.paragraphs import wrap_loose_text
 from archiver.html.reader.tree import around, lead_with, remove, space_around, unwrap, with_words
 from archiver.html.sanitise import TAGS
-from archiver.patterns import late_pattern
 
 _FOREIGN = frozenset({"svg", "math"})
 _KNOWN = TAGS | _FOREIGN
@@ -44,11 +43,11 @@ _LONGEST_NAME = 80
 _ONCE = frozenset({"caption", "thead", "tfoot"})
 _PLAYED = ("video", "audio", "details")
 _LONGEST_NOTICE = 300
-_NOTICE = late_pattern("browser|javascript|navigateur|navegador|浏览器", re.IGNORECASE)
+_NOTICE = re.compile("browser|javascript|navigateur|navegador|浏览器", re.IGNORECASE)
 _DATE = r"\d{4,6}-\d\d(?:-\d\d)?|\d{4,6}-W\d\d|\d{4,6}|(?:--)?\d\d-\d\d"
 _TIME = r"\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?"
 _ZONE = r"Z|[+-]\d\d:?\d\d"
-_WHEN = late_pattern(
+_WHEN = re.compile(
     rf"(?:{_DATE}|{_TIME}|{_ZONE}|\d{{4,6}}-\d\d-\d\d[T ]{_TIME}(?:{_ZONE})?"
     r"|P(?=[\dT])(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d{1,3})?S)?)?)"
 )

@@ -6,9 +6,8 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from archiver.html.reader.tree import outermost, replace, with_words
-from archiver.patterns import late_pattern
 
-GIST = late_pattern(
+GIST = re.compile(
     r"(?:https?:)?//gist\.github\.com/((?:[\w-]{1,60}/)?[0-9a-f]{5,64})\.js"
     r"(?:(\?file=[\w.%+-]{1,200})|\?|$)"
 )
@@ -31,8 +30,8 @@ _OF_AMP = {
 }
 """Elements of AMP, and what its script makes of them (amp.dev/documentation/components)."""
 
-_NAME = late_pattern(r"[\w-]{4,40}", re.ASCII)
-_POST = late_pattern(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
+_NAME = re.compile(r"[\w-]{4,40}", re.ASCII)
+_POST = re.compile(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
 
 
 def settle_widgets(body: Element) -> None:

@@ -4,6 +4,7 @@ It is by one of two names, and by ``dir``, and nothing else. Of lines from top t
 the page's own ``style`` attributes and elements, and the sheets that come with it.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from lxml import etree
@@ -12,7 +13,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from archiver.html.reader.tree import first_text, lengths
 from archiver.html.writing_modes import PROPERTY, VERTICAL, rules_in, said_by
-from archiver.patterns import late_pattern
 from archiver.references.use import clean_reference
 from archiver.urls.parse import join
 
@@ -24,7 +24,7 @@ _MOST_OF = 0.5
 _MARK = "data-writing"
 _TEXT_OF_ALL = 1000
 """Characters of a text by which its script is known."""
-_RIGHT_TO_LEFT = late_pattern("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 """Hebrew, Arabic, Syriac, Thaana, N'Ko and others (UAX 44, bidirectional classes R and AL)."""
 _TURNED = etree.XPath("boolean(descendant::*[@dir])")
 

@@ -2,16 +2,8 @@
 
 from typing import Any
 
-from archiver.index.core import (
-    JSON,
-    BigInteger,
-    ColumnElement,
-    FunctionElement,
-    Integer,
-    Text,
-    cast,
-    func,
-)
+from sqlalchemy import JSON, BigInteger, ColumnElement, Integer, Text, cast, func
+from sqlalchemy.sql.functions import FunctionElement
 
 
 class Greatest(FunctionElement[int]):

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from archiver.index.core import Dialect, Text, TypeDecorator, TypeEngine
+from sqlalchemy import Dialect, Text
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 SHORTENED: dict[str, Callable[[str | None], str | None]] = {}
 """How an engine, by the name of its dialect, keeps a key; others keep it as it is."""

@@ -3,20 +3,11 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from archiver.index.core import (
-    BindParameter,
-    ColumnElement,
-    FunctionElement,
-    Integer,
-    NullType,
-    Select,
-    Text,
-    TypeEngine,
-    UserDefinedType,
-    bindparam,
-    select,
-)
-from archiver.index.core import Dialect as SqlDialect
+from sqlalchemy import BindParameter, ColumnElement, Integer, Select, Text, bindparam, select
+from sqlalchemy import Dialect as SqlDialect
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import NullType, TypeEngine, UserDefinedType
+
 from archiver.index.dialect.keys import SHORTENED
 
 WRITERS: dict[str, Callable[[Iterable[Any]], str]] = {}

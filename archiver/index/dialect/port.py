@@ -4,16 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, Protocol
 
-from archiver.index.core import (
-    ColumnElement,
-    Connection,
-    DBAPIError,
-    Engine,
-    Join,
-    Select,
-    Subquery,
-    Table,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Join, Select, Subquery, Table
+from sqlalchemy.exc import DBAPIError
+
 from archiver.index.dialect.rows import OverRows
 from archiver.model.findable import Findable
 

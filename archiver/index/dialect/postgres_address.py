@@ -3,13 +3,11 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from archiver.errors import ConfigurationError
-from archiver.patterns import late_pattern
-from archiver.values import frozen
 
 _SCHEME = "postgresql://"
 _PORT = 5432
@@ -19,11 +17,11 @@ _LOOKS = (
     f"it may say host, and sslmode: {', '.join(_MODES)}."
 )
 _OPEN_TO_OTHERS = 0o077
-_FIELD = late_pattern(r"((?:\\.|[^:\\])*)(?::|$)")
+_FIELD = re.compile(r"((?:\\.|[^:\\])*)(?::|$)")
 _FIELDS = 5
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Address:
     """A database of a server.
 

@@ -5,6 +5,7 @@ column, and the first of a title a third. Nothing is left to a text search confi
 asked is the expression that ``matching`` writes for FTS5, read here into a tsquery.
 """
 
+import re
 import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +23,6 @@ from archiver.index.dialect.postgres_text import storable
 from archiver.index.dialect.word_queries import READERS, Matches
 from archiver.index.search_tables import search_table
 from archiver.model.findable import Findable
-from archiver.patterns import late_pattern
 
 COLUMN = "\ue001"
 """Parts a column from a word; no word holds it."""
@@ -50,7 +50,7 @@ _NUMBER = struct.Struct("!i")
 _ONE_PLACE = 1 << 16
 """Of a lexeme: a byte that ends it, how many places there are, and these."""
 _NOTHING = f"'{COLUMN}'"
-_TOKEN = late_pattern(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
+_TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
 
 
 class PostgresWords:

@@ -6,7 +6,7 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from archiver.index.core import CTE, ClauseElement, ColumnElement, Table, UniqueConstraint, text
+from sqlalchemy import CTE, ClauseElement, ColumnElement, Table, UniqueConstraint, text
 
 MARK = "{rows}"
 """Stands for the rows in what a statement is compiled to."""

@@ -1,23 +1,18 @@
 """SQLite's own words for what other engines say otherwise."""
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from archiver.index.core import (
-    Connection,
-    FunctionElement,
-    Join,
-    Select,
-    SQLCompiler,
-    Subquery,
-    Table,
-    compiles,
-)
-from archiver.index.core import sqlite_dialect as dialect
-from archiver.index.core.recipe import as_list
+from sqlalchemy import Connection, Join, Select, Subquery, Table
+from sqlalchemy.dialects.sqlite import dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
 from archiver.index.dialect import functions
 from archiver.index.dialect.listed_values import WRITERS, IsAmong, Values
 from archiver.index.dialect.rows import MARK, OverRows
@@ -144,4 +139,4 @@ _write(functions.Gathered, "json_group_array({})")
 _write(functions.Now, "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER){}")
 _write(functions.History, "''{}")
 _write(functions.HostOf, "substr({0}, 1, instr({0}, ')') - 1)")
-WRITERS["sqlite"] = as_list
+WRITERS["sqlite"] = lambda values: json.dumps([*values])

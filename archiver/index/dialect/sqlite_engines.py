@@ -10,20 +10,13 @@ import sqlite3
 import time
 from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from archiver import light
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
+from sqlalchemy.pool import NullPool
+
 from archiver.errors import ConfigurationError
-from archiver.index.core import (
-    DatabaseError,
-    DBAPIError,
-    Engine,
-    NullPool,
-    OperationalError,
-    create_engine,
-    event,
-)
-from archiver.index.core.light_engine import LightEngine
 from archiver.index.dialect.sqlite import WRITER_CACHE_KB, Sqlite
 from archiver.index.dialect.upgrading import REVISION, is_current, upgrade
 from archiver.index.dialect.writer_gate import LOCKS, Gate
@@ -70,8 +63,6 @@ class SqliteEngines:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if self._is_current():
                 return
-            if light.is_on():
-                light.give_up("the index is not as this program wants it")
             begin = "BEGIN"  # whoever finds all in order waits for no writer
             engine = create_engine(f"sqlite:///{self.path}", poolclass=NullPool)
             size = f"PRAGMA page_size = {PAGE_BYTES}"
@@ -118,9 +109,6 @@ class SqliteEngines:
 
     def reading(self) -> Engine:
         """Opens connections that read."""
-        if light.is_on():
-            opens = LightEngine(self.path, self.path.parent / LOCKS, _prepare_to_read)
-            return cast("Engine", opens)
         return self._engine("BEGIN", READER_CACHE_KB)
 
     def signing(self, silent_seconds: float = 0.0) -> Engine:
@@ -215,12 +203,6 @@ def _prepare(connection: Any, _record: object) -> None:
     for pragma in _PRAGMAS:
         cursor.execute(pragma)
     cursor.close()
-
-
-def _prepare_to_read(connection: sqlite3.Connection) -> None:
-    _prepare(connection, None)
-    _pragma(connection, f"PRAGMA cache_size = -{READER_CACHE_KB}")
-    _pragma(connection, "PRAGMA query_only = ON")
 
 
 def _pragma(connection: Any, statement: str) -> None:

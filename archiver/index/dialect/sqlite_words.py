@@ -7,7 +7,10 @@ them, so that nothing is left to the tokenizer but to split at spaces.
 from collections.abc import Mapping
 from typing import Any
 
-from archiver.index.core import ColumnElement, SQLCompiler, column, compiles
+from sqlalchemy import ColumnElement, column
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+
 from archiver.index.dialect.word_queries import Matches
 from archiver.index.search_tables import SEARCH_COLUMNS, search_table
 from archiver.index.table_registry import Words

@@ -3,8 +3,10 @@
 from functools import cache
 from importlib import import_module
 
+from sqlalchemy import Connection, create_mock_engine, text
+from sqlalchemy.schema import ExecutableDDLElement
+
 from archiver.errors import ConfigurationError
-from archiver.index.core import Connection, ExecutableDDLElement, create_mock_engine, text
 from archiver.index.schema import HEAD, metadata
 
 _REVISIONS = """

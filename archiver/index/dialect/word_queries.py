@@ -4,19 +4,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from archiver.index.core import (
-    BindParameter,
-    FunctionElement,
-    NullType,
-    Select,
-    TextClause,
-    UserDefinedType,
-    bindparam,
-    column,
-    select,
-    text,
-)
-from archiver.index.core import Dialect as SqlDialect
+from sqlalchemy import BindParameter, Select, TextClause, bindparam, column, select, text
+from sqlalchemy import Dialect as SqlDialect
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import NullType, UserDefinedType
+
 from archiver.index.dialect.functions import Gathered
 
 READERS: dict[str, Callable[[str], str]] = {}

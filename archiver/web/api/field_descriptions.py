@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from archiver.patterns import late_pattern
-
 _HEADING = "Attributes:\n"
-_ATTRIBUTES = late_pattern(r"^ {4}(\w+(?:, \w+)*): (.+(?:\n {6,}\S.*)*)", re.MULTILINE)
+_ATTRIBUTES = re.compile(r"^ {4}(\w+(?:, \w+)*): (.+(?:\n {6,}\S.*)*)", re.MULTILINE)
 
 
 def with_field_descriptions(schema: dict[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """``/api/v1/imports``: bookmark files in, how far they got, what failed of them, and undo."""
 
+from dataclasses import dataclass
+
 from aiohttp import web
 
 from archiver.model.failure import Reason
 from archiver.model.importing import ImportStatus, Outcome
-from archiver.values import frozen
 from archiver.web.api.answers import answer
 from archiver.web.api.questions import AgainRequest, chosen, path_number, read_json
 from archiver.web.keys import RUNTIME
@@ -12,14 +13,14 @@ from archiver.web.pages.imports import UNDO_PATIENCE_SECONDS, send_receipt
 from archiver.web.uploads import import_from_api, survey_from_api
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Queued:
     """How many pages were queued."""
 
     queued: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReceiptLine:
     """What became of one row of a file, as its receipt says it; ``reason``: why it is unusable."""
 

@@ -1,13 +1,12 @@
 """What describes one route of the API."""
 
+from dataclasses import dataclass
 from typing import Any
-
-from archiver.values import frozen
 
 Json = dict[str, Any]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """A value in the path or the query."""
 
@@ -17,7 +16,7 @@ class Parameter:
     place: str = "query"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One route of the API: what it takes, and what it answers when all is well.
 

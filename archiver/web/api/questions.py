@@ -1,7 +1,7 @@
 """What a client asks, read into values: JSON bodies and numbers in the query."""
 
 import asyncio
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,7 +15,6 @@ from archiver.model.highlight import Colour
 from archiver.model.listing import ListingQuery
 from archiver.services.entry_lists import Where
 from archiver.services.import_choices import typed_choices
-from archiver.values import frozen
 from archiver.web.api.answers import adapter
 from archiver.web.keys import LIMITS
 
@@ -32,7 +31,7 @@ _NOTHING_ELSE = ConfigDict(extra="forbid")
 _T = TypeVar("_T")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SaveRequest:
     """URLs to keep, tags for all of them, and whether a browser is to show them, needed or not."""
 
@@ -41,7 +40,7 @@ class SaveRequest:
     render: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EditRequest:
     """What is to be said of an entry from now on; what is left out, or null, stays as it is."""
 
@@ -64,7 +63,7 @@ class EditRequest:
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListRequest:
     """A list to be made, by its path; or, with a query, a search to be saved under that name."""
 
@@ -72,7 +71,7 @@ class ListRequest:
     query: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListChange:
     """What becomes of a list: another path, or a place further up or down among those beside it."""
 
@@ -81,7 +80,7 @@ class ListChange:
     shift: Literal["up", "down"] | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OrderRequest:
     """Entries of a list, by hash_url or URL, and where in it they go."""
 
@@ -91,7 +90,7 @@ class OrderRequest:
     where: Where
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FeedRequest:
     """A feed to be followed, or a page that names one; ``everything``: also what it holds now."""
 
@@ -100,7 +99,7 @@ class FeedRequest:
     everything: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HighlightRequest:
     """Words of an article to be marked; ``start`` is where they begin in its text."""
 
@@ -111,7 +110,7 @@ class HighlightRequest:
     timestamp: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HighlightChange:
     """What becomes of a highlight; what is left out, or null, stays as it is."""
 
@@ -119,7 +118,7 @@ class HighlightChange:
     note: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AgainRequest:
     """Failures of which reason are to be tried again; of every reason, if none is given."""
 
@@ -127,7 +126,7 @@ class AgainRequest:
     reason: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RescueRequest:
     """Pages to ask public archives for: by hash_url or URL, all that a search finds, or all gone.
 

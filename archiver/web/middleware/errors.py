@@ -4,7 +4,7 @@ The shape is ``{"error": {"code": "not_found", "message": "A sentence."}}``.
 """
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from aiohttp import web
@@ -13,7 +13,6 @@ from aiohttp.typedefs import Handler, Middleware
 from archiver import errors
 from archiver.logs import get_log
 from archiver.model.message import Message
-from archiver.values import frozen
 from archiver.web.keys import CSRF_TOKEN, ORIGIN, SESSION, SIGNED_IN
 from archiver.web.listeners import Full
 from archiver.web.refusals import message_of
@@ -63,7 +62,7 @@ _PLAIN_ROUTES = frozenset({"healthz", "metrics", "static"})
 _KEPT_HEADERS = ("Allow", "Retry-After", "WWW-Authenticate")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Problem:
     """What went wrong, as it is told: status, a name for programs, a sentence for people."""
 

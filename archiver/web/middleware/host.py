@@ -5,6 +5,7 @@ of one origin with us; only the Host header gives it away (RFC 9110 §7.2). Addr
 rebound, so they are always ours.
 """
 
+import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -12,10 +13,9 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from archiver.config import Settings
-from archiver.patterns import late_pattern
 from archiver.web.keys import ORIGIN, RUNTIME
 
-_AUTHORITY = late_pattern(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9._-]{0,253})(?::[0-9]{1,5})?")
+_AUTHORITY = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9._-]{0,253})(?::[0-9]{1,5})?")
 
 
 @web.middleware

@@ -1,14 +1,15 @@
 """``/save``: a page that is offered from elsewhere, by the bookmarklet or by another program."""
 
+import re
+
 from aiohttp import web
 
 from archiver.errors import InvalidUrl, NotFound
-from archiver.patterns import late_pattern
 from archiver.web.keys import RUNTIME
 from archiver.web.side import render_beside
 from archiver.web.views import SaveView
 
-_ADDRESS = late_pattern(r"https?://\S+")
+_ADDRESS = re.compile(r"https?://\S+")
 """In what an app shares: many put the address into the text."""
 
 
