@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from archiver.model.appearance import Appearance
 from archiver.model.requisite import Requisite
 
-EXTRACTOR_VERSION = "20"
+EXTRACTOR_VERSION = "21"
 """Raised when the same bytes would give another article; kept with every conversion record.
 
 10 takes signs and names of languages for none of an article's words, and names all its authors.

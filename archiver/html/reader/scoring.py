@@ -42,6 +42,11 @@ _BASE = {
 _STAYS = frozenset({"div", "article", "section", "p", "ol", "ul", "pre", "table", "dl", "figure"})
 _LEADING = frozenset({"h1", "blockquote", "pre", "dl"})
 _SECTIONS = frozenset({"section", "article"})
+_HOLDERS = frozenset({"main", "center", "form", "fieldset", "details", "blockquote"})
+"""Elements that pages put blocks and loose text into side by side, as custom elements do."""
+_ITEMS = frozenset({"li", "dd"})
+"""The same of these where they hold a ``div``; the text of a plain list item stays as it is."""
+
 _GUARDED = frozenset({"table", "code", "pre", "math", "figure"}) | HEADINGS
 """What stands in them is never unlikely by name."""
 
@@ -229,6 +234,8 @@ def _is_alike(element: Element, name: str) -> bool:
 
 def _prepare(body: Element, *, strict: bool) -> list[Element]:
     """Drop what is unlikely, make paragraphs; return what is scored, in document order."""
+    # Text directly in `body` belongs to no element that can be chosen or copied.
+    wrap_loose_text(body)
     scored: list[Element] = []
     targets = targets_in(body) if strict else frozenset()
     stack: list[tuple[Element, bool]] = [(each, False) for each in reversed(body)]
@@ -244,13 +251,20 @@ def _prepare(body: Element, *, strict: bool) -> list[Element]:
         if tag == "div" and not guarded:
             element = _settle_block(element)
             tag = element.tag
-        elif tag in _SECTIONS and not guarded:
+        elif not guarded and (tag in _SECTIONS or _is_holder(element)):
             wrap_loose_text(element)
         if tag in SCORED or (tag == "a" and _shows_picture(element)):
             scored.append(element)
         inside = guarded or tag in _GUARDED
         stack.extend((each, inside) for each in reversed(element))
     return scored
+
+
+def _is_holder(element: Element) -> bool:
+    """Return whether loose text in an element could be lost when one of its blocks is chosen."""
+    if element.tag in _ITEMS:
+        return any(child.tag == "div" for child in element)
+    return (element.tag in _HOLDERS or "-" in element.tag) and has_block(element)
 
 
 def _shows_picture(link: Element) -> bool:

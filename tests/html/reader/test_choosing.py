@@ -393,3 +393,47 @@ def test_posts_of_a_thread_stay_below_a_first_one_of_one_line():
     found = extract_article(f"<title>Away</title><main>{first}{posts}</main>", URL).text
 
     assert found.count(SENTENCE.strip()) >= 4
+
+
+LOOSE = (
+    "First line.<br><br>Second line.<br><br>Third line.",
+    f"First. {SENTENCE}<br>Second. {SENTENCE}<br>Third. {SENTENCE}",
+    f"First. {SENTENCE}<div><p>Second. {SENTENCE * 9}</p></div>Third. {SENTENCE}",
+    f"First. {SENTENCE}<p>Second. {SENTENCE}<p><i>Third.</i> {SENTENCE}",
+    f"<h2>First</h2>Second. {SENTENCE}<hr>Third. {SENTENCE}",
+    f"First. {SENTENCE}<table><tr><td>Second. {SENTENCE * 9}</table>Third. {SENTENCE}",
+)
+
+
+@pytest.mark.parametrize("text", LOOSE, ids=["breaks", "lines", "div", "p", "headings", "table"])
+def test_text_directly_in_the_body_is_in_the_article(text):
+    found = extract_article(f"<title>Mill</title><body>{text}", URL).text
+
+    assert [found.find(word) for word in ("First", "Second", "Third")] == sorted(
+        found.find(word) for word in ("First", "Second", "Third")
+    )
+    assert "First" in found
+    assert SENTENCE not in text or found.count(SENTENCE.strip()) == text.count(SENTENCE.strip())
+
+
+@pytest.mark.parametrize(
+    "tag",
+    "main center form fieldset details blockquote li dd td my-body font span b section".split(),
+)
+def test_text_beside_a_block_is_in_the_article(tag):
+    block = f"<div><p>Second. {SENTENCE * 9}</p><p>{SENTENCE * 9}</p></div>"
+    text = f"<{tag}>First. {SENTENCE * 3}{block}Third. {SENTENCE * 3}</{tag}>"
+    held = f"<table><tr>{text}</table>" if tag == "td" else text
+
+    found = article_of(held)
+
+    assert found.find("First") < found.find("Second") < found.find("Third")
+    assert "First" in found
+
+
+def test_links_directly_in_the_body_stay_beside_an_article():
+    links = "".join(f'<a href="/{n}">Page {n}</a> | ' for n in range(5))
+
+    found = article_of(f"{links}<div id=content><p>{SENTENCE * 9}</p><p>{SENTENCE * 9}</p></div>")
+
+    assert "Page 3" not in found
