@@ -259,7 +259,7 @@ class Settings:
             except ValueError as error:
                 reasons[each.name] = str(error)
             else:
-                setattr(self, each.name, value)
+                object.__setattr__(self, each.name, value)
         if reasons:
             raise InvalidSettings(reasons)
 

@@ -16,7 +16,7 @@ from archiver.wire.media_type import parse_media_type
 SMALLEST = 1 << 10
 """Bytes below which a body is not worth it: it fills one packet either way."""
 INLINE = 32 << 10
-"""Most bytes that are packed on the event loop: half a millisecond (docs/performance.md)."""
+"""Most bytes that are packed on the event loop: half a millisecond."""
 
 WHOLE = (Coding.BROTLI, Coding.GZIP)
 """For bodies that are at hand: a tenth smaller with the first."""
