@@ -299,7 +299,6 @@ async def open_store(settings: Settings, shelf: Shelf) -> AsyncIterator[SegmentS
             if is_remote
             else settings.segment_bytes,
             segment_seconds=settings.seal_seconds if is_remote else inf,
-            commits_remotely=settings.commit == "remote",
             software=f"archiver/{__version__}",
         )
         try:

@@ -197,12 +197,6 @@ class Settings:
     seal_seconds: float = _setting(
         60, decimal(least=1), "With a store: a segment is closed once it is this old, in seconds."
     )
-    commit: Literal["local", "remote"] = _setting(
-        "local",
-        choice("local", "remote"),
-        "With a store: where a capture must be before it counts as kept: on the disk of this "
-        "machine, or in the store as well, so that nothing is lost with a machine.",
-    )
     backlog_bytes: int = _setting(
         4 << 30,
         integer(least=1),
@@ -301,8 +295,6 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
         raise InvalidSettings({"host_delay": reason})
     if settings.store and settings.backlog_bytes < settings.seal_bytes:
         raise InvalidSettings({"backlog_bytes": "should be no less than seal_bytes"})
-    if settings.commit == "remote" and not settings.store:
-        raise InvalidSettings({"commit": "can be remote only with a store"})
     return settings
 
 

@@ -21,7 +21,6 @@ from archiver.services.articles import Articles
 from archiver.services.crawling import Crawling
 from archiver.services.entries import Entries
 from archiver.services.following import Following
-from archiver.services.joining import Joining
 from archiver.services.shared_copies import shared_cookies
 from archiver.services.supervision import kept_going
 from archiver.services.uploading import Uploading
@@ -47,7 +46,6 @@ class Crawler:
         entries: what is to be captured, and what became of it.
         following: how jobs change that another process works.
         uploading: closed segments to an object store, where one is set.
-        joining: small segments there, into larger ones.
     """
 
     settings: Settings
@@ -59,7 +57,6 @@ class Crawler:
     entries: Entries
     following: Following
     uploading: Uploading | None
-    joining: Joining | None
 
 
 @asynccontextmanager
@@ -110,9 +107,6 @@ async def crawler_of(
             for task in (uploading.watch, uploading.upload):
                 await stack.enter_async_context(kept_going(task, task.__name__))
         await _share_cookies(archive, stack)
-        joining = _joining(archive)
-        if joining and archive.store.commits_remotely:
-            await stack.enter_async_context(kept_going(joining.keep_joining, "joining"))
         yield Crawler(
             archive.settings,
             context,
@@ -123,7 +117,6 @@ async def crawler_of(
             entries,
             following,
             uploading,
-            joining,
         )
 
 
@@ -139,13 +132,6 @@ def _uploading(archive: Archive, crawling: Crawling) -> Uploading | None:
     if not isinstance(store.shelf, UploadingShelf):
         return None
     return Uploading(archive.db, store, store.shelf, settings, crawling.close_segment)
-
-
-def _joining(archive: Archive) -> Joining | None:
-    shelf = archive.store.shelf
-    if not isinstance(shelf, UploadingShelf):
-        return None
-    return Joining(archive.db, archive.store, shelf, archive.settings)
 
 
 @asynccontextmanager

@@ -149,7 +149,7 @@ def _wire(archive: Archive, crawler: Crawler) -> Runtime:
         editing=(editing := Editing(db, store, crawling.wake)),
         recapturing=Recapturing(db, store, entries),
         rescuing=Rescuing(db, settings, crawling.wake),
-        compacting=Compacting(db, store, settings, crawling.close_segment, crawler.joining),
+        compacting=Compacting(db, store, settings, crawling.close_segment),
         deleting=Deleting(db, store, on_changed=crawling.wake),
         search=(search := Search(db, store)),
         reader=Reader(db, entries, search),

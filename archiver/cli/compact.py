@@ -19,8 +19,6 @@ async def _compact(settings: Settings, *, dry_run: bool) -> int:
     write_row("segments", str(done.segments))
     write_row("records", str(done.records))
     write_row("bytes freed", str(done.freed))
-    if done.joined:
-        write_row("joined", str(done.joined))
     for name, why in done.left.items():
         write_row("left", name, why)
     return 0

@@ -172,8 +172,7 @@ class BatchRows:
     async def _advance(self, conn: AsyncConnection, ends: Mapping[str, int]) -> None:
         """Note how far segments are indexed: first of all, since rows name them."""
         if ends:
-            machine = None if self._store.commits_remotely else self._db.machine
-            await segments.reach(conn, ends, machine=machine)
+            await segments.reach(conn, ends, machine=self._db.machine)
 
     async def _captures_of(
         self,

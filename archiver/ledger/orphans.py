@@ -1,6 +1,5 @@
 """Takes up what the dead left: indexes what they wrote, and gives back what they held."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 
 from archiver.index import holds, queue, segments, writers
@@ -19,7 +18,6 @@ async def take_up(
     db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
 ) -> list[PassedBy]:
     """Index what the dead wrote, requeue what they held; return the segments that can't be read."""
-    await asyncio.to_thread(store.secure, left)
     async with db.write() as conn:
         indexed = await segments.indexed(conn)
         tails = {
@@ -32,7 +30,6 @@ async def take_up(
                 await holds.let_go_of_all(conn, owner)
             held = await queue.held_by(conn, owner)
             await queue.requeue(conn, held, owner=owner, interrupted=True, now=conn.now())
-    await asyncio.to_thread(store.mark, left)
     for place, why in rebuilt.problems[:LOGGED]:
         log.warning("damage passed over", segment=place.segment, offset=place.offset, problem=why)
     if dead or rebuilt.captures or rebuilt.snapshots:

@@ -11,7 +11,7 @@ and a job ends in the same transaction as its rows, so a process can be killed a
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -273,26 +273,17 @@ class Recorder:
         self._rows.note_written(plan)
         written.set()
         with self._refused.noted_unless_indexed(places):
-            await self._see_to(self._store.secure, places)
             prepared = await self._rows.prepared(batch, known, plan, places)
             if not await before:
                 raise StoreError("The records before these are not in the index.")
             await self._rows.index(batch, known, plan, places, prepared)
-        await self._see_to(self._store.mark, places)
-
-    async def _see_to(
-        self, what: Callable[[Iterable[str]], None], places: Sequence[Location]
-    ) -> None:
-        """Have something done to a batch's segments where they must lie elsewhere too."""
-        if self._store.commits_remotely:
-            await asyncio.to_thread(what, {place.segment for place in places})
 
     def _write(self, plan: records.Plan, batch: Sequence[Item]) -> list[Location]:
         try:
             places = self._store.append(plan.records)
             self._store.sync()
             ends = any(item.thing == Nothing(ends_segment=True) for item in batch)
-            if ends or self._store.commits_remotely:
+            if ends:
                 self._store.close()
         finally:
             for item in batch:

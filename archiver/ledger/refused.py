@@ -4,7 +4,6 @@ Their jobs are still leased. Were those given back first, each would be visited 
 index would have two snapshots of one visit once ``recovery`` reads what was written.
 """
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -49,13 +48,11 @@ class RefusedRecords:
         if not self._names:
             return
         try:
-            await asyncio.to_thread(self._store.secure, self._names)
             ledger = import_module("archiver.ledger.rebuild")  # a crawl that is well does without
             async with self._db.write() as conn:
                 indexed = await segments.indexed(conn)
                 tails = {name: indexed.get(name, 0) for name in self._names}
                 rebuilt = await ledger.build_within(conn, self._store, tails)
-            await asyncio.to_thread(self._store.mark, self._names)
         except (IndexUnavailable, StoreUnavailable):
             return
         except Exception:
@@ -70,7 +67,7 @@ class RefusedRecords:
         self._tries = 0
 
     def refuse_to_go_on(self) -> None:
-        """Let whoever would repeat a visit wait.
+        """Raise while written records are not indexed, so that no visit is repeated.
 
         Raises:
             StoreError: there are still some.

@@ -41,7 +41,6 @@ from archiver.ledger.recovery import recover, settle_everywhere
 from archiver.ledger.settled import why_unsettled
 from archiver.logs import get_log
 from archiver.model.capture import Capture, HashUrl, PayloadDigest
-from archiver.services.joining import Joining
 from archiver.store.locks import alone
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import SegmentFile
@@ -78,14 +77,12 @@ class Compacted:
         segments: how many were written anew.
         records: how many records were erased.
         freed: bytes that the segments take less.
-        joined: how many small ones became part of larger ones.
         left: segments that hold something still, and why.
     """
 
     segments: int = 0
     records: int = 0
     freed: int = 0
-    joined: int = 0
     left: dict[str, str] = field(default_factory=dict)
 
 
@@ -102,18 +99,16 @@ class Compacting:
         store: SegmentStore,
         settings: Settings,
         close_segment: Callable[[], Awaitable[None]],
-        joining: Joining | None = None,
     ) -> None:
         self._db = db
         self._store = store
         self._locks = settings.data / LOCKS
         self._close_segment = close_segment
-        self._joining = joining
 
     async def compact(
         self, *, dry_run: bool = False, on_progress: OnProgress = lambda _, __: None
     ) -> Compacted:
-        """Erase all that was thrown away, and join small segments; undoing it is over then.
+        """Erase all deleted records; deletions cannot be undone afterwards.
 
         Args:
             dry_run: only say what would be freed.
@@ -132,9 +127,6 @@ class Compacting:
             await recover(self._db, self._store)
             await settle_everywhere(self._db, self._store)
             await self._erase(done, on_progress)
-            if self._joining:
-                found = (await asyncio.to_thread(self._store.shelf.survey)).segments
-                done.joined = await self._joining.join_all(found)
             return done
 
     async def compact_at_quiet_hours(self, hour: int) -> None:
@@ -146,7 +138,6 @@ class Compacting:
                 "compacted",
                 segments=done.segments,
                 freed=done.freed,
-                joined=done.joined,
                 left=len(done.left),
             )
 

@@ -30,7 +30,7 @@ _UNREAD = (
     "`archiver reindex`."
 )
 _NO_SUCH_RECORD = "The index has a row where there is no such record."
-_REPLACED = "It was compacted or joined meanwhile: verify again for what took its place."
+_REPLACED = "It was compacted during this check. Verify again to read its replacement."
 TORN = "A record that a killed writer left half done; no part of the archive:"
 
 
@@ -131,7 +131,7 @@ class Fixity:
         return self._store.shelf.passed_by
 
     async def _is_replaced(self, name: str) -> bool:
-        """Whether a segment that the index knew is one no more: compacted or joined meanwhile."""
+        """Whether a segment that the index knew is one no more: compacted in the meantime."""
         async with self._db.read() as conn:
             return not await segments.indexed_of(conn, [name])
 

@@ -162,10 +162,7 @@ class Uploading:
         return [each.name for each in here if not why_unsettled(each, here, indexed, self._store)]
 
     async def _note_where_they_lie(self) -> None:
-        """Let the others at a shared index know what lies here alone, where that has changed.
-
-        What was committed remotely never does, though it has its mark a moment after its rows.
-        """
+        """Let the others at a shared index know what lies here alone, where that has changed."""
         if (machine := self._db.machine) is None:
             return
         here = {each.name for each in await self._here()}
@@ -174,7 +171,7 @@ class Uploading:
         async with self._db.read() as conn:
             noted = await segments.of_machine(conn, machine)
             indexed = await segments.indexed_of(conn, [*here])
-        new = set() if self._store.commits_remotely else here & {*indexed} - noted
+        new = here & {*indexed} - noted
         if new or noted - here:
             async with self._db.write() as conn:
                 await segments.lie_at(conn, new, machine)

@@ -8,7 +8,6 @@ The folder of a file is its state: in ``warc/`` is what the bucket does not have
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from archiver.errors import ConfigurationError, StoreError
@@ -97,26 +96,12 @@ class BucketShelf(UploadingShelf):
         passed_by = sorted((*here.passed_by, *strange), key=lambda each: each.name)
         return Survey(read, here.torn, tuple(passed_by), earlier)
 
-    def put(self, name: str) -> None:
-        """Put a segment of this machine into the bucket, and prove that it is there.
-
-        Raises:
-            StoreUnavailable: the bucket does not take it, or gives back other bytes.
-        """
-        if (path := self.directory / name).exists():
-            self.put_file(path, name)
-
-    def put_file(self, path: Path, name: str) -> None:
-        """Have a file in the bucket, whoever put it there, and read back that it is."""
+    def _put_file(self, path: Path, name: str) -> None:
+        """Put a file into the bucket unless it is there, and compare what the bucket returns."""
         self.bucket.create(name, path)
         there = self._open_there(name)
         if there.size != path.stat().st_size or _digest(there) != _digest(ReadOnly(path)):
             raise StoreError(f"{name}: {_OTHER_BYTES}")
-
-    def mark(self, name: str) -> None:
-        """Say by its folder that the bucket has a segment; another process may have done so."""
-        with suppress(FileNotFoundError):
-            self._mark(self.directory / name, name)
 
     def upload(self, name: str) -> None:
         """Put a segment of this machine into the bucket, prove that it is there, and mark it.
@@ -126,7 +111,7 @@ class BucketShelf(UploadingShelf):
         """
         path = self.directory / name
         try:
-            self.put_file(path, name)
+            self._put_file(path, name)
             self._mark(path, name)
         except FileNotFoundError:
             # A compaction replaced it meanwhile, and has removed what it knew of.
@@ -182,7 +167,7 @@ class BucketShelf(UploadingShelf):
         if not self._has(edition.earlier):
             super().take_place(edition)
         else:
-            self.put_file(edition.path, edition.name)
+            self._put_file(edition.path, edition.name)
             self._mark(edition.path, edition.name)
 
     def remove(self, name: str) -> int:

@@ -7,8 +7,7 @@ time; ``read`` is for any number.
 
 import os
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from math import inf
@@ -18,16 +17,13 @@ from archiver.errors import StoreError
 from archiver.model.capture import Location
 from archiver.store.files import SegmentBytes, make_directory, sync_directory
 from archiver.store.locks import RunLock
-from archiver.store.shelf import Shelf, UploadingShelf
-from archiver.store.survey import SegmentFile
+from archiver.store.shelf import Shelf
 from archiver.warc.build import warcinfo
 from archiver.warc.reader import StoredRecord, read_record
 from archiver.warc.record import Record
 from archiver.warc.writer import write_record
 
 FLUSHED_BYTES = 1 << 20
-MOST_BATCHES = 4096
-"""What is beyond them is joined by whoever compacts."""
 OPENED = 16
 """Segments that a reader keeps open."""
 
@@ -38,9 +34,6 @@ class SegmentStore:
     Attributes:
         shelf: where they lie.
         lock: of this process; its name is the writer's.
-        commits_remotely: whether what is appended must lie elsewhere too before it is indexed; a
-            batch is a segment of its own then.
-        batches: those that were indexed, and are not joined yet.
     """
 
     def __init__(
@@ -51,17 +44,14 @@ class SegmentStore:
         segment_bytes: int,
         software: str,
         segment_seconds: float = inf,
-        commits_remotely: bool = False,
     ) -> None:
         self.shelf = shelf
-        self.commits_remotely = commits_remotely
         self._segment_seconds = segment_seconds
         self.lock = lock
         self._segment_bytes = segment_bytes
         self._software = software
         self._serial = 0
         self._open: _OpenSegment | None = None
-        self.batches: deque[SegmentFile] = deque(maxlen=MOST_BATCHES)
 
     @property
     def directory(self) -> Path:
@@ -142,27 +132,6 @@ class SegmentStore:
             StoreError: the segment is missing, or ends before.
         """
         return self.shelf.copy(location.segment, location.offset, location.length)
-
-    def secure(self, segments: Iterable[str]) -> None:
-        """Have closed segments where they must lie before they are indexed; here they do already.
-
-        Raises:
-            StoreError: they are not taken there.
-        """
-        if self.commits_remotely and isinstance(self.shelf, UploadingShelf):
-            for name in segments:
-                self.shelf.put(name)
-
-    def mark(self, segments: Iterable[str]) -> None:
-        """Mark segments that were secured as such, once they are indexed.
-
-        What can't be marked now is found by whoever uploads, and is compared once more.
-        """
-        if self.commits_remotely and isinstance(self.shelf, UploadingShelf):
-            with suppress(OSError):
-                for name in sorted(segments):
-                    self.batches.append(SegmentFile(name, self.shelf.open(name).size))
-                    self.shelf.mark(name)
 
     def close(self) -> None:
         """Finish the open segment."""

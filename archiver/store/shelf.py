@@ -146,26 +146,6 @@ class UploadingShelf(Shelf):
     arrivals: "Arrivals"
 
     @abstractmethod
-    def put(self, name: str) -> None:
-        """Have a closed segment of this machine where it is to lie, and prove it; it stays here.
-
-        Raises:
-            StoreError: it is not taken, or other bytes are given back.
-        """
-
-    @abstractmethod
-    def put_file(self, path: Path, name: str) -> None:
-        """Put a file there under the name of a segment; raises as ``put`` does."""
-
-    @abstractmethod
-    def mark(self, name: str) -> None:
-        """Mark a segment that was ``put`` as one that does not lie here alone.
-
-        Raises:
-            OSError: it can't be.
-        """
-
-    @abstractmethod
     def upload(self, name: str) -> None:
         """Put a settled segment of this machine where it is to lie, prove it, and mark it so.
 
