@@ -9,9 +9,9 @@ from aiohttp import FormData, web
 from aiohttp.test_utils import TestClient, TestServer
 from lxml.html import FormElement, document_fromstring
 
+from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.errors import IndexUnavailable
-from archiver.runtime import Runtime, open_runtime
 from archiver.web.app import build_app
 from archiver.web.keys import CSRF_TOKEN
 from archiver.web.refused_words import facts_of
@@ -27,8 +27,8 @@ URL = "https://a.example/x"
 
 
 @pytest.fixture
-async def runtime(tmp_path) -> AsyncIterator[Runtime]:
-    async with open_runtime(Settings(data=tmp_path / "data", password=PASSWORD)) as runtime:
+async def runtime(tmp_path) -> AsyncIterator[App]:
+    async with open_app(Settings(data=tmp_path / "data", password=PASSWORD)) as runtime:
         yield runtime
 
 
@@ -75,7 +75,7 @@ async def sign_in(client: TestClient) -> None:
     assert (await post(client, "/login", way_in.filled("/login", password=PASSWORD))).status == 200
 
 
-async def note_of(runtime: Runtime) -> str:
+async def note_of(runtime: App) -> str:
     return (await runtime.entries.get(URL)).entry.annotation.note
 
 
