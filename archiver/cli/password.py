@@ -1,13 +1,14 @@
 """``archiver password``."""
 
 import sys
+from functools import partial
 
 import click
 
-from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.config import Settings
-from archiver.services.access import AccessControl
+from archiver.reading import open_to_read
+from archiver.services.access import AccessControl, control_with
 
 
 def run(settings: Settings, *, remove: bool) -> int:
@@ -30,8 +31,7 @@ async def _set_here(settings: Settings, new: str | None) -> int:
 
 async def _set_there(settings: Settings, new: str | None) -> int:
     """With the index, for every machine."""
-    async with open_app(settings, reads_only=True) as app:
-        access = app.access
+    async with open_to_read(settings, partial(control_with, settings)) as access:
         return await _set(access, new)
 
 

@@ -1,10 +1,9 @@
-"""What the pages show by which people come in, and come back to what they had typed."""
+"""What the pages show by which people come in."""
 
 from dataclasses import dataclass
 
 from archiver.model.access import Session, Token
 from archiver.model.message import Message
-from archiver.web.refused_words import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,33 +43,8 @@ class LoginView:
 
     Attributes:
         next_path: where it leads.
-        kept: fields of a form that was sent by somebody who has to sign in first.
     """
 
     next_path: str
     problem: Message | str = ""
-    kept: tuple[tuple[str, str], ...] = ()
     title: str | Message = Message("Sign in")
-
-
-@dataclass(frozen=True, slots=True)
-class SendAgainView:
-    """A form that was not carried out, to be sent by hand.
-
-    Attributes:
-        title: of the page.
-        why: what was wrong with it.
-        action: the path that it goes to.
-        typed: its fields that are shown: name, what it is called, value.
-        hidden: the others, as names and values.
-        facts: what these are about, in words.
-        advice: what to do now, where that is not said yet.
-    """
-
-    title: Message
-    why: Message
-    action: str
-    typed: tuple[tuple[str, Message, str], ...]
-    hidden: tuple[tuple[str, str], ...]
-    facts: tuple[Fact, ...] = ()
-    advice: Message | str = ""

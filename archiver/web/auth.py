@@ -8,9 +8,7 @@ from aiohttp import web
 from archiver.model.access import Token
 from archiver.model.message import counted
 from archiver.services.access import SESSION_SECONDS
-from archiver.web import csrf
 from archiver.web.keys import (
-    CSRF_TOKEN,
     LOGIN_THROTTLE,
     PERMISSIONS,
     RUNTIME,
@@ -89,7 +87,6 @@ async def begin_session(request: web.Request) -> str:
     browser = request.headers.get("User-Agent", "")
     identity = await request.app[RUNTIME].access.begin_session(browser)
     request[SESSION], request[SIGNED_IN] = identity, True
-    request[CSRF_TOKEN] = csrf.new_token(request)
     return identity
 
 

@@ -1,15 +1,14 @@
 """What the application and a request carry, by typed name.
 
 The middleware sets a request's before any handler or error page runs. (Typed keys, since aiohttp
-warns of plain strings: ``request[CSRF_TOKEN]``, not ``request["csrf_token"]``.)
+warns of plain strings: ``request[SIGNED_IN]``, not ``request["signed_in"]``.)
 """
 
 from collections.abc import Mapping
 
 from aiohttp import web
-from multidict import MultiMapping
 
-from archiver.app import App
+from archiver.runtime import Runtime
 from archiver.web.limits import ServerLimits
 from archiver.web.listeners import Listeners
 from archiver.web.login_throttle import LoginThrottle
@@ -20,11 +19,11 @@ from archiver.web.signing import Signer
 from archiver.web.static import StaticFiles
 from archiver.web.wording import Wording
 
-RUNTIME = web.AppKey("runtime", App)
+RUNTIME = web.AppKey("runtime", Runtime)
 """Every service, and ``.settings``."""
 
 SIGNER = web.AppKey("signer", Signer)
-"""Signs sessions, forms and replay addresses."""
+"""Signs sessions and replay addresses."""
 
 PERMISSIONS = web.AppKey("permissions", Permissions)
 """Gives and reads permissions to see mementos."""
@@ -50,12 +49,6 @@ WORDINGS: web.AppKey[Mapping[str, Wording]] = web.AppKey("wordings", Mapping)
 SHOWN = web.AppKey("shown", ShownBelow)
 """What the frame below each banner shows."""
 
-CSRF_TOKEN = web.RequestKey("csrf_token", str)
-"""Goes into every form as the field ``csrf_token``."""
-
-FORM_READ: web.RequestKey[MultiMapping[object]] = web.RequestKey("form_read", MultiMapping)
-"""The form that a request brought, with a token of ours."""
-
 SIGNED_IN = web.RequestKey("signed_in", bool)
 """A person is signed in with the password, so a way to sign out is shown."""
 
@@ -66,7 +59,7 @@ Empty on the page that says that the host name is not served.
 """
 
 SESSION = web.RequestKey("session", str)
-"""What the CSRF token is bound to; no business of pages."""
+"""The id of the request's session; empty until `authenticate` has run."""
 
 BEFORE_FILE: web.RequestKey[Mapping[str, str]] = web.RequestKey("before_file", Mapping)
 """What a form says before the file that it holds, as far as it was read."""

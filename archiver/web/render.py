@@ -21,7 +21,7 @@ from archiver.web.csrf import SAFE_METHODS
 from archiver.web.density import Density, density_of, remember
 from archiver.web.emblems import emblem_path
 from archiver.web.failure_words import answered, reason, sentences, why, why_no_feed
-from archiver.web.keys import CSRF_TOKEN, SIGNED_IN, STATIC
+from archiver.web.keys import SESSION, SIGNED_IN, STATIC
 from archiver.web.language import choice_of, wording_of
 from archiver.web.packing import vary
 from archiver.web.views import SideBar
@@ -60,11 +60,10 @@ def render(
         .render(
             view=view,
             side=side,
-            csrf_token=request[CSRF_TOKEN],
             signed_in=request[SIGNED_IN],
             static=request.app[STATIC].url,
             path=request.path,
-            can_choose=request.method in SAFE_METHODS,
+            can_choose=request.method in SAFE_METHODS and bool(request[SESSION]),
             chosen=choice_of(request),
             density=density_of(request),
             densities=tuple(Density),

@@ -9,7 +9,6 @@ import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -18,15 +17,15 @@ from aiohttp import BodyPartReader, MultipartReader, hdrs, web
 from aiohttp.http_exceptions import BadHttpMessage
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from archiver.errors import ArchiverError, TooLarge, UnreadableFile
+from archiver.errors import TooLarge, UnreadableFile
 from archiver.model.choices import Choices
 from archiver.model.importing import ImportStatus
 from archiver.model.message import marked
 from archiver.model.survey import ImportSurvey
 from archiver.services.handing_in import Given, HandedIn
-from archiver.services.looked_at import STALE_SECONDS, TMP, WHOLE, LookedAt
+from archiver.services.kept_uploads import STALE_SECONDS, TMP, WHOLE
+from archiver.services.looked_at import LookedAt
 from archiver.services.looked_at import remove_stale as remove_stale_looks
-from archiver.web import csrf
 from archiver.web.keys import BEFORE_FILE, LIMITS, RUNTIME
 
 MOST_COUNTED = 2_000_000
@@ -86,16 +85,15 @@ class _FormReader(MultipartReader):
 
 
 async def import_from_form(request: web.Request) -> ImportStatus | LookedAt:
-    """Take the file of our form: ``csrf_token`` must be the first part, the file comes after.
+    """Take the file of the import form.
 
     With the field ``look`` before it, a file of links is kept until somebody says what becomes of
     it.
 
     Raises:
-        web.HTTPForbidden: the token is missing or wrong; nothing of the file was read.
         TooLarge, UnreadableFile: as the message says.
     """
-    file = await _file_part(request, with_token=True)
+    file = await _file_part(request)
     return await _received(request, file, lambda whole: _look_or_start(request, file, whole))
 
 
@@ -136,10 +134,9 @@ async def handed_in_from_form(request: web.Request) -> HandedIn:
     """Take the page that our form hands in: the fields ``url`` and ``at`` stand before the file.
 
     Raises:
-        web.HTTPForbidden: the token is missing or wrong; nothing of the file was read.
         TooLarge, UnreadableFile, InputError: as the message says.
     """
-    file = await _file_part(request, with_token=True)
+    file = await _file_part(request)
     return await _hand_in(request, file, "web")
 
 
@@ -151,7 +148,7 @@ async def handed_in_from_api(request: web.Request) -> HandedIn:
         TooLarge, UnreadableFile, InputError: as the message says.
     """
     if request.content_type == "multipart/form-data":
-        file = await _file_part(request, with_token=False)
+        file = await _file_part(request)
     elif request.content_type in PAGE_TYPES:
         file = _File(clean_name(request.query.get("name", "")), _chunks_of_body(request))
     else:
@@ -161,18 +158,10 @@ async def handed_in_from_api(request: web.Request) -> HandedIn:
     return await _hand_in(request, file, "api")
 
 
-async def typed_before_file(request: web.Request) -> Mapping[str, str]:
-    """What stands before the file of one of our forms; as far as that can be read."""
-    with suppress(ArchiverError, web.HTTPException, TimeoutError):
-        await _file_part(request, with_token=False)
-    fields: Mapping[str, str] = request.get(BEFORE_FILE, {})
-    return fields
-
-
 async def _file_of_program(request: web.Request) -> _File:
     if request.content_type == "application/octet-stream":
         return _File(clean_name(request.query.get("name", "")), _chunks_of_body(request))
-    return await _file_part(request, with_token=False)
+    return await _file_part(request)
 
 
 async def _hand_in(request: web.Request, file: _File, source: str) -> HandedIn:
@@ -297,7 +286,7 @@ async def _chunks_of_part(request: web.Request, part: BodyPartReader) -> AsyncIt
         raise _malformed()
 
 
-async def _file_part(request: web.Request, *, with_token: bool) -> _File:
+async def _file_part(request: web.Request) -> _File:
     """Find the file among the parts (RFC 7578); what stands before it is small or refused."""
     if request.content_type != "multipart/form-data":
         raise web.HTTPUnsupportedMediaType(text=marked("Send the file as multipart/form-data."))
@@ -305,7 +294,7 @@ async def _file_part(request: web.Request, *, with_token: bool) -> _File:
         raise _too_large(request)
     try:
         parts = _FormReader(request.headers, request.content)
-        return await _search_parts(request, parts, with_token=with_token)
+        return await _search_parts(request, parts)
     except _MALFORMED:
         raise _malformed() from None
 
@@ -314,26 +303,18 @@ def _malformed() -> web.HTTPBadRequest:
     return web.HTTPBadRequest(text=marked("The upload broke off or is not well-formed multipart."))
 
 
-async def _search_parts(request: web.Request, parts: MultipartReader, *, with_token: bool) -> _File:
-    verified, fields = not with_token, dict[str, str]()
+async def _search_parts(request: web.Request, parts: MultipartReader) -> _File:
+    fields: dict[str, str] = {}
     request[BEFORE_FILE] = fields
     for _ in range(_MOST_PARTS):
         part = await _in_time(request, parts.next())
         if not isinstance(part, BodyPartReader):
             break
         if part.filename:  # empty when no file was chosen
-            if not verified:
-                break
             return _File(clean_name(part.filename), _chunks_of_part(request, part), fields)
         value = await _in_time(request, part.read_chunk(_MOST_FIELD))
-        if part.name == csrf.FIELD:
-            verified = verified or csrf.is_valid(request, value.decode("latin-1"))
-        elif part.name:
+        if part.name:
             fields[part.name] = value.decode("utf-8", "replace")
-    if not verified:
-        raise web.HTTPForbidden(
-            text=marked("You signed in or out since this form was opened: send it once more.")
-        )
     raise UnreadableFile("No file was chosen: choose one that holds bookmarks or links.")
 
 

@@ -11,8 +11,8 @@ from urllib.parse import quote_from_bytes, urlencode
 
 from hypothesis import strategies as st
 
-from archiver.app import open_app
 from archiver.config import Settings
+from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.routes import ROUTES
 from tests.prepared import take_in
@@ -51,7 +51,7 @@ VALUES = (
 NAMES = st.sampled_from(
     "q tag host status sort after limit at jobs ids import next name url from to matchType "
     "output fl closest page pageSize filter collapse offset timestamp showNumPages resumeKey gzip "
-    "showResumeKey showDupeCount lastSkipTimestamp csrf_token tags password".split()
+    "showResumeKey showDupeCount lastSkipTimestamp tags password".split()
 )
 QUERIES = st.lists(st.tuples(NAMES, VALUES), max_size=5).map(
     lambda pairs: "&".join(f"{name}={value}" for name, value in pairs)
@@ -192,13 +192,11 @@ _TYPES = st.sampled_from(
 )  # fmt: skip
 
 
-def forms(token: str) -> st.SearchStrategy[bytes]:
-    """Forms with a token that is right, most of the time."""
+def forms() -> st.SearchStrategy[bytes]:
+    """Forms, some of them malformed."""
     fields = st.lists(st.tuples(NAMES, TEXT | st.just(PAGE)), max_size=4)
-    named = fields.map(
-        lambda pairs: urlencode([("csrf_token", token), *_encodable(pairs)]).encode()
-    )
-    return named | BYTES.map(lambda text: f"csrf_token={token}&url={text}&%=%&&=".encode())
+    named = fields.map(lambda pairs: urlencode(_encodable(pairs)).encode())
+    return named | BYTES.map(lambda text: f"url={text}&%=%&&=".encode())
 
 
 def _encodable(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, bytes]]:
@@ -216,8 +214,8 @@ _LINES = st.sampled_from(
 )  # fmt: skip
 
 
-def multiparts(token: str) -> st.SearchStrategy[bytes]:
-    first = f'--b\r\nContent-Disposition: form-data; name="csrf_token"\r\n\r\n{token}\r\n'.encode()
+def multiparts() -> st.SearchStrategy[bytes]:
+    first = b'--b\r\nContent-Disposition: form-data; name="url"\r\n\r\n\r\n'
     lines = st.lists(_LINES | st.binary(max_size=8), max_size=8).map(b"".join)
     return lines.map(first.__add__) | lines
 
@@ -227,16 +225,16 @@ _MULTIPART = st.just("multipart/form-data; boundary=b")
 _LENGTHS = st.sampled_from([0] * 12 + [1, 1000, -1, 10**9])
 
 
-def bodies(token: str, target: str) -> st.SearchStrategy[Body]:
+def bodies(target: str) -> st.SearchStrategy[Body]:
     """Bodies for a target: what it takes, more often than not, and well or badly announced."""
     kinds = {
         "/api/v1/entries": st.tuples(_JSON_BODIES, st.just("application/json")),
-        "/api/v1/imports": st.tuples(multiparts(token), _MULTIPART)
+        "/api/v1/imports": st.tuples(multiparts(), _MULTIPART)
         | st.tuples(st.binary(max_size=40), st.just("application/octet-stream")),
-        "/import": st.tuples(multiparts(token), _MULTIPART),
+        "/import": st.tuples(multiparts(), _MULTIPART),
     }
-    fitting = kinds.get(target, st.tuples(forms(token), _FORM))
-    other = st.tuples(_JSON_BODIES | forms(token) | st.binary(max_size=40), st.none() | _TYPES)
+    fitting = kinds.get(target, st.tuples(forms(), _FORM))
+    other = st.tuples(_JSON_BODIES | forms() | st.binary(max_size=40), st.none() | _TYPES)
     return st.builds(
         lambda kind, extra, is_chunked: Body(*kind, extra, is_chunked),
         _mostly(fitting, other), _LENGTHS, _mostly(st.just(False), st.just(True)),
@@ -314,5 +312,5 @@ def pages_about_herons(*urls: str) -> bytes:
 
 async def keep_one_page(data: Path) -> None:
     """An archive of one page, at ``PAGE``."""
-    async with open_app(Settings(data=data)) as runtime:
+    async with open_runtime(Settings(data=data)) as runtime:
         await take_in(runtime, pages_about_herons(PAGE))

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import FormData
 from aiohttp.test_utils import TestClient, TestServer
 
-from archiver.app import open_app
 from archiver.config import Settings
+from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.formats.goldens import GOLDENS
 
@@ -22,7 +22,7 @@ FILE = (
 @pytest.fixture
 async def runtime(tmp_path):
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", retries=0)
-    async with open_app(settings) as opened:
+    async with open_runtime(settings) as opened:
         yield opened
 
 
@@ -32,14 +32,8 @@ async def client(runtime):
         yield client
 
 
-async def token_of(client, path="/import"):
-    page = await (await client.get(path)).text()
-    return re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
-
-
 async def send(client, data, name, *, look=True):
     form = FormData()
-    form.add_field("csrf_token", await token_of(client))
     if look:
         form.add_field("look", "1")
     form.add_field("file", data, filename=name)
@@ -58,7 +52,7 @@ async def test_a_file_is_shown_chosen_for_and_then_imported_with_a_receipt(runti
         assert shown in page
     again = await (await client.get(f"{path}?tags=new,%20two&folders_as=nothing")).text()
     assert 'value="new, two"' in again
-    chosen = {"csrf_token": await token_of(client), "tags": "new", "folders_as": "nothing"}
+    chosen = {"tags": "new", "folders_as": "nothing"}
     done = await client.post(path, data=chosen, allow_redirects=False)
     number = int(done.headers["Location"].removeprefix("/import/"))
     async for status in runtime.following.one_import(number):
@@ -80,9 +74,7 @@ async def test_a_file_is_shown_chosen_for_and_then_imported_with_a_receipt(runti
 async def test_a_file_can_be_thrown_away_and_nothing_is_left(runtime, client):
     path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
 
-    gone = await client.post(
-        path, data={"csrf_token": await token_of(client), "discard": "1"}, allow_redirects=False
-    )
+    gone = await client.post(path, data={"discard": "1"}, allow_redirects=False)
 
     assert gone.headers["Location"] == "/import"
     assert list((runtime.settings.data / "tmp").iterdir()) == []
@@ -170,7 +162,7 @@ async def test_why_rows_are_not_usable_is_said_in_the_language_of_the_page(clien
 
 async def test_checking_again_keeps_the_choices_and_tells_no_token(client):
     path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
-    chosen = {"csrf_token": await token_of(client), "tags": "new, two", "check": "whole"}
+    chosen = {"tags": "new, two", "check": "whole"}
 
     again = await client.post(path, data=chosen, allow_redirects=False)
 

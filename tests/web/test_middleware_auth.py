@@ -6,13 +6,13 @@ from yarl import URL
 
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.web import auth
-from archiver.web.keys import CSRF_TOKEN, PERMISSIONS, SIGNED_IN
+from archiver.web.keys import PERMISSIONS, SIGNED_IN
 
 RIGHT = "a good pass phrase é"
 
 
 async def page(request: web.Request) -> web.Response:
-    return web.json_response([request[SIGNED_IN], request[CSRF_TOKEN]])
+    return web.json_response([request[SIGNED_IN]])
 
 
 async def sign_in(request: web.Request) -> web.Response:
@@ -43,13 +43,8 @@ ROUTES = (
 )
 
 
-async def token_of(client, path="/login") -> str:
-    return (await (await client.get(path)).json())[1]
-
-
 async def signed_in(client, password=RIGHT):
-    form = {"csrf_token": await token_of(client), "password": password}
-    return await client.post("/login", data=form)
+    return await client.post("/login", data={"password": password})
 
 
 async def test_without_a_password_all_is_open_and_no_cookie_is_set(serve):
@@ -104,8 +99,8 @@ async def test_signing_in_and_out(serve):
 
     answer = await signed_in(client)
     cookie = answer.headers["Set-Cookie"]
-    inside, token = await (await client.get("/")).json()
-    left = await client.post("/logout", data={"csrf_token": token})
+    (inside,) = await (await client.get("/")).json()
+    left = await client.post("/logout")
 
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= {part.strip() for part in cookie.split(";")}
     assert "Secure" not in cookie
@@ -116,19 +111,34 @@ async def test_signing_in_and_out(serve):
 
 async def test_the_cookie_is_secure_behind_https(serve):
     client = await serve(*ROUTES, password=RIGHT)
-    form = {"csrf_token": await token_of(client), "password": RIGHT}
+    form = {"password": RIGHT}
 
     answer = await client.post("/login", data=form, headers={"X-Forwarded-Proto": "https"})
 
     assert "Secure" in answer.headers["Set-Cookie"]
 
 
-async def test_a_token_from_before_signing_in_is_refused_after(serve):
-    client = await serve(*ROUTES, password=RIGHT)
-    before = await token_of(client)
-    await signed_in(client)
+@pytest.mark.parametrize("path", ["/form", "/api/v1/form"])
+async def test_a_form_sent_when_signed_out_changes_nothing_and_says_what_to_do(serve, path):
+    called = []
 
-    assert (await client.post("/logout", data={"csrf_token": before})).status == 403
+    async def form(request: web.Request) -> web.Response:
+        called.append(request)
+        return web.Response()
+
+    client = await serve(
+        *ROUTES, web.post("/form", form), web.post("/api/v1/form", form), password=RIGHT
+    )
+    headers = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "document"}
+
+    answer = await client.post(path, data={"note": "typed"}, headers=headers)
+
+    assert (answer.status, called) == (401, [])
+    shown = await answer.text()
+    assert "Sign in" in shown
+    if path == "/form":
+        assert "go back one page" in shown
+        assert 'href="/login" target="_blank"' in shown
 
 
 @pytest.mark.parametrize("change", ["9{}", "{}x", "", "..", "1.2.3", "{0}" * 100])

@@ -1,7 +1,7 @@
 import pytest
 from aiohttp import web
 
-from archiver.web.keys import CSRF_TOKEN, ORIGIN
+from archiver.web.keys import ORIGIN, SESSION
 
 
 async def show_origin(request: web.Request) -> web.Response:
@@ -75,11 +75,11 @@ async def test_an_absolute_request_target_is_refused(serve, raw):
     assert status == 400
 
 
-async def test_the_page_for_another_name_holds_no_token(serve, raw, monkeypatch):
+async def test_the_page_for_another_name_is_of_no_session(serve, raw, monkeypatch):
     seen = []
 
     def error_page(request: web.Request, status: int, message: str) -> web.Response:
-        seen.append(request[CSRF_TOKEN])
+        seen.append(request[SESSION])
         return web.Response(status=status, text=message)
 
     monkeypatch.setattr("archiver.web.app.error_page", error_page)

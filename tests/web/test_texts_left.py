@@ -16,10 +16,10 @@ from babel.messages.pofile import read_po
 from bs4 import BeautifulSoup, NavigableString, Tag
 
 from archiver import paths
-from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.language import Language
+from archiver.runtime import open_runtime
 from archiver.services.import_kinds import KNOWN_FORMATS
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
@@ -32,7 +32,6 @@ PAGE, GONE, PRIVATE = "http://a.example/1", "http://a.example/2", "http://127.0.
 TABLE, PICTURE, PDF = "http://a.example/4", "http://a.example/5", "http://a.example/6"
 LINK, BARE = "http://a.example/7", "http://a.example/8"
 FIRST, LAST = "20200102030405", "20200303030405"
-CSRF = re.compile(r'name="csrf_token" value="([^"]+)"')
 MARKED = re.compile("⟦[^⟦⟧]*⟧")
 SHOWN = ("aria-label", "title", "placeholder", "alt")
 
@@ -86,7 +85,7 @@ def archived() -> bytes:
 
 
 async def fill(data: Path) -> None:
-    async with open_app(Settings(data=data, retries=0)) as runtime:
+    async with open_runtime(Settings(data=data, retries=0)) as runtime:
         await take_in(runtime, archived())
         await runtime.entries.save([PRIVATE], source="s1")
         await runtime.crawling.work()
@@ -101,7 +100,7 @@ async def fill(data: Path) -> None:
 @pytest.fixture
 async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
     await prepared.copy(fill, tmp_path / "data")
-    async with open_app(Settings(data=tmp_path / "data", retries=0)) as runtime:
+    async with open_runtime(Settings(data=tmp_path / "data", retries=0)) as runtime:
         server = TestServer(build_app(runtime, worded={"en": MARKS}), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client
@@ -135,13 +134,8 @@ def tree(page: str) -> Tag:
     return BeautifulSoup(page, "lxml")
 
 
-async def token(client: TestClient) -> str:
-    return CSRF.search(await (await client.get("/tags")).text())[1]
-
-
 async def send(client: TestClient, to: str, **fields: str) -> str:
-    data = {"csrf_token": await token(client), **fields}
-    async with client.post(to, data=data) as answer:
+    async with client.post(to, data=fields) as answer:
         return await answer.text()
 
 
@@ -206,7 +200,7 @@ async def test_what_is_answered_to_a_form_is_worded(client, group):
 
 
 async def test_what_a_file_would_bring_is_worded(client):
-    form = FormData({"csrf_token": await token(client), "look": "1"})
+    form = FormData({"look": "1"})
     form.add_field(
         "file", b"url,title,tags,folder\nhttp://a.example/12,t9,T2,F1\n1,,,\n", filename="f1.csv"
     )

@@ -1,13 +1,12 @@
 import asyncio
 import os
-import re
 
 import pytest
 from aiohttp import FormData
 from aiohttp.test_utils import TestClient
 
-from archiver.app import open_app
 from archiver.config import Settings
+from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.uploads import clean_name, remove_stale
 from tests.web.conftest import BoundedTestServer
@@ -19,7 +18,7 @@ LINKS = b"".join(b'<DT><A HREF="http://127.0.0.1:1/%05d">A link</A>\n' % n for n
 
 @pytest.fixture
 async def runtime(tmp_path):
-    async with open_app(Settings(data=tmp_path / "data", max_upload_bytes=LIMIT)) as runtime:
+    async with open_runtime(Settings(data=tmp_path / "data", max_upload_bytes=LIMIT)) as runtime:
         yield runtime
 
 
@@ -49,42 +48,32 @@ def left(tmp_path):
     return lambda: [path.name for path in (tmp_path / "data").glob("tmp/*")]
 
 
-async def token_of(client) -> str:
-    page = await (await client.get("/import")).text()
-    return re.search(r'name="csrf_token" value="([^"]+)"', page)[1]
-
-
-async def fields(client, *, token: str | None = None, body=LINKS, name="b.html") -> FormData:
+def fields(body=LINKS, name="b.html") -> FormData:
     data = FormData()
-    data.add_field("csrf_token", await token_of(client) if token is None else token)
     data.add_field("file", body, filename=name, content_type="text/html")
     return data
 
 
 async def test_a_form_with_a_file_is_taken(client, taken, left, eventually):
-    answer = await client.post("/import", data=await fields(client))
+    answer = await client.post("/import", data=fields())
 
     assert answer.status == 200
     assert await taken() == [("b.html", 4_000)]
     await eventually(lambda: not left())
 
 
-async def test_a_form_without_our_token_is_refused_before_the_file(client, taken, left):
-    only_file = FormData()
-    only_file.add_field("file", b"x", filename="b.html")
-    deferred = FormData()
-    deferred.add_field("file", b"x", filename="b.html")
-    deferred.add_field("csrf_token", await token_of(client))
-
-    for data in (await fields(client, token="wrong"), only_file, deferred):
-        assert (await client.post("/import", data=data)).status == 403
+async def test_a_file_sent_by_another_site_is_refused_before_it_is_read(client, taken, left):
+    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "http://evil.example"}):
+        for path in ("/import", "/import/page", "/api/v1/imports"):
+            answer = await client.post(path, data=fields(), headers=headers)
+            assert answer.status == 403
 
     assert await taken() == []
     assert left() == []
 
 
 async def test_a_program_needs_no_token(client, taken):
-    multipart = await client.post("/api/v1/imports", data=await fields(client, token="none"))
+    multipart = await client.post("/api/v1/imports", data=fields())
     bare = await client.post(
         "/api/v1/imports?name=%C3%A9.txt", data=b"https://a.example/", headers=BYTES
     )
@@ -107,7 +96,7 @@ async def test_a_body_over_the_limit_is_413_and_leaves_nothing(client, taken, le
 
     said = await client.post("/api/v1/imports", data=b"x" * (LIMIT + 70_000), headers=BYTES)
     streamed = await client.post("/api/v1/imports", data=endless(), headers=BYTES)
-    posted = await client.post("/import", data=await fields(client, body=b"x" * (LIMIT + 1)))
+    posted = await client.post("/import", data=fields(body=b"x" * (LIMIT + 1)))
 
     assert (said.status, streamed.status, posted.status) == (413, 413, 413)
     assert "ARCHIVER_MAX_UPLOAD_BYTES" in await posted.text()
@@ -140,9 +129,7 @@ async def test_a_client_that_asks_is_told_to_go_on(client):
 
 @pytest.mark.parametrize("body", [b"", None])
 async def test_no_file_or_an_empty_one_is_422(client, left, body):
-    data = await fields(
-        client, body=b"" if body is None else body, name="" if body is None else "a"
-    )
+    data = fields(body=b"" if body is None else body, name="" if body is None else "a")
 
     assert (await client.post("/import", data=data)).status == 422
     assert (await client.post("/api/v1/imports", data=b"", headers=BYTES)).status == 422
@@ -150,7 +137,7 @@ async def test_no_file_or_an_empty_one_is_422(client, left, body):
 
 
 async def test_what_the_importer_refuses_leaves_nothing(client, taken, left):
-    answer = await client.post("/import", data=await fields(client, body=b"\x89PNG\r\n\x1a\n"))
+    answer = await client.post("/import", data=fields(body=b"\x89PNG\r\n\x1a\n"))
 
     assert answer.status == 422
     assert await taken() == []

@@ -10,13 +10,10 @@ from archiver.model.message import marked
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.services.access import BEGINS
 from archiver.web import auth, csrf
-from archiver.web.keys import CSRF_TOKEN, RUNTIME, SESSION, SIGNED_IN
+from archiver.web.keys import RUNTIME, SESSION, SIGNED_IN
 from archiver.web.pages.passage import passage
-from archiver.web.pages.refused import sign_in_and_repeat, sign_in_first
-from archiver.web.refused_forms import STREAMED_ROUTES, is_taken, read_form, sent_form
 from archiver.web.render import render
 from archiver.web.replay_address import address_of, held_permission
-from archiver.web.uploads import typed_before_file
 from archiver.web.views import StepView
 
 OPEN_ROUTES = frozenset({"healthz", "static", "manifest", "login", "sign_in", "choose_language"})
@@ -41,7 +38,6 @@ _MAY = {
 }
 _FOR_PROGRAMS = ("/api/", "/metrics", "/cdx", "/web/cdx", "/wayback/", "/timegate/", "/timemap/")
 _PAGES = frozenset({None, "document"})
-_PAGES_OF_FORMS = {"change_access": "/access", "change_feeds": "/feeds"}
 _DOCUMENTS = _PAGES | {"iframe", "frame", "object", "embed"}
 _LOOKED_AT = frozenset({Modifier.NONE, Modifier.FRAME, Modifier.IDENTITY})
 
@@ -53,7 +49,6 @@ async def authenticate(request: web.Request, handler: Handler) -> web.StreamResp
     await auth.keep_up(request.app)
     is_locked = request.app[RUNTIME].access.is_locked
     admitted = not is_locked or await _is_known(request) or _is_open(request)
-    request[CSRF_TOKEN] = csrf.new_token(request)
     if admitted:
         return await handler(request)
     if _is_offered_by_another_site(request):
@@ -61,8 +56,6 @@ async def authenticate(request: web.Request, handler: Handler) -> web.StreamResp
     address = _page_of_replay(request)
     if address is not None:
         return passage(request, address)
-    if _is_form_of_ours(request):
-        return await _sign_in_first(request)
     raise _refusal(request)
 
 
@@ -128,38 +121,19 @@ def _page_of_replay(request: web.Request) -> ReplayAddress | None:
     return address if address and address.modifier in _LOOKED_AT else None
 
 
-def _is_form_of_ours(request: web.Request) -> bool:
-    """Whether one of our pages sent this for somebody who is not signed in any more."""
-    is_program = request.path.startswith(_FOR_PROGRAMS)
-    is_page = request.headers.get("Sec-Fetch-Dest") in _PAGES and not is_program
-    is_form = is_taken(request) or request.match_info.route.name in STREAMED_ROUTES
-    is_known = request.method == "POST" and request.match_info.http_exception is None
-    return is_page and is_form and is_known and csrf.is_sent_by_our_page(request)
-
-
-async def _sign_in_first(request: web.Request) -> web.StreamResponse:
-    """Ask for the password, and carry on what was typed; what can't be is begun anew."""
-    route = request.match_info.route.name or ""
-    if route in STREAMED_ROUTES:
-        url = (await typed_before_file(request)).get("url", "")
-        return sign_in_and_repeat(
-            request, f"/import?{urlencode({'url': url})}" if url else "/import"
-        )
-    sent = sent_form(request, await read_form(request))
-    return (
-        sign_in_first(request, sent)
-        if sent
-        else sign_in_and_repeat(request, _PAGES_OF_FORMS.get(route, "/"))
-    )
-
-
 def _refusal(request: web.Request) -> web.HTTPException:
-    """Send a person to the way in, and tell a program what is missing."""
-    machine = request.path.startswith(_FOR_PROGRAMS)
-    page = request.method in csrf.SAFE_METHODS and request.headers.get("Sec-Fetch-Dest") in _PAGES
-    if page and not machine:
+    """Send a person to the login page, and tell a program what is missing."""
+    is_program = request.path.startswith(_FOR_PROGRAMS)
+    if request.headers.get("Sec-Fetch-Dest") not in _PAGES or is_program:
+        return _unauthorized(marked("Sign in first: this archive has a password."))
+    if request.method in csrf.SAFE_METHODS:
         return web.HTTPSeeOther("/login?" + urlencode({"next": request.raw_path}))
-    return _unauthorized(marked("Sign in first: this archive has a password."))
+    return _unauthorized(
+        marked(
+            "You are signed out, so nothing was changed. Sign in in another tab, then come back "
+            "here, go back one page, and send the form again."
+        )
+    )
 
 
 def _unauthorized(message: str) -> web.HTTPUnauthorized:

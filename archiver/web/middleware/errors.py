@@ -13,7 +13,7 @@ from aiohttp.typedefs import Handler, Middleware
 from archiver import errors
 from archiver.logs import get_log
 from archiver.model.message import Message
-from archiver.web.keys import CSRF_TOKEN, ORIGIN, SESSION, SIGNED_IN
+from archiver.web.keys import ORIGIN, SESSION, SIGNED_IN
 from archiver.web.listeners import Full
 from archiver.web.refusals import message_of
 
@@ -77,8 +77,7 @@ def error_middleware(error_page: ErrorPage) -> Middleware:
 
     @web.middleware
     async def answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-        request[CSRF_TOKEN], request[SIGNED_IN] = "", False
-        request[ORIGIN], request[SESSION] = "", ""
+        request[SIGNED_IN], request[ORIGIN], request[SESSION] = False, "", ""
         try:
             return await handler(request)
         except web.HTTPException as answer:

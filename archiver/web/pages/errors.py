@@ -5,7 +5,6 @@ from aiohttp import web
 from archiver.errors import InvalidUrl
 from archiver.model.message import Message
 from archiver.urls.parse import parse_url
-from archiver.web.pages.refused import given_back
 from archiver.web.render import render
 from archiver.web.views import AbsentView, ErrorView
 
@@ -25,15 +24,10 @@ TITLES = {
 }
 """What pages of errors are called: what it means to a person, not its name (RFC 9110 §15)."""
 
-_PASSING = frozenset({408, 429, 500, 503})
-"""Statuses of a form that was right, and could not be carried out."""
-
 
 def error_page(request: web.Request, status: int, message: Message) -> web.Response:
-    """The page of an error; what was typed is on it, where the same may work in a moment."""
+    """Render the page of an error."""
     title = TITLES.get(status, Message("Something went wrong"))
-    if status in _PASSING and (form := given_back(request, status, title, message)):
-        return form
     return render(request, "pages/error.html", ErrorView(status, message, title), status=status)
 
 

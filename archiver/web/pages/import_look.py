@@ -12,7 +12,6 @@ from archiver.model.choices import Choices, ColumnRole
 from archiver.model.message import Message
 from archiver.services.import_choices import typed_choices
 from archiver.services.looked_at import LookedAt
-from archiver.web import csrf
 from archiver.web.import_views import ImportLookView
 from archiver.web.keys import RUNTIME
 from archiver.web.pages.imports import form_for_file
@@ -60,7 +59,7 @@ async def confirm(request: web.Request) -> web.StreamResponse:
     if "check" in form:
         raise web.HTTPSeeOther(f"/import/look/{kept.token}?{_asked(form)}")
     whole = await imports.looked_at.to_be_imported(kept)
-    started = await imports.start(whole, name=kept.name, choices=choices)
+    started = await imports.start(whole, name=kept.name, choices=choices, was_looked_at=True)
     raise web.HTTPSeeOther(f"/import/{started.id}")
 
 
@@ -70,8 +69,7 @@ async def _kept(request: web.Request) -> LookedAt:
 
 def _asked(form: MultiMapping[Any]) -> str:
     """The choices of a form as a query; ``whole`` where all of the file is to be looked at."""
-    left_out = (csrf.FIELD, "check")
-    chosen = [(name, str(value)) for name, value in form.items() if name not in left_out]
+    chosen = [(name, str(value)) for name, value in form.items() if name != "check"]
     return urlencode([*chosen, *([("whole", "1")] if form.get("check") == "whole" else [])])
 
 

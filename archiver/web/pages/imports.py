@@ -10,7 +10,6 @@ from archiver.services.looked_at import LookedAt
 from archiver.web.import_views import ImportStatusView, ImportUndoView, ImportView
 from archiver.web.keys import BEFORE_FILE, RUNTIME
 from archiver.web.pages.editing import number
-from archiver.web.refusals import message_of
 from archiver.web.side import render_beside
 from archiver.web.streaming import send
 from archiver.web.uploads import handed_in_from_form, import_from_form
@@ -53,8 +52,6 @@ async def upload(request: web.Request) -> web.StreamResponse:
         taken = await import_from_form(request)
     except InputError as error:
         return await form_for_file(request, _status_of(error), problem=error.sentence)
-    except web.HTTPForbidden as refused:
-        return await form_for_file(request, refused.status, problem=message_of(refused))
     if isinstance(taken, LookedAt):
         raise web.HTTPSeeOther(f"/import/look/{taken.token}")
     raise web.HTTPSeeOther(f"/import/{taken.id}")
@@ -66,8 +63,6 @@ async def hand_in(request: web.Request) -> web.StreamResponse:
         taken = await handed_in_from_form(request)
     except InputError as error:
         return await form_for_file(request, _status_of(error), problem_of_page=error.sentence)
-    except web.HTTPForbidden as refused:
-        return await form_for_file(request, refused.status, problem_of_page=message_of(refused))
     raise web.HTTPSeeOther(
         f"/{taken.hash_url}/?at={taken.timestamp}" if taken.hash_url else "/import"
     )

@@ -6,8 +6,6 @@ from archiver.model.message import Message
 from archiver.web import auth
 from archiver.web.access_views import LoginView
 from archiver.web.keys import SIGNED_IN
-from archiver.web.pages.refused import send_again
-from archiver.web.refused_forms import carried_form
 from archiver.web.render import render
 
 
@@ -24,15 +22,11 @@ async def sign_in(request: web.Request) -> web.StreamResponse:
     """Check the password; begin a session and go on to where the person wanted to be."""
     sent = await request.post()
     target = auth.local_path(str(sent.get("next", "/")))
-    carried = carried_form(sent)
     if not await auth.check_password(request, str(sent.get("password", ""))):
-        kept = carried.carried if carried else ()
-        view = LoginView(target, problem=Message("That is not the password."), kept=kept)
+        view = LoginView(target, problem=Message("Wrong password."))
         return render(request, "pages/login.html", view, status=401)
-    identity = await auth.begin_session(request)
-    onward = web.Response(status=303, headers={"Location": target})
-    response = send_again(request, carried, is_stale=False) if carried else onward
-    auth.give_session(request, response, identity)
+    response = web.Response(status=303, headers={"Location": target})
+    await auth.start_session(request, response)
     return response
 
 
