@@ -21,10 +21,10 @@ from pathlib import Path
 import aiohttp
 from yarl import URL
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from benchmarks.fast_server import FastServer
 from benchmarks.scale import serving_in
@@ -51,7 +51,7 @@ def main() -> None:
 
 async def edit(data: Path, edited: int, lists: int) -> None:
     """Time edits of the entries of some hosts; make lists of them."""
-    async with open_runtime(Settings(data=data)) as runtime:
+    async with open_app(Settings(data=data)) as runtime:
         until = START + timedelta(minutes=edited)
         found = ListingQuery(q=f"added:{START:%Y-%m-%d}..{until:%Y-%m-%d}")
         for name, change in (

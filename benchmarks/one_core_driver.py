@@ -13,11 +13,11 @@ import sys
 from datetime import UTC, datetime
 from io import BytesIO
 
+from archiver.app import open_app
 from archiver.cli.crawl_loop import run_crawl
 from archiver.config import read_settings
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.pipeline import Pipeline
-from archiver.crawler import open_crawler
 from archiver.ledger.visit_result import Visit
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import CaptureRef, PayloadDigest
@@ -97,7 +97,7 @@ def texts(length: int) -> list[Article]:
 
 async def crawl(requisites: int, words: int) -> int:
     """Work the queue until told to stop."""
-    async with open_crawler(read_settings({}, os.environ)) as crawler:
+    async with open_app(read_settings({}, os.environ)) as crawler:
         await MadeUp(crawler.context, requisites, words).run(until_empty=False)
     return 0
 

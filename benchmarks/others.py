@@ -15,6 +15,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.errors import ArchiverError, InvalidUrl
 from archiver.model.capture import Capture, PayloadDigest
@@ -22,7 +23,6 @@ from archiver.model.importing import ImportStatus
 from archiver.replay.presentation import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier
-from archiver.runtime import Runtime, open_runtime
 from archiver.urls.parse import parse_url
 from archiver.warc.digest import digest_of
 from benchmarks.independent_reader import SUFFIXES, Theirs, read_captures
@@ -70,7 +70,7 @@ async def main() -> None:
     files = [path for path in sorted(options.folder.rglob("*")) if is_archive(path)]
     rows = []
     with tempfile.TemporaryDirectory() as directory:
-        async with open_runtime(Settings(data=Path(directory))) as runtime:
+        async with open_app(Settings(data=Path(directory))) as runtime:
             for path in files:
                 rows.append(row := await try_file(runtime, path, options.folder))
                 if options.each or row.is_wrong:
@@ -87,7 +87,7 @@ def is_archive(path: Path) -> bool:
     return path.is_file() and path.name.lower().endswith(SUFFIXES)
 
 
-async def try_file(runtime: Runtime, path: Path, root: Path) -> Row:
+async def try_file(runtime: App, path: Path, root: Path) -> Row:
     """Import a file twice and compare."""
     row = Row(str(path.relative_to(root)))
     try:
@@ -108,12 +108,12 @@ async def try_file(runtime: Runtime, path: Path, root: Path) -> Row:
     return row
 
 
-async def take_in(runtime: Runtime, path: Path) -> ImportStatus:
+async def take_in(runtime: App, path: Path) -> ImportStatus:
     with path.open("rb") as source:
         return await runtime.imports.read_file(source, name=path.name)
 
 
-async def compare(runtime: Runtime, row: Row, theirs: Theirs) -> bool:
+async def compare(runtime: App, row: Row, theirs: Theirs) -> bool:
     """Whether the archive has a capture of theirs, with the same payload if it has one."""
     try:
         url = parse_url(theirs.url)
@@ -135,7 +135,7 @@ async def compare(runtime: Runtime, row: Row, theirs: Theirs) -> bool:
     return bool(held)
 
 
-async def payload_digest(runtime: Runtime, capture: Capture) -> PayloadDigest | None:
+async def payload_digest(runtime: App, capture: Capture) -> PayloadDigest | None:
     """The digest of what is replayed of a capture."""
     try:
         replayed = await runtime.replay.open(capture, ASKED)

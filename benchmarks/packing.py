@@ -18,8 +18,8 @@ from aiohttp import ClientSession
 from aiohttp.test_utils import TestServer
 from yarl import URL
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from archiver.web.keys import STATIC
@@ -62,7 +62,7 @@ def archived(page: bytes) -> bytes:
 
 
 async def compare(folder: Path, page: bytes) -> None:
-    async with open_runtime(Settings(data=folder / "data")) as runtime:
+    async with open_app(Settings(data=folder / "data")) as runtime:
         source = folder / "some.warc.gz"
         source.write_bytes(archived(page))
         with source.open("rb") as file:

@@ -38,6 +38,7 @@ from unittest import mock
 import psutil
 from playwright.async_api import Browser, async_playwright
 
+from archiver.app import App, open_app
 from archiver.browser.page import Page, Standing, reading
 from archiver.browser.supervisor import memory_of
 from archiver.config import Settings
@@ -48,7 +49,6 @@ from archiver.errors import ArchiverError
 from archiver.replay.asked import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier, ReplayAddress
-from archiver.runtime import Runtime, open_runtime
 
 _WORD = re.compile(r"\w+")
 _SETTLE_MS = 3000
@@ -125,7 +125,7 @@ async def live_text(browser: Browser, url: str) -> str:
     return text
 
 
-async def replayed_text(runtime: Runtime, browser: Browser, url: str) -> str:
+async def replayed_text(runtime: App, browser: Browser, url: str) -> str:
     capture = await runtime.replay.resolve(ReplayAddress("", Modifier.NONE, url))
     answer = await runtime.replay.open(capture, Asked(Viewer("http://127.0.0.1")))
     async with aclosing(answer.body) as body:
@@ -141,7 +141,7 @@ async def replayed_text(runtime: Runtime, browser: Browser, url: str) -> str:
     return text
 
 
-async def compare(runtime: Runtime, urls: Sequence[str]) -> None:
+async def compare(runtime: App, urls: Sequence[str]) -> None:
     print(f"{'words':>6} {'article':>8} {'replay':>7}  {'kept as':8} likenesses  page")
     good = 0
     async with looking() as browser:
@@ -191,7 +191,7 @@ def comparing(*, is_wanted: bool) -> Iterator[list[float]]:
 
 
 async def capture(settings: Settings, urls: Sequence[str], rounds: int) -> None:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         for number in range(rounds):
             begun = time.monotonic()
             with Memory() as memory:

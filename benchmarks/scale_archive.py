@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from archiver.app import open_app
 from archiver.archive import INDEX
 from archiver.config import Settings
 from archiver.index import captures, recorded_seeds, recording, search_parts
@@ -23,7 +24,6 @@ from archiver.model.entry import Snapshot
 from archiver.model.page import PageMetadata
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.query.findable import findable, indexed
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url, host
 from archiver.warc.record import new_record_id
 
@@ -70,7 +70,7 @@ async def build(data: Path, size: int, base: str, index: str) -> None:
         host_concurrency=100,
         concurrency=100,
     )
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([f"{base}/real/{n}" for n in range(REAL)], source="bench")
         await runtime.crawling.work()
         held = [await runtime.entries.snapshot(f"{base}/real/{n}") for n in range(REAL)]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from io import BufferedReader, BytesIO
 from pathlib import Path
 
-from archiver.runtime import Runtime
+from archiver.app import App
 
 Make = Callable[[Path], Awaitable[object]]
 WHEN_COPIED: list[Callable[[Path, Path], None]] = []
@@ -15,7 +15,7 @@ KINDS: list[Callable[[], object]] = []
 """What else an archive depends on as a test has it, besides what makes it."""
 
 
-async def take_in(runtime: Runtime, archived: bytes) -> None:
+async def take_in(runtime: App, archived: bytes) -> None:
     """Import a WARC file."""
     with BufferedReader(BytesIO(archived)) as source:
         await runtime.imports.read_file(source, name="some.warc.gz")

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 import pytest
 from aiohttp import web
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.errors import NotFound
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.browser import chromium
 from tests.segments import as_files
@@ -43,7 +43,7 @@ async def runtime(tmp_path):
         retry_delay=0,
         max_body_bytes=2 << 20,
     )
-    async with open_runtime(settings) as opened:
+    async with open_app(settings) as opened:
         yield opened
 
 
@@ -199,9 +199,7 @@ async def test_what_did_not_change_is_stored_once(site, runtime):
 
 
 async def test_a_private_address_is_refused_unless_it_is_named(site, tmp_path):
-    async with open_runtime(
-        Settings(data=tmp_path / "other", retries=0, allow_networks=())
-    ) as runtime:
+    async with open_app(Settings(data=tmp_path / "other", retries=0, allow_networks=())) as runtime:
         (detail,) = await capture(runtime, site, "/")
 
         assert detail.entry.failure.kind is FailureKind.BLOCKED_ADDRESS

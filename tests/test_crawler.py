@@ -3,10 +3,9 @@
 import psutil
 import pytest
 
+from archiver.app import READER_NICENESS, open_app
 from archiver.config import Settings
-from archiver.crawler import NICE, open_crawler
 from archiver.derive.pool import Document
-from archiver.runtime import open_runtime
 
 PAGE = Document(b"<p>Hello</p>", "text/html", "", "http://example.com/")
 
@@ -19,14 +18,14 @@ async def priority_of_who_reads(context):
     return child.nice() - psutil.Process().nice()
 
 
-@pytest.mark.parametrize(("stands_back", "wanted"), [(False, 0), (True, NICE)])
-async def test_reading_has_the_priority_of_its_command_unless_it_stands_back(
-    tmp_path, stands_back, wanted
+@pytest.mark.parametrize(("beside_users", "wanted"), [(False, 0), (True, READER_NICENESS)])
+async def test_reading_has_the_priority_of_its_command_unless_users_are_served(
+    tmp_path, beside_users, wanted
 ):
-    async with open_crawler(Settings(data=tmp_path), stands_back=stands_back) as crawler:
+    async with open_app(Settings(data=tmp_path), beside_users=beside_users) as crawler:
         assert await priority_of_who_reads(crawler.context) == wanted
 
 
-async def test_reading_stands_back_behind_people_who_are_served(tmp_path):
-    async with open_runtime(Settings(data=tmp_path), crawl=True) as runtime:
-        assert await priority_of_who_reads(runtime.crawling._context) == NICE
+async def test_readers_of_a_service_have_lower_priority(tmp_path):
+    async with open_app(Settings(data=tmp_path), serve=True) as runtime:
+        assert await priority_of_who_reads(runtime.crawling._context) == READER_NICENESS

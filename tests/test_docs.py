@@ -8,10 +8,10 @@ import pytest
 from aiohttp.test_utils import TestServer
 from click import Command, Context, Group
 
+from archiver.app import open_app
 from archiver.cli.main import cli
 from archiver.config import SETTINGS, Settings
 from archiver.formats.importers import IMPORTERS
-from archiver.runtime import open_runtime
 from archiver.services.export_kinds import EXPORTS
 from archiver.web.app import build_app
 from archiver.web.routes import ROUTES
@@ -91,7 +91,7 @@ async def test_every_file_of_the_data_directory_is_explained(tmp_path):
     known = data_patterns()
 
     async with (
-        open_runtime(Settings(data=tmp_path, retries=0)) as runtime,
+        open_app(Settings(data=tmp_path, retries=0)) as runtime,
         TestServer(build_app(runtime)),
     ):
         await runtime.entries.save(["http://127.0.0.1:1/refused"], source="test")

@@ -8,8 +8,8 @@ from asyncio.subprocess import PIPE
 
 import psutil
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.services import supervision
 
 
@@ -55,7 +55,7 @@ async def other_helper(than=None):
 async def test_a_helper_of_the_service_that_dies_is_followed_by_another(tmp_path, monkeypatch):
     monkeypatch.setattr(supervision, "REST_SECONDS", 0.01)
     settings = Settings(data=tmp_path / "data", crawl_processes=2)
-    async with open_runtime(settings, crawl=True):
+    async with open_app(settings, serve=True):
         first = await other_helper()
         psutil.Process(first).kill()
         second = await other_helper(than=first)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from tests.indices import none_made
 
 BEING_REINDEXED = "is building the index of this archive again"
@@ -27,7 +27,7 @@ ARGUMENTS = {
 @pytest.fixture
 async def data(tmp_path):
     """An archive that knows one link, which is in no segment."""
-    async with open_runtime(Settings(data=tmp_path / "data")) as runtime:
+    async with open_app(Settings(data=tmp_path / "data")) as runtime:
         await runtime.entries.save(["http://127.0.0.1:1/kept"], source="test")
     return tmp_path / "data"
 
@@ -87,7 +87,7 @@ async def test_nobody_gets_in_while_the_index_is_built_again(data, command):
 
 @pytest.mark.parametrize("crawl", [False, True])
 async def test_the_index_is_not_built_again_while_anybody_is_in(data, crawl):
-    async with open_runtime(Settings(data=data), crawl=crawl):
+    async with open_app(Settings(data=data), serve=crawl):
         status, _, said = await outcome(data, "reindex")
 
     assert status == 1

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from playwright.async_api import Error
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.browser import chromium
 from tests.small_web.matter import png
@@ -92,7 +92,7 @@ async def open_world(data, **more):
     live.origin, live.other = f"http://127.0.0.1:{port}", f"http://localhost:{port}"
     proxy = await asyncio.start_server(stray, "127.0.0.1", 0)
     settings = Settings(data=data, allow_networks="127.0.0.0/8,::1/128", host_delay=0, **more)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         served = web.AppRunner(build_app(runtime), access_log=None)
         await served.setup()
         await web.TCPSite(served, "127.0.0.1", 0).start()

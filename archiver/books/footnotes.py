@@ -1,118 +1,122 @@
-"""Which notes an article leads to, for a form of text that has a sign for them.
+"""Footnotes of an article: links to notes, and the notes that they lead to.
 
-A note is a block that a word leads forward to, and that leads back to that word.
+A note is a block that a link leads forward to and that has a link back to the place of that link.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import unquote
 
-from lxml.etree import _Element as Element
+from bs4 import Tag
 
-MOST_LINKS = 2_000
-"""Within an article, that are looked at."""
-LONGEST_SIGN = 12
-"""Characters of a word that leads to a note: *1*, *[12]*, *note 3*."""
+REFERENCE = "footnote-ref"
+"""Name of the elements that replace links to notes; their ``label`` is that of the note."""
 
+_MOST_LINKS = 2_000
+_LONGEST_SIGN = 12
+"""Characters of the text of a link to a note: *1*, *[12]*, *note 3*."""
 _MOST_ELEMENTS = 200
+"""A block with more elements is not taken for a note."""
 _LEVELS = 4
-"""Between what a link leads to and the block that it stands in, or the word around a link."""
+"""Ancestors of a target that may be its note, or of a link that may be its sign."""
 
 _BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside", "blockquote"})
-_WHOLE = frozenset({"table", "pre", "code", "math", "svg", "h1", "h2", "h3", "h4", "h5", "h6"})
-"""What leads to a note from within them leads nowhere: they are written as they are."""
+_VERBATIM = ["table", "pre", "code", "math", "svg", "h1", "h2", "h3", "h4", "h5", "h6"]
+"""Links within these are not links to notes."""
+_SIGN_ELEMENTS = frozenset({"sup", "sub", "span", "small", "b", "strong", "i", "em"})
+_BRACKETS = re.compile(r"[\s,;()\[\]]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
-    """The notes of an article.
+def attribute(element: Tag, name: str) -> str:
+    """Return an attribute; empty where the element has none."""
+    value = element.get(name)
+    return value if isinstance(value, str) else ""
 
-    Attributes:
-        labels: of each link that leads to one.
-        blocks: the notes by label, taken out of the article, without the links that lead back.
+
+def take_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
+    """Take the notes out of a tree, and replace the links to them by ``REFERENCE`` elements.
+
+    Returns:
+        the notes by label, without their links back.
     """
-
-    labels: dict[Element, str]
-    blocks: dict[str, Element]
-
-
-def take_notes(body: Element, labelled: str = "") -> Notes:
-    """Take the notes of an article out of it; their labels begin so."""
-    places = {element: number for number, element in enumerate(body.iter())}
-    leads = _leads(body)
-    blocks: dict[Element, Element] = {}
-    for link, target in leads.items():
-        if target not in blocks and places[target] > places[link] and _is_sign(link):
-            note = _note_at(target, link, leads)
-            if note is not None:
-                blocks[target] = note
-    labels: dict[Element, str] = {}
-    numbers: dict[Element, str] = {}
-    for link, target in leads.items():
-        note = blocks.get(target)
-        if note is not None and places[link] < places[note] and _is_sign(link):
-            labels[link] = numbers.setdefault(note, f"{labelled}{len(numbers) + 1}")
-    for note in numbers:
-        for link in list(note.iter("a")):
-            if link in leads and places[leads[link]] < places[note]:
-                _drop(link)
-        _drop(note)
-    return Notes(labels, {label: note for note, label in numbers.items()})
-
-
-def _leads(body: Element) -> dict[Element, Element]:
-    """Where links within an article lead."""
-    named: dict[str, Element] = {}
-    for element in body.iter():
-        if name := element.get("id"):
-            named.setdefault(name, element)
-    found: dict[Element, Element] = {}
-    for link in islice(body.iter("a"), MOST_LINKS) if named else ():
-        page, mark, fragment = (link.get("href") or "").partition("#")
-        target = named.get(unquote(fragment)) if mark and not page else None
-        if target is not None and target is not link:
-            found[link] = target
+    # By id(): Beautiful Soup compares elements by their content.
+    positions = {id(element): at for at, element in enumerate(root.find_all(True))}
+    leads = [*_leads(root)]
+    notes: dict[int, Tag] = {}
+    for link, target in leads:
+        is_new = id(target) not in notes and positions[id(target)] > positions[id(link)]
+        if is_new and _is_sign(link) and (note := _note_at(target, link, leads)):
+            notes[id(target)] = note
+    labels: dict[int, str] = {}
+    found: dict[str, Tag] = {}
+    for link, target in leads:
+        note = notes.get(id(target))
+        if note and positions[id(link)] < positions[id(note)] and _is_sign(link):
+            label = labels.setdefault(id(note), f"{prefix}{len(labels) + 1}")
+            found[label] = note
+            _put_reference(link, label)
+    for note in found.values():
+        inside = {id(each) for each in note.find_all("a")}
+        for link, target in leads:
+            if id(link) in inside and positions[id(target)] < positions[id(note)]:
+                link.extract()
+        note.extract()
     return found
 
 
-def _is_sign(link: Element) -> bool:
-    """Whether a link is a sign in a line of text, and not of what is written as it is."""
-    text = "".join(islice(link.itertext(), LONGEST_SIGN))
-    is_short = 0 < len(text.strip()) <= LONGEST_SIGN
-    return is_short and all(each.tag not in _WHOLE for each in link.iterancestors())
+def _leads(root: Tag) -> Iterator[tuple[Tag, Tag]]:
+    """Yield the links within an article, each with the element that it leads to."""
+    named: dict[str, Tag] = {}
+    for element in root.find_all(id=True):
+        named.setdefault(attribute(element, "id"), element)
+    for link in root.find_all("a", limit=_MOST_LINKS) if named else ():
+        page, mark, fragment = attribute(link, "href").partition("#")
+        target = named.get(unquote(fragment)) if mark and not page else None
+        if target is not None and target is not link:
+            yield link, target
 
 
-def _note_at(target: Element, link: Element, leads: Mapping[Element, Element]) -> Element | None:
-    """The block of a note that a link leads to, where one in it leads back to that link."""
-    for element in (target, *islice(target.iterancestors(), _LEVELS)):
-        if element.tag in _BLOCKS:
-            if len([*islice(element.iter(), _MOST_ELEMENTS)]) == _MOST_ELEMENTS:
+def _is_sign(link: Tag) -> bool:
+    """Return whether a link has a short text and may be replaced by a reference."""
+    return 0 < len(link.get_text().strip()) <= _LONGEST_SIGN and not link.find_parent(_VERBATIM)
+
+
+def _note_at(target: Tag, link: Tag, leads: list[tuple[Tag, Tag]]) -> Tag | None:
+    """Return the block at a link's target, if a link in it leads back."""
+    for element in (target, *islice(target.parents, _LEVELS)):
+        if element.name in _BLOCKS:
+            if len(element.find_all(True, limit=_MOST_ELEMENTS)) == _MOST_ELEMENTS:
                 return None
-            inside = [*element.iter("a")]
-            if link in inside:
+            inside = {id(each) for each in element.find_all("a")}
+            if id(link) in inside:
                 return None
-            if any(each in leads and _is_at(leads[each], link) for each in inside):
+            if any(id(each) in inside and _is_at(place, link) for each, place in leads):
                 return element
     return None
 
 
-def _is_at(place: Element, link: Element) -> bool:
-    """Whether a place is that of a link: it, what is in it, or the sign around or before it."""
-    around = [link, *islice(link.iterancestors(), _LEVELS)]
-    signs = [each for each in around if each.tag not in _BLOCKS]
-    before = {each.getprevious() for each in signs}
-    return place in signs or place in before or link in place.iterancestors()
+def _is_at(place: Tag, link: Tag) -> bool:
+    """Return whether a place is that of a link: itself, its sign, what is before or around it."""
+    around = (link, *islice(link.parents, _LEVELS))
+    signs = [each for each in around if each.name not in _BLOCKS]
+    before = [each.find_previous_sibling() for each in signs]
+    return any(place is each for each in (*signs, *before)) or _holds(place, link)
 
 
-def _drop(element: Element) -> None:
-    """Take an element out; the text behind it stays."""
-    parent, before = element.getparent(), element.getprevious()
-    if parent is None:
+def _holds(element: Tag, inner: Tag) -> bool:
+    return any(parent is element for parent in inner.parents)
+
+
+def _put_reference(link: Tag, label: str) -> None:
+    """Replace a link by a reference, and what is around it if that is brackets or ``sup`` only."""
+    reference = Tag(name=REFERENCE, attrs={"label": label})
+    link.replace_with(reference)
+    around = reference.parent
+    if around is None or around.name not in _SIGN_ELEMENTS:
         return
-    if element.tail and before is not None:
-        before.tail = (before.tail or "") + element.tail
-    elif element.tail:
-        parent.text = (parent.text or "") + element.tail
-    element.tail = None
-    parent.remove(element)
+    is_whole = all(each.name == REFERENCE for each in around.find_all(True))
+    if is_whole and _BRACKETS.fullmatch(around.get_text()):
+        for text in around.find_all(string=True):
+            text.extract()
+        around.unwrap()

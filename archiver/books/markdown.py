@@ -1,261 +1,374 @@
-"""An article as Markdown (CommonMark, with GitHub's tables), as notes programs show it.
+"""An article as Markdown (CommonMark, with GitHub's tables), by markdownify.
 
-Formulas are LaTeX between dollars where the page gave it, and notes are footnotes, as Pandoc,
-GitHub and Obsidian read both. What Markdown has no sign for stays HTML where that is a word in a
-line (``<sub>``), or stands by itself (other formulas, tables with cells that span others); all else
-gives its content.
+Formulas are LaTeX between dollars where the page has it, and notes are footnotes, as Pandoc,
+GitHub and Obsidian read both. What Markdown has no sign for stays HTML where it is part of a line
+(``<sub>``) or a block of its own (other formulas, tables with cells that span others); of any other
+element the content stays.
+
+The tree is first reduced to elements that markdownify knows: blocks hold blocks or paragraphs, and
+headings and cells hold one line. All text is escaped, so none of it is read as Markdown or HTML.
 """
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from html import unescape
+from collections.abc import Callable, Container, Iterable
 
-from lxml import etree
-from lxml.etree import _Element as Element
-from lxml.html import HTMLParser, fragment_fromstring
+from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString, PageElement
+from markdownify import ATX, BACKSLASH, MarkdownConverter
 
-from archiver.books.footnotes import take_notes
+from archiver.books.footnotes import attribute, take_notes
 from archiver.html.reader.mathematics import TEX
 
 _MOST_DEPTH = 80
-"""What is nested deeper gives its text."""
-_MOST_PARSED = 200
-"""What is nested deeper is not parsed: the parser would leave it out."""
-_TAG = re.compile(r'<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>"]|"[^"]*")*>')
-_VOID = frozenset("br col hr img source wbr".split())
+"""Elements that are nested deeper give their text."""
+_CONTAINERS = frozenset(
+    "address article aside blockquote body dd details div dl figure footer header li main ol "
+    "section table tbody td tfoot th thead tr ul".split()
+)
+_LINES = {"dt": "strong", "summary": "strong", "figcaption": "em", "caption": "em"}
+"""Blocks that become one emphasised line."""
+_HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+_LINE_BLOCKS = _HEADINGS | _LINES.keys() | {"td", "th"}
+_BLOCKS = _CONTAINERS | _HEADINGS | frozenset({*_LINES, "hr", "p", "pre", "block-markdown"})
+_AS_DIV = frozenset("address article aside body dd details dl figure footer header main".split())
+_SAME = {"i": "em", "b": "strong", "s": "del", "samp": "code"}
+_EMPHASIS = {"em": "*", "strong": "**", "del": "~~"}
+_DRAWINGS = frozenset({"math", "svg"})
+_ODD_IN_CELL = ["ul", "ol", "pre", "table"]
+
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#$|~^=])|%(?=%)")
 _LINE_START = re.compile(r"^(\s*)(-(?=-)|(?:[-+]|\d{1,9}[.)])(?=\s|$))", re.MULTILINE)
-_SPACES = re.compile(r"[ \t\n\r\f]+")
 _UNSAFE = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
-_MARKS = {
-    **dict.fromkeys(("em", "i", "figcaption"), "*"),
-    **dict.fromkeys(("strong", "b", "dt", "summary"), "**"),
-    **dict.fromkeys(("del", "s"), "~~"),
-}
-_LINES = frozenset({"dt", "summary", "figcaption"})
-_TAGS = {"*": "em", "**": "strong", "~~": "del"}
-"""For words at which signs of Markdown would be none."""
-_KEPT_INLINE = frozenset("sub sup kbd mark u small ruby rt rp".split())
 _BREAK = "\\\n"
 _PIPE = re.compile(r"(?<!\\)\|")
-_AROUND_LABEL = re.compile(r"[\s,;()\[\]]*")
 _HTML_OR_LINK = re.compile(r"<(?=[a-zA-Z/!?])|\](?=[(\[:])")
-"""Where something begins that would be no formula to a reader that knows none."""
-_BLOCKS = frozenset(
-    "address article aside blockquote details div dl dt dd figure figcaption footer h1 h2 h3 h4 h5 "
-    "h6 header hr li main ol p pre section summary table ul".split()
-)
+"""The begin of what a reader without formulas would take for HTML or a link."""
 Address = Callable[[str], str]
 
 
 def to_markdown(html: str, address: Address = str, *, labelled: str = "") -> str:
-    """An article as Markdown.
+    """Return an article as Markdown.
 
     Args:
         html: sanitised.
-        address: where a link or a picture leads to; empty for nowhere.
-        labelled: what the labels of its notes begin with, where others stand in the same text.
+        address: returns where a link or a picture leads to; empty for nowhere.
+        labelled: prefix of the labels of its notes, where a text holds several articles.
     """
-    if not html.strip():
-        return ""
-    if _depth(html) > _MOST_PARSED:
-        return f"{_escaped(' '.join(unescape(_TAG.sub(' ', html)).split()))}\n"
-    parser = HTMLParser(encoding="utf-8", huge_tree=True)
-    body = fragment_fromstring(html.encode("utf-8", "replace"), "div", parser=parser)
-    notes = take_notes(body, labelled)
-    writer = _Writer(address, notes.labels)
-    blocks = [*writer.blocks(body, 0)]
-    for label, note in notes.blocks.items():
-        blocks.append(_before(writer.blocks(note, 0), f"[^{label}]: ", "    "))
-    return "\n\n".join(each for each in blocks if each.strip()) + "\n"
+    soup = BeautifulSoup(html, "html.parser", multi_valued_attributes=None)
+    root = Tag(name="div")
+    root.extend([*soup.contents])
+    _limit_depth(root)
+    notes = take_notes(root, labelled)
+    converter = _Converter(address)
+    blocks = [converter.convert_soup(_reduced(root)).strip()]
+    for label, note in notes.items():
+        within = Tag(name="div")
+        within.append(note)
+        note.name = "div" if note.name == "li" else note.name
+        text = converter.convert_soup(_reduced(within)).strip()
+        blocks.append(_indented(text, f"[^{label}]: ", "    "))
+    text = "\n\n".join(filter(None, blocks))
+    return f"{text}\n" if text else ""
 
 
-def _depth(html: str) -> int:
-    depth = deepest = 0
-    for tag in _TAG.finditer(html):
-        if tag[2] not in _VOID:
-            depth += -1 if tag[1] else 1
-            deepest = max(deepest, depth)
-    return deepest
+class _Converter(MarkdownConverter):
+    """Writes a reduced tree as Markdown."""
 
-
-class _Writer:
-    def __init__(self, address: Address, labels: Mapping[Element, str]) -> None:
+    def __init__(self, address: Address) -> None:
+        super().__init__(
+            heading_style=ATX,
+            newline_style=BACKSLASH,
+            table_infer_header=True,
+            wrap=True,  # a line of the source is no line of the text
+            wrap_width=None,
+        )
         self._address = address
-        self._labels = labels
 
-    def blocks(self, element: Element, depth: int) -> Iterator[str]:
-        """The blocks in an element; words between them are paragraphs."""
-        if depth > _MOST_DEPTH:
-            yield _escaped(" ".join("".join(element.itertext()).split()))
-            return
-        line = [_text(element.text)]
-        for child in element:
-            if _is_block(child) or _holds_blocks(child):
-                yield _settled("".join(line))
-                yield from self._block(child, depth + 1)
-                line = [""]
-            else:
-                around = (line[-1][-1:], (child.tail or "")[:1])
-                line.append(self._inline(child, depth + 1, around))
-            line.append(_text(child.tail))
-        yield _settled("".join(line))
+    def escape(self, text: str, _within: set[str]) -> str:
+        return _escaped(text)
 
-    def _block(self, element: Element, depth: int) -> Iterator[str]:
-        name = _name(element)
-        if re.fullmatch("h[1-6]", name):
-            yield f"{'#' * int(name[1])} {self._line(element, depth)}"
-        elif name == "pre":
-            yield _fenced(element)
-        elif name == "hr":
-            yield "---"
-        elif name == "blockquote":
-            yield _before(self.blocks(element, depth), "> ", "> ")
-        elif name in ("ul", "ol"):
-            yield self._list(element, depth)
-        elif name == "table":
-            yield from (f"*{self._line(each, depth)}*" for each in element.iter("caption"))
-            yield self._table(element, depth)
-        elif name in _LINES:
-            yield _marked(self._line(element, depth), _MARKS[name])
-        elif name == "math":
-            yield _formula(element)
+    def convert_a(self, element: Tag, text: str, **_within: object) -> str:
+        target = self._address(attribute(element, "href"))
+        return _around_words(text, "[", f"]({_link(target)})") if target else text
+
+    def convert_img(self, element: Tag, _text: str, **_within: object) -> str:
+        words = _escaped(" ".join(attribute(element, "alt").split()))
+        target = self._address(attribute(element, "src"))
+        if not target:
+            return f"*{words or 'image not archived'}*"
+        return f"![{words}]({_link(target)})"
+
+    def convert_br(self, _element: Tag, _text: str, **_within: object) -> str:
+        return _BREAK
+
+    def convert_code(self, element: Tag, _text: str, **_within: object) -> str:
+        text = element.get_text()
+        ticks = _ticks(text, 1)
+        space = " " if text.startswith("`") or text.endswith("`") else ""
+        words = " ".join(text.split())
+        return f"{ticks}{space}{words}{space}{ticks}" if words else text
+
+    def convert_pre(self, element: Tag, _text: str, **_within: object) -> str:
+        text = element.get_text().strip("\n")
+        fence = _ticks(text, 3)
+        classes = [attribute(each, "class") for each in element.find_all("code", limit=1)]
+        language = "".join(classes).removeprefix("language-")
+        named = language if re.fullmatch(r"[\w+#.-]{1,30}", language) else ""
+        return f"\n\n{fence}{named}\n{text}\n{fence}\n\n"
+
+    def convert_em(self, element: Tag, text: str, **_within: object) -> str:
+        return _emphasised(element, text)
+
+    convert_strong = convert_em
+    convert_del = convert_em
+
+    def convert_sub(self, element: Tag, text: str, **_within: object) -> str:
+        return _around_words(text, f"<{element.name}>", f"</{element.name}>")
+
+    convert_sup = convert_mark = convert_u = convert_small = convert_sub
+    convert_ruby = convert_rt = convert_rp = convert_sub
+
+    def convert_kbd(self, element: Tag, _text: str, **_within: object) -> str:
+        return _around_words(_escaped(element.get_text()), "<kbd>", "</kbd>")
+
+    def convert_video(self, _element: Tag, text: str, **_within: object) -> str:
+        return text
+
+    def convert_p(self, _element: Tag, text: str, **_within: object) -> str:
+        lines = [line.strip() for line in text.strip().split("\n")]
+        joined = "\n".join(lines).removesuffix("\\")
+        settled = _LINE_START.sub(
+            lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", joined
+        )
+        return f"\n\n{settled}\n\n" if settled.strip("\\\n") else ""
+
+    def convert_hN(self, n: int, _element: Tag, text: str, _within: set[str]) -> str:  # noqa: N802
+        line = _one_line(text, " ")
+        return f"\n\n{'#' * n} {line}\n\n" if line else ""
+
+    def convert_li(self, element: Tag, text: str, **_within: object) -> str:
+        mark = attribute(element, "mark")
+        return f"{_indented(text.strip(), mark, ' ' * len(mark))}\n"
+
+    def convert_td(self, _element: Tag, text: str, **_within: object) -> str:
+        line = _PIPE.sub(r"\\|", _one_line(text, "<br>"))
+        return f" {line} |"
+
+    convert_th = convert_td
+
+    def convert_inline_markdown(self, element: Tag, _text: str, **_within: object) -> str:
+        return attribute(element, "text")
+
+    def convert_block_markdown(self, element: Tag, _text: str, **_within: object) -> str:
+        return f"\n\n{attribute(element, 'text')}\n\n"
+
+    def convert_footnote_ref(self, element: Tag, _text: str, **_within: object) -> str:
+        return f"[^{attribute(element, 'label')}]"
+
+
+def _limit_depth(root: Tag) -> None:
+    depths = {id(root): 0}
+    for element in root.find_all(True):
+        depth = depths.get(id(element.parent))
+        if depth is None:
+            continue  # within one that has only its text left
+        if depth < _MOST_DEPTH:
+            depths[id(element)] = depth + 1
         else:
-            yield from self.blocks(element, depth)
-
-    def _list(self, element: Element, depth: int) -> str:
-        start = element.get("start", "1")
-        number = int(start) if start.isdecimal() and len(start) < 9 else 1
-        made = []
-        for item in element:
-            mark = f"{number}. " if _name(element) == "ol" else "- "
-            made.append(_before(self.blocks(item, depth), mark, " " * len(mark)))
-            number += 1
-        return "\n".join(made)
-
-    def _table(self, element: Element, depth: int) -> str:
-        rows = [[*row] for row in element.iter("tr")]
-        cells = [cell for row in rows for cell in row]
-        if not cells or any(_is_odd(each) for each in cells):
-            return _whole(element)
-        width = max(map(len, rows))
-        lines = [[self._cell(cell, depth) for cell in row] for row in rows]
-        lines = [row + [""] * (width - len(row)) for row in lines]
-        lines.insert(1, ["---"] * width)
-        return "\n".join(f"| {' | '.join(row)} |" for row in lines)
-
-    def _cell(self, element: Element, depth: int) -> str:
-        return _PIPE.sub(r"\\|", self._line(element, depth, between="<br>"))
-
-    def _line(self, element: Element, depth: int, between: str = " ") -> str:
-        """What an element holds, in one line, whatever it breaks."""
-        lines = (" ".join(each.split()) for each in self._within(element, depth).split(_BREAK))
-        return between.join(filter(None, lines))
-
-    def _within(self, element: Element, depth: int) -> str:
-        if depth > _MOST_DEPTH:
-            return _text("".join(element.itertext()))
-        parts = [_text(element.text)]
-        for child in element:
-            around = (parts[-1][-1:], (child.tail or "")[:1])
-            inner = self._inline(child, depth + 1, around)
-            parts += [f"{_BREAK}{inner}{_BREAK}" if _is_block(child) else inner, _text(child.tail)]
-        return "".join(parts)
-
-    def _inline(self, element: Element, depth: int, around: tuple[str, str]) -> str:
-        """What stands in a line; ``around`` are the characters before and behind it."""
-        match _name(element):
-            case "br":
-                return _BREAK
-            case "img":
-                return self._picture(element)
-            case "code":
-                return _code("".join(element.itertext()))
-            case "math" | "svg":
-                return _formula(element)
-        return self._words(element, depth, around)
-
-    def _words(self, element: Element, depth: int, around: tuple[str, str]) -> str:
-        """An element around words, with the signs of what it is."""
-        if element in self._labels or self._is_around_labels(element):
-            return "".join(f"[^{self._labels[each]}]" for each in element.iter("a"))
-        name = _name(element)
-        within = self._within(element, depth)
-        if name in _MARKS:
-            return _marked(within, "" if _is_marked(element) else _MARKS[name], around)
-        before, behind = self._signs(element, name)
-        return _between(within, before, behind) if before else within
-
-    def _signs(self, element: Element, name: str) -> tuple[str, str]:
-        """What stands before and behind words; nothing where Markdown has no sign for it."""
-        if name == "a":
-            led = self._address(element.get("href", ""))
-            return ("[", f"]({_link(led)})") if led else ("", "")
-        if name in _KEPT_INLINE:
-            return f"<{name}>", f"</{name}>"
-        return "", ""
-
-    def _is_around_labels(self, element: Element) -> bool:
-        """Whether there is nothing in it but signs of notes, in brackets: each is raised itself."""
-        if not len(element) or not all(each in self._labels for each in element):
-            return False
-        beside = [element.text, *(each.tail for each in element)]
-        return all(_AROUND_LABEL.fullmatch(each or "") for each in beside)
-
-    def _picture(self, element: Element) -> str:
-        words = _escaped(" ".join(element.get("alt", "").split()))
-        led = self._address(element.get("src", ""))
-        return f"![{words}]({_link(led)})" if led else f"*{words or 'a picture that was not kept'}*"
+            element.string = element.get_text()
 
 
-def _text(text: str | None) -> str:
-    return _escaped(_SPACES.sub(" ", text)) if text else ""
+def _reduced(root: Tag) -> Tag:
+    """Return a tree with only what the converter knows."""
+    for formula in _elements(root, _DRAWINGS):
+        if not formula.find_parent([*_DRAWINGS]):
+            _put_markdown(formula, _formula(formula), is_block=formula.get("display") == "block")
+    for table in root.find_all("table"):
+        _reduce_table(table)
+    for line in _elements(root, _LINE_BLOCKS):
+        _reduce_line(line)
+    for element in _elements(root, _AS_DIV | _SAME.keys()):
+        element.name = _SAME.get(element.name, "div")
+    for element in _elements(root, _EMPHASIS):
+        if element.find_parent(element.name):
+            element.unwrap()
+    for one in root.find_all(["ul", "ol"]):
+        _reduce_list(one)
+    _split_around_blocks(root)
+    for container in (root, *_elements(root, {"div", "li", "blockquote"})):
+        _wrap_lines(container)
+    return root
+
+
+def _elements(root: Tag, names: Container[str]) -> list[Tag]:
+    """Return the elements with one of some names; ``find_all`` takes ten times as long."""
+    return [each for each in root.descendants if isinstance(each, Tag) and each.name in names]
+
+
+def _put_markdown(element: Tag, text: str, *, is_block: bool) -> None:
+    """Replace an element by what is written for it."""
+    name = "block-markdown" if is_block else "inline-markdown"
+    element.replace_with(Tag(name=name, attrs={"text": text}))
+
+
+def _reduce_table(table: Tag) -> None:
+    """Give a table one row in its head and all rows the same length, or keep it as HTML."""
+    for caption in table.find_all("caption"):
+        table.insert_before(caption)
+    rows = [row.find_all(["td", "th"], recursive=False) for row in table.find_all("tr")]
+    if not any(rows) or any(_is_odd(cell) for row in rows for cell in row):
+        _put_markdown(table, _as_html(table), is_block=True)
+        return
+    width = max(map(len, rows))
+    head, body = Tag(name="thead"), Tag(name="tbody")
+    for number, cells in enumerate(rows):
+        row = Tag(name="tr")
+        row.extend([*cells, *(Tag(name="td") for _ in range(width - len(cells)))])
+        for cell in row.find_all(["td", "th"]):
+            cell.name = "td" if number else "th"
+        (body if number else head).append(row)
+    table.clear()
+    table.extend([head, body])
+
+
+def _is_odd(cell: Tag) -> bool:
+    """Return whether a table of Markdown can't hold a cell."""
+    spans = {attribute(cell, "colspan") or "1", attribute(cell, "rowspan") or "1"}
+    return spans != {"1"} or cell.find(_ODD_IN_CELL) is not None
+
+
+def _reduce_line(line: Tag) -> None:
+    """Replace blocks in what is one line by breaks; let captions be emphasised paragraphs."""
+    for block in _elements(line, _BLOCKS):
+        block.insert_before(Tag(name="br"))
+        block.insert_after(Tag(name="br"))
+        if block.name == "block-markdown":
+            block.name = "inline-markdown"
+        else:
+            block.unwrap()
+    if line.name in _LINES:
+        for each in line.find_all("br"):
+            each.replace_with(" ")
+        emphasis = Tag(name=_LINES[line.name])
+        emphasis.extend([*line.contents])
+        line.append(emphasis)
+        line.name = "p"
+
+
+def _reduce_list(found: Tag) -> None:
+    """Give each child of a list an item with its mark."""
+    start = attribute(found, "start")
+    number = int(start) if start.isdecimal() and len(start) < 9 else 1
+    if not found.get_text(strip=True) and not found.find("img"):
+        found.extract()  # all its items were notes
+        return
+    for child in [*found.contents]:
+        if not isinstance(child, Tag) and not str(child).strip():
+            child.extract()
+            continue
+        item = (
+            child if isinstance(child, Tag) and child.name == "li" else child.wrap(Tag(name="li"))
+        )
+        item["mark"] = f"{number}. " if found.name == "ol" else "- "
+        number += 1
+
+
+def _split_around_blocks(root: Tag) -> None:
+    """Remove words' elements that hold blocks; paragraphs that do so become containers."""
+    holding: dict[int, Tag] = {}
+    for block in _elements(root, _BLOCKS):
+        for parent in block.parents:
+            if parent is root or parent.name in _CONTAINERS:
+                break
+            holding[id(parent)] = parent
+    for element in holding.values():
+        if element.name in ("p", "pre"):
+            element.name = "div"
+        else:
+            element.unwrap()
+
+
+def _wrap_lines(container: Tag) -> None:
+    """Put what stands between the blocks of a container into paragraphs."""
+    run: list[PageElement] = []
+    for child in [*container.contents, None]:
+        is_block = child is None or (isinstance(child, Tag) and child.name in _BLOCKS)
+        if not is_block and child is not None:
+            run.append(child)
+            continue
+        if any(isinstance(each, Tag) or str(each).strip() for each in run):
+            paragraph = Tag(name="p")
+            run[0].insert_before(paragraph)
+            paragraph.extend(run)
+        run = []
+
+
+def _formula(element: Tag) -> str:
+    """Return LaTeX between dollars, where it is known and has none in it; else the HTML.
+
+    Nothing in it may be HTML or a link: a page may give what it likes for a source, and LaTeX means
+    the same with a space there.
+    """
+    sources = element.find_all("annotation", encoding=TEX, limit=1)
+    text = "".join(each.get_text() for each in sources)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines or any("$" in line or "%" in line for line in lines):
+        return _as_html(element)
+    lines = [_HTML_OR_LINK.sub(r"\g<0> ", line) for line in lines]
+    if element.get("display") == "block":
+        return "\n".join(["$$", *lines, "$$"])
+    return f"${' '.join(lines)}$"
+
+
+def _as_html(element: Tag) -> str:
+    """Return an element as HTML without empty lines: one would end the block."""
+    return re.sub(r"\n\s*\n", "\n", str(element))
 
 
 def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text).replace("&", "&amp;")
 
 
-def _settled(text: str) -> str:
-    """A paragraph, none of whose lines begins as a list or a heading does."""
-    lines = (line.strip() for line in text.strip().split("\n"))
-    joined = "\n".join(lines).removesuffix("\\")
-    return _LINE_START.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", joined)
+def _one_line(text: str, between: str) -> str:
+    lines = (" ".join(each.split()) for each in text.split(_BREAK))
+    return between.join(filter(None, lines))
 
 
-def _marked(text: str, sign: str, around: tuple[str, str] = ("", "")) -> str:
-    """Words between signs of emphasis, or between tags where signs would be none (CommonMark §6.2).
+def _emphasised(element: Tag, text: str) -> str:
+    """Return words between signs of emphasis, or tags where signs would be none (CommonMark §6.2).
 
-    They stand right at the words, and mean nothing between a letter and another sign.
+    A sign between a letter and punctuation has no meaning.
     """
-    words = text.strip()
-    if not words or not sign:
+    words, sign = text.strip(), _EMPHASIS[element.name]
+    if not words:
         return text
-    before = around[0] if text.startswith(words) else " "
-    behind = around[1] if text.endswith(words) else " "
+    before = _last_character(element.previous_sibling) if text.startswith(words) else " "
+    behind = _first_character(element.next_sibling) if text.endswith(words) else " "
     if (_is_letter(before) and not _is_letter(words[0])) or (
         _is_letter(behind) and not _is_letter(words[-1])
     ):
-        return _between(text, f"<{_TAGS[sign]}>", f"</{_TAGS[sign]}>")
-    return _between(text, sign, sign)
+        return _around_words(text, f"<{element.name}>", f"</{element.name}>")
+    return _around_words(text, sign, sign)
+
+
+def _last_character(element: PageElement | None) -> str:
+    return element[-1:] if isinstance(element, NavigableString) else ""
+
+
+def _first_character(element: PageElement | None) -> str:
+    return element[:1] if isinstance(element, NavigableString) else ""
 
 
 def _is_letter(character: str) -> bool:
-    """Whether it is neither space nor punctuation; nothing is neither."""
+    """Return whether a character is neither space nor punctuation."""
     if not character or character.isspace():
         return False
     return unicodedata.category(character)[0] not in "PS"
 
 
-def _is_marked(element: Element) -> bool:
-    """Whether it stands in what has the same sign already."""
-    sign = _MARKS[_name(element)]
-    return any(_MARKS.get(_name(each)) == sign for each in element.iterancestors())
-
-
-def _between(text: str, before: str, behind: str) -> str:
-    """Signs stand at words: spaces go out of them."""
+def _around_words(text: str, before: str, behind: str) -> str:
+    """Put signs around words; spaces stay outside."""
     words = text.strip()
     if not words:
         return text
@@ -263,27 +376,10 @@ def _between(text: str, before: str, behind: str) -> str:
     return f"{text[:start]}{before}{words}{behind}{text[start + len(words) :]}"
 
 
-def _before(blocks: Iterator[str], first: str, other: str) -> str:
-    """Blocks with signs before their lines."""
-    text = "\n\n".join(each for each in blocks if each.strip())
-    lines = text.split("\n")
-    rest = [f"{other}{line}".rstrip() for line in lines[1:]]
-    return "\n".join([f"{first}{lines[0]}".rstrip(), *rest])
-
-
-def _code(text: str) -> str:
-    ticks = _ticks(text, 1)
-    space = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{space}{' '.join(text.split())}{space}{ticks}" if text.strip() else text
-
-
-def _fenced(element: Element) -> str:
-    text = "".join(element.itertext()).strip("\n")
-    fence = _ticks(text, 3)
-    classes = [each.get("class", "") for each in element.iter("code")]
-    language = next(iter(classes), "").removeprefix("language-")
-    named = language if re.fullmatch(r"[\w+#.-]{1,30}", language) else ""
-    return f"{fence}{named}\n{text}\n{fence}"
+def _indented(text: str, first: str, other: str) -> str:
+    lines: Iterable[str] = text.split("\n")
+    begun, *rest = lines
+    return "\n".join([f"{first}{begun}".rstrip(), *(f"{other}{each}".rstrip() for each in rest)])
 
 
 def _ticks(text: str, least: int) -> str:
@@ -291,48 +387,5 @@ def _ticks(text: str, least: int) -> str:
     return "`" * max(least, longest + 1)
 
 
-def _formula(element: Element) -> str:
-    """LaTeX between dollars, where it is known and has none in it; else the element as it is.
-
-    Nothing in it is HTML or a link: a page may give what it likes for a source, and LaTeX is the
-    same with a space there.
-    """
-    sources = (
-        each.text or "" for each in element.iter("annotation") if each.get("encoding") == TEX
-    )
-    lines = [line.strip() for line in next(sources, "").splitlines() if line.strip()]
-    if not lines or any("$" in line or "%" in line for line in lines):
-        return _whole(element)
-    lines = [_HTML_OR_LINK.sub(r"\g<0> ", line) for line in lines]
-    if _is_block(element):
-        return "\n".join(["$$", *lines, "$$"])
-    return f"${' '.join(lines)}$"
-
-
 def _link(address: str) -> str:
     return "".join(address.split()).translate(_UNSAFE)
-
-
-def _is_odd(cell: Element) -> bool:
-    """Whether a cell is none of a table of Markdown."""
-    spans = {cell.get("colspan", "1"), cell.get("rowspan", "1")} != {"1"}
-    return spans or any(_name(each) in {"ul", "ol", "pre", "table"} for each in cell.iter())
-
-
-def _whole(element: Element) -> str:
-    """An element as HTML, on lines of which none is empty: an empty one would end it."""
-    text: str = etree.tostring(element, encoding="unicode", method="html", with_tail=False)
-    return re.sub(r"\n\s*\n", "\n", text)
-
-
-def _is_block(element: Element) -> bool:
-    name = _name(element)
-    return name in _BLOCKS or (name == "math" and element.get("display") == "block")
-
-
-def _holds_blocks(element: Element) -> bool:
-    return any(_is_block(each) for each in element.iterdescendants())
-
-
-def _name(element: Element) -> str:
-    return element.tag if isinstance(element.tag, str) else ""

@@ -4,11 +4,11 @@ import sys
 from collections import defaultdict
 from collections.abc import Sequence
 
+from archiver.app import App, open_app
 from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import clean, write_row
 from archiver.cli.progress import Bar, progress_bar
 from archiver.config import Settings
-from archiver.crawler import Crawler, open_crawler
 from archiver.model.job import Job, State
 from archiver.model.seed import Received
 from archiver.wire.moments import write_iso
@@ -31,7 +31,7 @@ def _given(urls: Sequence[str]) -> list[str]:
 
 
 async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> int:
-    async with open_crawler(settings) as crawler:
+    async with open_app(settings) as crawler:
         render = settings.render == "always"
         result = await crawler.entries.save(urls, tags=tags, source="cli", render=render)
         for rejected in result.rejected:
@@ -44,7 +44,7 @@ async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> 
     return int(report.failed or bool(result.rejected))
 
 
-async def _capture(crawler: Crawler, report: "_Report") -> None:
+async def _capture(crawler: App, report: "_Report") -> None:
     """Make each job's first attempt, and wait for those that another process is making."""
     if report.waiting:
         await crawler.crawling.work(only=sorted(report.waiting), on_change=report.note)
@@ -55,7 +55,7 @@ async def _capture(crawler: Crawler, report: "_Report") -> None:
                 return
 
 
-async def _warn_of_twins(crawler: Crawler, accepted: Sequence[Received]) -> None:
+async def _warn_of_twins(crawler: App, accepted: Sequence[Received]) -> None:
     """Name the other addresses of each page that are kept; what is printed stays a line a URL."""
     for each in {received.hash_url: received for received in accepted}.values():
         detail = await crawler.entries.get(each.hash_url)

@@ -4,12 +4,11 @@ import sys
 
 import click
 
+from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery, Summary
 from archiver.model.message import counted
-from archiver.reading import open_to_read
-from archiver.services.search import Search
 
 
 def ask_about(settings: Settings, query: str | None, what: str) -> None:
@@ -41,7 +40,8 @@ def tell_undo(command: str, number: int) -> None:
 
 
 async def _look(settings: Settings, query: str, found: list[Summary]) -> int:
-    async with open_to_read(settings, Search) as search:
+    async with open_app(settings, reads_only=True) as app:
+        search = app.search
         found.append(await search.summary(ListingQuery(q=query)))
     return 0
 

@@ -1,9 +1,9 @@
 """``archiver compact``."""
 
+from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 
 
 def run(settings: Settings, *, dry_run: bool) -> int:
@@ -12,7 +12,7 @@ def run(settings: Settings, *, dry_run: bool) -> int:
 
 
 async def _compact(settings: Settings, *, dry_run: bool) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         if not dry_run:
             await runtime.crawling.write_down_changes()
         done = await runtime.compacting.compact(dry_run=dry_run)

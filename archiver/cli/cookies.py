@@ -3,15 +3,14 @@
 import asyncio
 import sys
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import click
 
+from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.config import Settings
-from archiver.reading import open_to_read
 from archiver.services.given_cookies import CookieKeeping, NamedCookie, named_in
 from archiver.services.shared_copies import shared_cookies
 
@@ -39,15 +38,16 @@ async def _kept(settings: Settings) -> list[NamedCookie]:
     """What is kept; who only asks waits for no writer, and changes no copy."""
     if not settings.index:
         return CookieKeeping(settings.data).list()
-    async with open_to_read(settings, partial(shared_cookies, settings)) as shared:
+    async with open_app(settings, reads_only=True) as app:
+        shared = shared_cookies(settings, app.db)
         return named_in(await shared.read())
 
 
 async def _change_there(settings: Settings, content: bytes | None, remove: str) -> int:
     """With the index, for every machine."""
     async with (
-        open_to_read(settings, partial(shared_cookies, settings)) as shared,
-        shared.changing(),
+        open_app(settings, reads_only=True) as app,
+        shared_cookies(settings, app.db).changing(),
     ):
         return await asyncio.to_thread(_change, settings, content, remove)
 

@@ -1,9 +1,9 @@
 """``archiver crawl``."""
 
+from archiver.app import open_app
 from archiver.cli.capture import work_queue
 from archiver.cli.crawl_loop import run_crawl
 from archiver.config import Settings
-from archiver.crawler import open_crawler
 
 
 def run(settings: Settings) -> int:
@@ -12,6 +12,6 @@ def run(settings: Settings) -> int:
 
 
 async def _crawl(settings: Settings) -> int:
-    async with open_crawler(settings) as crawler:
+    async with open_app(settings) as crawler:
         await work_queue(crawler.settings, crawler.crawling, crawler.articles)
     return 0

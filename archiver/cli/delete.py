@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from archiver.app import App, open_app
 from archiver.cli.asking import ask_about, tell_undo
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
@@ -11,7 +12,6 @@ from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
 from archiver.model.message import counted
-from archiver.runtime import Runtime, open_runtime
 from archiver.services.deleting import Deleted, Restored
 
 
@@ -41,7 +41,7 @@ async def _delete(
     snapshot: str | None,
     undo: int | None,
 ) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         if undo is not None:
             done: Deleted | Restored = await runtime.deleting.undo(undo)
         else:
@@ -67,7 +67,7 @@ def _name_others(done: Restored) -> None:
 
 
 async def _throw_away(
-    runtime: Runtime, refs: Sequence[str], query: str | None, snapshot: str | None
+    runtime: App, refs: Sequence[str], query: str | None, snapshot: str | None
 ) -> Deleted:
     if query:
         return await runtime.deleting.found(ListingQuery(q=query))

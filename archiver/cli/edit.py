@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from archiver.app import open_app
 from archiver.cli.asking import ask_about, tell_undo
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
@@ -10,7 +11,6 @@ from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 
 
 def run(
@@ -40,7 +40,7 @@ async def _edit(
     undo: int | None,
     change: AnnotationChange,
 ) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         editing = runtime.editing
         if undo is not None:
             edited = await editing.undo(undo)

@@ -6,15 +6,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
 
+from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import Bar, progress_bar
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from archiver.reading import open_to_read
-from archiver.services.export_files import ExportFiles
 from archiver.services.export_kinds import BY_KEY, ExportKind
-from archiver.services.exporting import Exporting
 from archiver.services.manifest import Selected
 from archiver.services.markdown_tree import MarkdownTree
 
@@ -38,14 +36,17 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
             bar.show(done=written, now=f"{written / 1e6:,.1f} MB")
 
         if file == _STANDARD_OUTPUT:
-            async with open_to_read(settings, Exporting) as exporting:
+            async with open_app(settings, reads_only=True) as app:
+                exporting = app.exporting
                 pieces = await exporting.begin(kind, wanted, name=file.name)
                 await _print(pieces, show)
             return 0
         if kind.key == "markdown" and file.suffix != ".zip":
-            async with open_to_read(settings, MarkdownTree) as tree:
+            async with open_app(settings, reads_only=True) as app:
+                tree = app.markdown_tree
                 return await _write_tree(tree, file, wanted, bar)
-        async with open_to_read(settings, ExportFiles) as files:
+        async with open_app(settings, reads_only=True) as app:
+            files = app.export_files
             whole = await files.write(kind, wanted, file, show)
     write_row("written", f"{whole.size:,} bytes", str(file))
     write_row("entries", f"{whole.entries:,}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from archiver.app import open_app
 from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row, write_text
 from archiver.cli.progress import progress_bar
@@ -9,7 +10,6 @@ from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.comparison import Piece, Side
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 from archiver.services.rereading import Revision
 
 _MARKS = {Side.BEFORE: ("[-", "-]"), Side.AFTER: ("{+", "+}")}
@@ -28,7 +28,7 @@ def run(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
 
 
 async def _extract(settings: Settings) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         total = await runtime.articles.left()
         read = 0
         with progress_bar("Reading") as bar:
@@ -47,7 +47,7 @@ async def _extract(settings: Settings) -> int:
 
 async def _again(settings: Settings, query: str, *, diff: bool) -> int:
     read = changed = 0
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         wanted = ListingQuery(q=query) if query else None
         with progress_bar("Reading") as bar:
             async for each in runtime.rereading.read_all(wanted):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from archiver.app import open_app
 from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.kept_file import KeptFile
 from archiver.model.subscription import Followed
-from archiver.runtime import open_runtime
 from archiver.services.subscriptions import Subscriptions
 
 
@@ -39,7 +39,7 @@ def run(
 
 
 async def _do(settings: Settings, action: str, wanted: _Wanted) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         return await _ACTIONS[action](runtime.subscriptions, wanted)
 
 

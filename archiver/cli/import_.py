@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from archiver.app import App, open_app
+from archiver.cli.capture import work_queue
 from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.import_look import LEFT_OUT, look, name_of, nothing_chosen, opened
 from archiver.cli.loop import run_until_signal
@@ -13,7 +14,6 @@ from archiver.cli.output import write_row
 from archiver.cli.progress import progress_bar
 from archiver.config import Settings
 from archiver.errors import ArchiverError
-from archiver.importing import Importing, open_to_import
 from archiver.model.choices import CaptureWhen, Choices
 from archiver.model.importing import ImportStatus
 from archiver.services.import_choices import typed_choices
@@ -66,25 +66,23 @@ def _choices(
 
 async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bool) -> int:
     with opened(file) as source:
-        async with open_to_import(settings) as importing:
-            status = await _read(importing.imports, source, name_of(file), choices)
+        async with open_app(settings, reads_only=not crawl) as app:
+            status = await _read(app.imports, source, name_of(file), choices)
             _summarise(status)
             if choices.only_folders and 0 < status.passed_over == status.read:
                 raise nothing_chosen(choices)
             if choices.capture is CaptureWhen.NEVER or status.is_archive:
-                await (await importing.crawler()).crawling.write_down_changes()
+                await app.crawling.write_down_changes()
             if crawl and (status.counts.open or not status.is_archive):
-                await _work_queue(importing)
+                await _work_queue(app)
     if status.error:
         raise ArchiverError(status.error)
     return 0
 
 
-async def _work_queue(importing: Importing) -> None:
-    """Capture what is queued; what that needs is loaded by now."""
-    crawler = await importing.crawler()
-    working = import_module("archiver.cli.capture")
-    await working.work_queue(crawler.settings, crawler.crawling, crawler.articles)
+async def _work_queue(app: App) -> None:
+    """Capture what is queued."""
+    await work_queue(app.settings, app.crawling, app.articles)
 
 
 async def _read(imports: Imports, source: BinaryIO, name: str, choices: Choices) -> ImportStatus:

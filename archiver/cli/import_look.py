@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from archiver.app import open_app
 from archiver.cli.output import write_json, write_row
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.choices import Choices
 from archiver.model.survey import Counted, ImportSurvey, Sign
-from archiver.reading import open_to_read
 from archiver.services.import_reading import kind_of_file
-from archiver.services.import_survey import surveys_with
 from archiver.wire.moments import write_iso
 
 LEFT_OUT = ("in no folder that was chosen",)
@@ -47,7 +46,8 @@ async def look(settings: Settings, file: Path, choices: Choices, *, as_json: boo
     with opened(file) as source:
         if kind := kind_of_file(source, name):
             raise InputError(f"{name} holds captures ({kind}), which are taken in as they are.")
-        async with open_to_read(settings, surveys_with(settings.extract_memory_bytes)) as looking:
+        async with open_app(settings, reads_only=True) as app:
+            looking = app.surveys
             survey = await looking.look(source, name, choices=choices)
     if as_json:
         write_json(survey)

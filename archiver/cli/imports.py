@@ -1,13 +1,11 @@
 """``archiver imports``."""
 
+from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_json, write_row
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.importing import ImportStatus, ImportUndone
-from archiver.reading import open_to_read
-from archiver.runtime import open_runtime
-from archiver.services.import_status import ImportStatuses
 from archiver.wire.moments import write_iso
 
 
@@ -29,7 +27,8 @@ def run(
 
 
 async def _list(settings: Settings, *, as_json: bool) -> int:
-    async with open_to_read(settings, ImportStatuses) as statuses:
+    async with open_app(settings, reads_only=True) as app:
+        statuses = app.import_statuses
         found = await statuses.recent()
     if as_json:
         write_json(found)
@@ -46,7 +45,7 @@ async def _list(settings: Settings, *, as_json: bool) -> int:
 
 
 async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         status = await runtime.imports.status(number)
         if status.undone and status.undone.is_done and not status.is_put_back:
             raise InputError(f"Import {number} is undone already.")
@@ -63,7 +62,7 @@ async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
 
 
 async def _failed(settings: Settings, number: int, *, as_json: bool) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.imports.status(number)
         found = await runtime.oversight.failures_of(number)
     if as_json:
@@ -75,7 +74,7 @@ async def _failed(settings: Settings, number: int, *, as_json: bool) -> int:
 
 
 async def _again(settings: Settings, number: int, reason: str | None) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.imports.status(number)
         failed = await runtime.oversight.failures_of(number)
         wanted = [reason] if reason else [each.reason for each in failed]
@@ -85,7 +84,7 @@ async def _again(settings: Settings, number: int, reason: str | None) -> int:
 
 
 async def _capture(settings: Settings, number: int) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.imports.status(number)
         queued = await runtime.oversight.capture_links(number)
     write_row("queued", str(queued))

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import click
 
+from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import JsonArray, clean, write_row
 from archiver.config import Settings
 from archiver.formats.documents import to_document
 from archiver.model.listing import ListingQuery, Sort
-from archiver.reading import open_to_read
 from archiver.services.listed import ListedEntry
 from archiver.services.search import MOST_PER_PAGE, Search
 from archiver.wire.moments import write_iso
@@ -41,7 +41,8 @@ ON_A_SCREEN = 50
 async def _list(
     settings: Settings, query: ListingQuery, wanted: int | None, *, as_json: bool
 ) -> int:
-    async with open_to_read(settings, Search) as search:
+    async with open_app(settings, reads_only=True) as app:
+        search = app.search
         array, found = JsonArray(), 0
         await _tell_what_is_owed(search)
         async for listed in _pages(search, query, wanted):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from archiver.app import App, open_app
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_json, write_row
 from archiver.config import Settings
@@ -9,7 +10,6 @@ from archiver.errors import InputError
 from archiver.formats.documents import to_document
 from archiver.model.entry_list import is_within
 from archiver.model.folder_path import tidy_path
-from archiver.runtime import Runtime, open_runtime
 
 
 def run(
@@ -36,7 +36,7 @@ async def _lists(
     *,
     as_json: bool,
 ) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         if make is not None:
             await runtime.lists.make(make, query)
         if rename:
@@ -50,7 +50,7 @@ async def _lists(
         return await _print(runtime, there_now if is_changed else None, as_json=as_json)
 
 
-async def _print(runtime: Runtime, changed: Sequence[str] | None, *, as_json: bool) -> int:
+async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) -> int:
     """Print the lists that were changed, with those in them; None stands for all there are."""
     known = await runtime.lists.all()
     found = [

@@ -2,10 +2,10 @@
 
 import click
 
+from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.config import Settings
-from archiver.reading import open_to_read
 from archiver.services.machines import Machines
 
 _ALONE = (
@@ -25,7 +25,8 @@ def run(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
 
 
 async def _list(settings: Settings, *, unsealed: bool) -> int:
-    async with open_to_read(settings, Machines) as machines:
+    async with open_app(settings, reads_only=True) as app:
+        machines = app.machines
         rows = await (_unsealed(machines) if unsealed else _processes(machines))
         for machine, *rest in rows:
             write_row(machine, "here" if machine == machines.own else "elsewhere", *rest)
@@ -50,7 +51,8 @@ async def _unsealed(machines: Machines) -> list[tuple[str, ...]]:
 
 
 async def _forget(settings: Settings, name: str) -> int:
-    async with open_to_read(settings, Machines) as machines:
+    async with open_app(settings, reads_only=True) as app:
+        machines = app.machines
         forgotten = await machines.forget(name)
         for each in forgotten.segments:
             write_row("lost", each)

@@ -1,14 +1,13 @@
 """``archiver password``."""
 
 import sys
-from functools import partial
 
 import click
 
+from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.config import Settings
-from archiver.reading import open_to_read
-from archiver.services.access import AccessControl, control_with
+from archiver.services.access import AccessControl
 
 
 def run(settings: Settings, *, remove: bool) -> int:
@@ -31,7 +30,8 @@ async def _set_here(settings: Settings, new: str | None) -> int:
 
 async def _set_there(settings: Settings, new: str | None) -> int:
     """With the index, for every machine."""
-    async with open_to_read(settings, partial(control_with, settings)) as access:
+    async with open_app(settings, reads_only=True) as app:
+        access = app.access
         return await _set(access, new)
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from archiver.app import App, open_app
 from archiver.cli.capture import work_queue
 from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.config import Settings
 from archiver.errors import InputError
-from archiver.runtime import Runtime, open_runtime
 
 SOURCE = "cli"
 
@@ -24,7 +24,7 @@ def run(settings: Settings, *, refs: Sequence[str], below: float | None = None) 
 
 
 async def _recapture(settings: Settings, refs: Sequence[str], below: float | None) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         urls = [(await runtime.entries.get(ref)).entry.url for ref in refs]
         queued, gone = await _queue(runtime, urls, below)
         write_row("queued", str(queued))
@@ -35,7 +35,7 @@ async def _recapture(settings: Settings, refs: Sequence[str], below: float | Non
         return await _failed(runtime, urls)
 
 
-async def _failed(runtime: Runtime, urls: Sequence[str]) -> int:
+async def _failed(runtime: App, urls: Sequence[str]) -> int:
     """Say why those that were named could not be captured; 1 if any could not."""
     status = 0
     for url in urls:
@@ -46,7 +46,7 @@ async def _failed(runtime: Runtime, urls: Sequence[str]) -> int:
     return status
 
 
-async def _queue(runtime: Runtime, urls: Sequence[str], below: float | None) -> tuple[int, int]:
+async def _queue(runtime: App, urls: Sequence[str], below: float | None) -> tuple[int, int]:
     """Queue what is asked for; how many entries that were, and how many were passed over."""
     recapturing, can_render = runtime.recapturing, not runtime.crawling.browser_problem
     if urls:

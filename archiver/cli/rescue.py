@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from archiver.app import App, open_app
 from archiver.cli.capture import work_queue
 from archiver.cli.crawl_loop import run_crawl
 from archiver.cli.output import write_row
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
-from archiver.runtime import Runtime, open_runtime
 
 
 def run(settings: Settings, *, refs: Sequence[str], query: str | None) -> int:
@@ -19,7 +19,7 @@ def run(settings: Settings, *, refs: Sequence[str], query: str | None) -> int:
 
 
 async def _rescue(settings: Settings, refs: Sequence[str], query: str | None) -> int:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         asked = await _ask(runtime, refs, query)
         write_row("asked", str(asked))
         # One that was killed may have left some to be asked for.
@@ -28,7 +28,7 @@ async def _rescue(settings: Settings, refs: Sequence[str], query: str | None) ->
     return 0
 
 
-async def _ask(runtime: Runtime, refs: Sequence[str], query: str | None) -> int:
+async def _ask(runtime: App, refs: Sequence[str], query: str | None) -> int:
     if refs:
         return await runtime.rescuing.rescue(refs)
     if query:

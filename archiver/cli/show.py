@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_json, write_row, write_text
 from archiver.config import Settings
@@ -9,8 +10,7 @@ from archiver.formats.documents import to_document
 from archiver.model.annotation import Annotation
 from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendering
-from archiver.reading import open_to_read
-from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
+from archiver.services.entries import EntryDetail, SnapshotDetail
 from archiver.wire.moments import in_utc
 
 
@@ -20,7 +20,8 @@ def run(settings: Settings, *, ref: str, timestamp: str | None, as_json: bool) -
 
 
 async def _show(settings: Settings, ref: str, timestamp: str | None, *, as_json: bool) -> int:
-    async with open_to_read(settings, Entries) as entries:
+    async with open_app(settings, reads_only=True) as app:
+        entries = app.entries
         detail = await entries.get(ref)
         wanted = detail.snapshots or timestamp
         shown = await entries.snapshot(ref, timestamp) if wanted else None

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
+from archiver.app import open_app
 from archiver.cli.loop import run_until_signal
 from archiver.cli.output import write_row
 from archiver.cli.progress import Bar, progress_bar
 from archiver.config import Settings
-from archiver.reading import open_to_read
-from archiver.services.fixity import Fixity, Progress
+from archiver.services.fixity import Progress
 from archiver.services.last_check import keep_check
 
 
@@ -24,7 +24,8 @@ async def verified(settings: Settings, *, index: str | None, store: str | None) 
 async def _verify(settings: Settings) -> int:
     wrong = 0
     seen = _Seen()
-    async with open_to_read(settings, Fixity) as fixity:
+    async with open_app(settings, reads_only=True) as app:
+        fixity = app.fixity
         with progress_bar("Reading back") as bar:
             async for finding in fixity.verify(lambda now: seen.note(now, bar)):
                 write_row(finding.where, finding.problem)

@@ -13,8 +13,8 @@ from contextlib import suppress
 import uvloop
 
 from archiver import logs
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.crawler import open_crawler
 from archiver.errors import FencedOff
 
 UNTIL_EMPTY = "until-empty"
@@ -39,7 +39,7 @@ async def _help(settings: Settings, *, until_empty: bool) -> int:
     ended = asyncio.Event()
     loop.add_reader(sys.stdin.fileno(), ended.set)
     loop.add_signal_handler(signal.SIGTERM, ended.set)
-    async with open_crawler(settings, stands_back=not until_empty) as crawler:
+    async with open_app(settings, beside_users=not until_empty) as crawler:
         work = asyncio.ensure_future(crawler.crawling.work(until_empty=until_empty))
         stop = asyncio.ensure_future(ended.wait())
         await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)

@@ -70,13 +70,6 @@ class Fetcher:
         self._connector: TCPConnector | None = None
 
     async def __aenter__(self) -> Self:
-        settings = self._settings
-        self._connector = TCPConnector(
-            resolver=self.resolver,
-            limit=min(settings.concurrency * CONNECTIONS_A_PAGE, MOST_CONNECTIONS),
-            keepalive_timeout=KEEP_ALIVE_SECONDS,
-        )
-        use_lines(self._connector)
         return self
 
     async def __aexit__(
@@ -85,6 +78,10 @@ class Fetcher:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections."""
         if self._connector:
             await self._connector.close()
         self._connector = None
@@ -130,6 +127,16 @@ class Fetcher:
         except RAISED as error:
             raise fetch_error(asked.url, self._settings, error) from error
 
+    def _open_connector(self) -> TCPConnector:
+        settings = self._settings
+        connector = TCPConnector(
+            resolver=self.resolver,
+            limit=min(settings.concurrency * CONNECTIONS_A_PAGE, MOST_CONNECTIONS),
+            keepalive_timeout=KEEP_ALIVE_SECONDS,
+        )
+        use_lines(connector)
+        return connector
+
     def _allowed(self, asked: Outgoing) -> float | None:
         """Seconds for all of an answer; a browser waits for a stream as long as it likes."""
         return None if asked.is_browser else self._settings.fetch_timeout
@@ -169,7 +176,7 @@ class Fetcher:
 
     async def _connect(self, origin: Origin) -> Connection:
         if self._connector is None:
-            raise RuntimeError("the fetcher is not open")
+            self._connector = self._open_connector()
         return await self._connector.connect(origin.request, traces=[], timeout=self._timeout)
 
     async def _send(

@@ -5,7 +5,7 @@ claimed by a service: after a restart, or when the process that read it died.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,14 +27,12 @@ from archiver.services.import_reading import (
 )
 from archiver.services.import_status import ImportStatuses
 from archiver.services.kept_imports import KeptImport, KeptImports
-from archiver.services.kept_uploads import KeptUploads, end_look
 from archiver.services.looked_at import LookedAtFiles
 from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.files import sync_file
 from archiver.store.segments import SegmentStore
 
 CLAIM_SECONDS = 10.0
-SWEEP_SECONDS = 3600.0
 STOPPED = "It was stopped. Import the file again to read the rest."
 
 log = get_log(__name__)
@@ -59,13 +57,12 @@ class Imports:
         self._db = db
         self._owner = store.lock.name
         self._data = store.directory.parent
-        self._uploads = KeptUploads(db, store)
-        self.looked_at = LookedAtFiles(db, self._uploads)
+        self.looked_at = LookedAtFiles(self._data)
         self._statuses = ImportStatuses(db, store)
         self._reader = ImportReader(
             db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
         )
-        self._kept = KeptImports(db, self._uploads, self._statuses, self._reader)
+        self._kept = KeptImports(db, self._statuses, self._reader)
         self._reading: set[asyncio.Task[None]] = set()
 
     async def read_file(
@@ -113,7 +110,6 @@ class Imports:
         *,
         name: str,
         choices: Choices = NO_CHOICES,
-        was_looked_at: bool = False,
     ) -> ImportStatus:
         """Take an uploaded file over, and read it in the background.
 
@@ -121,27 +117,20 @@ class Imports:
             path: where it lies.
             name: as the person knows it.
             choices: what is chosen for its links.
-            was_looked_at: whether it was kept meanwhile, see ``looked_at``.
 
         Raises:
             UnreadableFile: it is empty, of the wrong kind, or holds no link; it is deleted.
-            NotFound: it was looked at, and somebody else threw it away or imported it.
-            StoreUnavailable: machines share the archive, and the store does not take the file.
         """
         try:
             form = await self._look_at(path, name)
         except UnreadableFile:
-            if was_looked_at:
-                await self._uploads.discard(path)
             await asyncio.to_thread(path.unlink, missing_ok=True)
             raise
         kept = await asyncio.to_thread(_within, path, self._data)
         if not kept.is_absolute():
             # Who is told that it was taken over needn't give it again, whatever comes.
             await asyncio.to_thread(sync_file, self._data / kept, within=self._data)
-        if not was_looked_at:
-            await self._uploads.share(path)
-        number = await self._create(name, form, kept, choices=choices, was_looked_at=was_looked_at)
+        number = await self._create(name, form, kept, choices=choices)
         self._begin(KeptImport(number, name, path, choices), skip=0)
         return await self.status(number)
 
@@ -151,15 +140,26 @@ class Imports:
             return await asyncio.to_thread(kind_of_file, source, name) is None
 
     async def resume(self) -> None:
-        """Go on with the kept files that nobody reads, and that this machine can have."""
-        some = await self._uploads.within_reach() if self._uploads.are_shared else None
-        if some == []:
-            return
+        """Continue imports that no process reads.
+
+        On servers these are the imports whose file is on this machine: the machine that received a
+        file imports it.
+        """
+        here = None
+        if self._db.machine:
+            async with self._db.read() as conn:
+                waiting = await imports.unclaimed(conn)
+            here = await asyncio.to_thread(self._on_this_machine, waiting)
+            if not here:
+                return
         async with self._db.write() as conn:
-            claimed = await imports.claim(conn, self._owner, some)
+            claimed = await imports.claim(conn, self._owner, here)
         for each in claimed:
-            path = self._uploads.place_of(each.path)
+            path = self._data / each.path
             self._begin(KeptImport(each.id, each.name, path, each.choices), skip=each.read)
+
+    def _on_this_machine(self, waiting: Sequence[imports.Unfinished]) -> list[int]:
+        return [each.id for each in waiting if (self._data / each.path).exists()]
 
     async def go_on(self) -> None:
         """Resume now and then, for ever: a process that read may die while this one lives.
@@ -167,15 +167,11 @@ class Imports:
         Raises:
             ArchiverError: the index refused.
         """
-        clock, due = asyncio.get_running_loop().time, 0.0
         while True:
             await asyncio.sleep(CLAIM_SECONDS)
             await self._write_receipts()
             if await self._statuses.is_any_left():
                 await self.resume()
-            if clock() >= due:
-                await self._uploads.sweep_if_possible()
-                due = clock() + SWEEP_SECONDS
 
     async def stop(self) -> None:
         """Stop reading; what is left is read after the next start."""
@@ -224,11 +220,8 @@ class Imports:
         path: Path | None = None,
         *,
         choices: Choices = NO_CHOICES,
-        was_looked_at: bool = False,
     ) -> int:
         async with self._db.write() as conn:
-            if path and was_looked_at and self._uploads.are_shared:
-                await end_look(conn, path)
             return await imports.create(
                 conn,
                 name=name,
@@ -273,7 +266,7 @@ class Imports:
         """Remove a kept file that was read to its end."""
         with suppress(ArchiverError):
             if not (await self.status(kept.number)).is_unread:
-                await self._uploads.forget(kept.path)
+                await asyncio.to_thread(kept.path.unlink, missing_ok=True)
                 await self._write_receipts()
 
 

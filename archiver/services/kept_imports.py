@@ -15,7 +15,6 @@ from archiver.logs import get_log
 from archiver.model.choices import Choices
 from archiver.services.import_reading import UNFORESEEN, ImportReader, kind_of_file
 from archiver.services.import_status import ImportStatuses
-from archiver.services.kept_uploads import KeptUploads
 
 REST_SECONDS = 15.0
 GONE = (
@@ -39,11 +38,8 @@ class KeptImport:
 class KeptImports:
     """Reads such files, each by a task of its own."""
 
-    def __init__(
-        self, db: Database, uploads: KeptUploads, statuses: ImportStatuses, reader: ImportReader
-    ) -> None:
+    def __init__(self, db: Database, statuses: ImportStatuses, reader: ImportReader) -> None:
         self._db = db
-        self._uploads = uploads
         self._statuses = statuses
         self._reader = reader
 
@@ -87,7 +83,6 @@ class KeptImports:
 
     async def _read_from(self, kept: KeptImport, skip: int) -> None:
         name, number = kept.name, kept.number
-        await self._uploads.have_here(kept.path)
         with await asyncio.to_thread(kept.path.open, "rb") as source:
             if kind := await asyncio.to_thread(kind_of_file, source, name):
                 await self._reader.read_captures(number, source, name, kind, lambda _: None)

@@ -39,7 +39,6 @@ from archiver.logs import get_log
 from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
 from archiver.services.import_carrying import carry_imports_over
-from archiver.services.kept_uploads import bring_all
 from archiver.services.receipt_files import receipts_of, restore_all, write_owed
 from archiver.services.shared_copies import write_copies
 from archiver.services.stretches import MOST, stretches
@@ -96,8 +95,6 @@ async def reindex(
                 await _write_owed(old, store)
                 await write_owed(old, receipts_of(settings.data))
                 await _write_copies(old, settings.data)
-                if not now.dialect.is_shared:
-                    await bring_all(old, store)
             new = await _open_to_fill(now.beside())
             try:
                 report = await _build_index(

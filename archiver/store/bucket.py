@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import obstore
@@ -85,12 +85,6 @@ class Bucket:
             for some in obstore.list(self._objects, chunk_size=LISTED_AT_ONCE):
                 yield from ((each["path"], each["size"]) for each in some)
 
-    def within(self, folder: str) -> Iterator[tuple[str, datetime]]:
-        """The objects of a folder, and of those within it: names, and when each was put."""
-        with _in_our_words():
-            for some in obstore.list(self._objects, folder, chunk_size=LISTED_AT_ONCE):
-                yield from ((each["path"], each["last_modified"]) for each in some)
-
     def size(self, name: str) -> int:
         """Bytes of an object."""
         with _in_our_words():
@@ -113,11 +107,6 @@ class Bucket:
         except exceptions.AlreadyExistsError:
             return False
         return True
-
-    def put(self, name: str, data: bytes) -> None:
-        """Put bytes under a name that nobody else gives."""
-        with _in_our_words():
-            obstore.put(self._objects, name, data, use_multipart=False)
 
     def remove(self, name: str) -> None:
         """Delete an object; nothing happens if there is none."""

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from archiver.errors import ConfigurationError, StoreError
-from archiver.store.arrivals import FOLDER, Arrivals
 from archiver.store.bucket import Bucket, NoBucket
 from archiver.store.editions import is_ours, superseded
 from archiver.store.files import ReadOnly, SegmentBytes, make_directory, sync_directory
@@ -59,7 +58,6 @@ class BucketShelf(UploadingShelf):
         super().__init__(directory)
         self.uploaded = uploaded
         self.bucket = bucket
-        self.arrivals = Arrivals(bucket)
         self._blocks = Blocks(bucket, block_bytes=BLOCK_BYTES, most=BLOCKS)
 
     def open(self, name: str) -> SegmentBytes:
@@ -79,8 +77,7 @@ class BucketShelf(UploadingShelf):
         """Every segment, here and in the bucket."""
         # What is uploaded just then must be met once at least.
         here = self.survey_here()
-        arriving = f"{FOLDER}/"
-        there = {name: size for name, size in self.bucket.sizes() if not name.startswith(arriving)}
+        there = dict(self.bucket.sizes())
         sizes = {name: size for name, size in there.items() if is_ours(name)}
         strange = [PassedBy(name, _STRANGE, is_loss=False) for name in there if not is_ours(name)]
         strange += [
@@ -142,14 +139,12 @@ class BucketShelf(UploadingShelf):
         (self.uploaded / name).unlink(missing_ok=True)
 
     def empty(self) -> None:
-        """Remove from the bucket what ``warc/`` has, compactions have replaced, or was arriving."""
+        """Remove from the bucket what ``warc/`` has or compactions have replaced."""
         found = self.survey()
         here = {each.name: each.size for each in self.survey_here().segments}
         for name, size in [*self.bucket.sizes()]:
             if here.get(name) == size or name in found.superseded:
                 self.bucket.remove(name)
-        for name in self.arrivals.all():
-            self.arrivals.remove(name)
 
     def forget(self, keep_bytes: int) -> None:
         """Remove the oldest copies of what the bucket has, down to so many bytes."""

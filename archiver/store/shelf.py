@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from archiver.errors import StoreError
 from archiver.store.files import ReadOnly, SegmentBytes, sync_directory
@@ -15,9 +14,6 @@ from archiver.store.rewriting import NextEdition, remove_segment, remove_unready
 from archiver.store.scanning import Damage, Scanned, scan_opened
 from archiver.store.survey import PassedBy, Survey, survey
 from archiver.store.torn import cut_torn_end
-
-if TYPE_CHECKING:
-    from archiver.store.arrivals import Arrivals
 
 COPIED_BYTES = 256 << 10
 
@@ -137,13 +133,7 @@ class Shelf:
 
 
 class UploadingShelf(Shelf):
-    """Segments that are written here, and go elsewhere once they are settled.
-
-    Attributes:
-        arrivals: files on their way in that lie there beside them.
-    """
-
-    arrivals: "Arrivals"
+    """Segments that are written here and uploaded when they are closed."""
 
     @abstractmethod
     def upload(self, name: str) -> None:

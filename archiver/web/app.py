@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from aiohttp import web
 
 from archiver import paths
-from archiver.runtime import Runtime
+from archiver.app import App
 from archiver.web import middleware
 from archiver.web.keys import (
     LIMITS,
@@ -36,7 +36,7 @@ from archiver.web.wording import Wording, wordings
 
 
 def build_app(
-    runtime: Runtime,
+    runtime: App,
     *,
     routes: Iterable[web.RouteDef] = ROUTES,
     limits: ServerLimits | None = None,
@@ -84,7 +84,7 @@ def _expectant(route: web.RouteDef) -> web.RouteDef:
     return web.RouteDef(route.method, route.path, route.handler, options)
 
 
-def _furnish(app: web.Application, runtime: Runtime) -> None:
+def _furnish(app: web.Application, runtime: App) -> None:
     secret = load_secret(runtime.settings.data)
     app[RUNTIME] = runtime
     app[SIGNER] = Signer(secret, runtime.access.keys_hang_on)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from aiohttp import web
 
-from archiver.runtime import Runtime
+from archiver.app import App
 from archiver.web.limits import ServerLimits
 from archiver.web.listeners import Listeners
 from archiver.web.login_throttle import LoginThrottle
@@ -19,7 +19,7 @@ from archiver.web.signing import Signer
 from archiver.web.static import StaticFiles
 from archiver.web.wording import Wording
 
-RUNTIME = web.AppKey("runtime", Runtime)
+RUNTIME = web.AppKey("runtime", App)
 """Every service, and ``.settings``."""
 
 SIGNER = web.AppKey("signer", Signer)

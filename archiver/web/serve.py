@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import uvloop
 from aiohttp import web
 
+from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
 from archiver.model.message import Message
-from archiver.runtime import Runtime, open_runtime
 from archiver.services.access import has_password, is_loopback
 from archiver.web.app import build_app
 from archiver.web.limits import ServerLimits
@@ -52,7 +52,7 @@ async def serve(settings: Settings) -> None:
     try:
         stop = _stop_on_signals()
         limits = ServerLimits().fit_to_machine()
-        async with open_runtime(settings, crawl=True, connections=limits.files) as runtime:
+        async with open_app(settings, serve=True, connections=limits.files) as runtime:
             await _share(runtime)
             await runtime.crawling.prove_browser()
             runner = BoundedRunner(build_app(runtime, limits=limits), limits)
@@ -86,7 +86,7 @@ def refuse_open_doors(settings: Settings) -> None:
         _refuse_open_door(settings, is_locked=is_locked)
 
 
-async def _share(runtime: Runtime) -> None:
+async def _share(runtime: App) -> None:
     """Have the password, the sessions and the secret of all who serve this archive.
 
     Raises:

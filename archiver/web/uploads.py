@@ -23,8 +23,7 @@ from archiver.model.importing import ImportStatus
 from archiver.model.message import marked
 from archiver.model.survey import ImportSurvey
 from archiver.services.handing_in import Given, HandedIn
-from archiver.services.kept_uploads import STALE_SECONDS, TMP, WHOLE
-from archiver.services.looked_at import LookedAt
+from archiver.services.looked_at import STALE_SECONDS, TMP, WHOLE, LookedAt
 from archiver.services.looked_at import remove_stale as remove_stale_looks
 from archiver.web.keys import BEFORE_FILE, LIMITS, RUNTIME
 

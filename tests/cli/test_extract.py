@@ -1,16 +1,16 @@
 """``archiver extract`` reads what was left, and says how much."""
 
+from archiver.app import open_app
 from archiver.cli.extract import _again, _extract, changed_lines
 from archiver.config import Settings
 from archiver.html.comparison import compare
-from archiver.runtime import open_runtime
 
 
 async def test_it_says_how_many_were_read_and_how_many_are_left(tmp_path, live, capsys):
     settings = Settings(
         data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, articles="later"
     )
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         await archive.entries.save([live.article("foxes"), live.article("bears")], source="cli")
         await archive.crawling.work()
 

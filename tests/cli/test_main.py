@@ -24,67 +24,6 @@ COMMANDS = (
     ["reindex"],
 )
 HEAVY = {"aiohttp", "asyncio", "lxml", "pydantic", "rich", "sqlalchemy", "sqlite3", "uvloop"}
-LARGE = {
-    "sqlalchemy.dialects.postgresql",
-    "aiodns",
-    "aiosqlite",
-    "brotli",
-    "aiohttp",
-    "alembic",
-    "archiver.crawl.pipeline",
-    "archiver.index.dialect.postgres",
-    "archiver.ledger.rebuild",
-    "archiver.runtime",
-    "archiver.store.bucket",
-    "bs4",
-    "greenlet",
-    "jinja2",
-    "latex2mathml",
-    "lxml",
-    "obstore",
-    "pg8000",
-    "prometheus_client",
-    "pydantic",
-    "rich",
-    "selectolax",
-    "sqlalchemy.ext.asyncio",
-    "sqlalchemy.orm",
-    "structlog",
-    "uvloop",
-    "yaml",
-}
-"""What only other commands need."""
-OF_SERVERS = {
-    "archiver.index.dialect.postgres",
-    "archiver.store.bucket",
-    "obstore",
-    "pg8000",
-    "sqlalchemy.dialects.postgresql",
-}
-"""What only an index on a server and segments in an object store need."""
-BESIDE_A_CRAWL = {
-    "archiver.formats.importers",
-    "archiver.html.article",
-    "archiver.html.comparison",
-    "archiver.ledger.rebuild",
-    "archiver.runtime",
-    "archiver.services.imports",
-    "archiver.services.search",
-    "lxml",
-    "rapidfuzz",
-}
-"""What readers of pages, other commands and rare turns need; a crawl does without."""
-CRAWL = LARGE - {"uvloop"} | {"archiver.crawler", "archiver.services.archives"}
-"""What links that are not captured now need none of."""
-RECOVERING = {
-    "archiver.index.imports",
-    "archiver.index.queue",
-    "archiver.ledger.burying",
-    "archiver.ledger.interrupted_imports",
-    "archiver.ledger.orphans",
-    "ctypes",
-}
-"""What is needed where a process was killed, or others share the index."""
 
 
 def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -126,90 +65,6 @@ print("LOADED", *({HEAVY!r} & sys.modules.keys()))
     assert result.stdout.splitlines()[-1] == "LOADED"
     assert result.stdout.count("Usage: archiver") == len(COMMANDS) + 1
     assert "\\b" not in result.stdout
-
-
-@pytest.mark.sqlite("what an index in a file needs none of")
-@pytest.mark.parametrize(
-    "command", [["list"], ["list", "--json"], ["search", "x"], ["show", "{url}"], ["verify"]]
-)
-def test_a_command_that_reads_loads_neither_the_crawl_nor_the_web(
-    command: list[str], tmp_path: Path
-) -> None:
-    url = "https://a.example/"
-    (tmp_path / "links").write_text(url)
-    data = ["--data", str(tmp_path / "data")]
-    assert run("import", str(tmp_path / "links"), "--no-crawl", *data).returncode == 0
-    code = f"""
-import sys
-from archiver.cli.main import run
-run({[word.format(url=url) for word in command] + data!r})
-print("LOADED", *({LARGE!r} & sys.modules.keys()))
-"""
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-
-    assert result.stdout.splitlines()[-1] == "LOADED"
-
-
-@pytest.mark.sqlite("what an index in a file needs none of")
-def test_a_list_loads_nothing_that_mends_what_was_left(tmp_path: Path) -> None:
-    (tmp_path / "links").write_text("https://a.example/")
-    data = ["--data", str(tmp_path / "data")]
-    assert run("import", str(tmp_path / "links"), "--no-crawl", *data).returncode == 0
-    code = f"""
-import sys
-from archiver.cli.main import run
-run({["list", *data]!r})
-print("LOADED", *({RECOVERING!r} & sys.modules.keys()))
-"""
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-
-    assert result.stdout.splitlines()[-1] == "LOADED"
-
-
-@pytest.mark.sqlite("what an index in a file needs none of")
-def test_links_are_read_into_the_queue_without_loading_the_crawl(tmp_path: Path) -> None:
-    (tmp_path / "links").write_text("https://a.example/")
-    code = f"""
-import sys
-from archiver.cli.main import run
-run({["import", str(tmp_path / "links"), "--no-crawl", "--data", str(tmp_path / "data")]!r})
-print("LOADED", *({CRAWL!r} & sys.modules.keys()))
-"""
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-
-    assert "added\t1" in result.stdout
-    assert result.stdout.splitlines()[-1] == "LOADED"
-
-
-@pytest.mark.sqlite("what an index in a file needs none of")
-@pytest.mark.folder("what a folder needs none of")
-def test_a_service_of_an_archive_in_files_loads_no_driver_of_servers(tmp_path: Path) -> None:
-    code = f"""
-import asyncio, sys
-from pathlib import Path
-from archiver.config import Settings
-from archiver.runtime import open_runtime
-from archiver.web.app import build_app
-
-async def serve():
-    settings = Settings(data=Path({str(tmp_path)!r}), render="never")
-    async with open_runtime(settings, crawl=True) as runtime:
-        build_app(runtime)
-
-asyncio.run(serve())
-print("LOADED", *({OF_SERVERS!r} & sys.modules.keys()))
-"""
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-
-    assert result.stdout.split() == ["LOADED"]
 
 
 @pytest.mark.sqlite("where tests have an index on a server, each process needs its driver")
@@ -371,16 +226,3 @@ def test_a_password_is_read_from_input_and_taken_away(tmp_path):
     assert has_password(tmp_path / "new")
     assert ask("--remove").stdout == "The archive has no password now.\n"
     assert not has_password(tmp_path / "new")
-
-
-def test_who_crawls_loads_no_other_service() -> None:
-    code = f"""
-import sys
-import archiver.cli.crawl, archiver.helper.__main__
-print("LOADED", *({BESIDE_A_CRAWL!r} & sys.modules.keys()))
-"""
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-
-    assert result.stdout.split() == ["LOADED"]

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
+from archiver.app import App, open_app
 from archiver.cli.recapture import _recapture
 from archiver.config import Settings
 from archiver.crawl import render
 from archiver.model.listing import ListingQuery
 from archiver.model.rendering import Rendering
-from archiver.runtime import Runtime, open_runtime
 
 
 async def test_what_was_missing_is_there_afterwards_and_nothing_else_is_fetched(tmp_path, live):
@@ -15,7 +15,7 @@ async def test_what_was_missing_is_there_afterwards_and_nothing_else_is_fetched(
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     whole = live.article("whole")
     torn = live.article("torn", head="<link rel=stylesheet href=/late.css>")
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([whole, torn], source="cli")
         await runtime.crawling.work()
         before = await runtime.entries.snapshot(torn)
@@ -23,7 +23,7 @@ async def test_what_was_missing_is_there_afterwards_and_nothing_else_is_fetched(
 
     assert await _recapture(settings, (), None) == 0
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         after = await runtime.entries.snapshot(torn)
     assert [each.status for each in before.requisites] == [404]
     assert [each.status for each in after.requisites] == [200]
@@ -34,7 +34,7 @@ async def test_what_was_missing_is_there_afterwards_and_nothing_else_is_fetched(
 async def test_what_was_gone_twice_running_is_asked_for_again_only_by_name(tmp_path, live, capsys):
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     torn = live.article("torn", head="<link rel=stylesheet href=/never.css>")
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([torn], source="cli")
         await runtime.crawling.work()
 
@@ -56,14 +56,14 @@ async def test_what_was_kept_badly_is_tried_a_step_up(tmp_path, live, monkeypatc
     shell = live.put(
         "/shell", "<div id=root></div><script>root.textContent = 'Shown by a script.'</script>"
     )
-    async with open_runtime(replace(settings, render="never")) as runtime:
+    async with open_app(replace(settings, render="never")) as runtime:
         await runtime.entries.save([whole, shell], source="cli")
         await runtime.crawling.work()
         before = await runtime.entries.snapshot(shell)
 
     assert await _recapture(settings, (), 0.5) == 0
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         after = await runtime.entries.snapshot(shell)
         assert await scores_found(runtime, "score:<0.5") == []
         assert await scores_found(runtime, "score:>=0.9", sort="score") == [shell, whole]
@@ -75,7 +75,7 @@ async def test_what_was_kept_badly_is_tried_a_step_up(tmp_path, live, monkeypatc
 async def test_what_was_named_and_failed_is_told_of_with_its_reason(tmp_path, live, capsys):
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     gone = live.article("gone")
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([gone], source="cli")
         await runtime.crawling.work()
     live.put("/gone", "no more", status=410)
@@ -86,6 +86,6 @@ async def test_what_was_named_and_failed_is_told_of_with_its_reason(tmp_path, li
     assert (status, "failed" in told, f"{gone}: " in told, "410" in told) == (1, True, True, True)
 
 
-async def scores_found(runtime: Runtime, q: str, sort: str = "") -> list[str]:
+async def scores_found(runtime: App, q: str, sort: str = "") -> list[str]:
     listing = await runtime.search.listing(ListingQuery(q=q, sort=sort))
     return [each.entry.url for each in listing.items]

@@ -8,12 +8,12 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.replay.asked import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier
-from archiver.runtime import Runtime, open_runtime
 
 NAMES = ("foxes", "bears", "owls", "hares")
 
@@ -34,14 +34,14 @@ async def site() -> AsyncIterator[list[str]]:
 
 async def save(settings: Settings, urls: list[str]) -> None:
     """Capture addresses; when this returns, all that could be uploaded is."""
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         await archive.entries.save(urls, source="test")
         await archive.crawling.work()
 
 
 async def told(settings: Settings) -> list[tuple[str, str, bytes]]:
     """Every entry with its text and its payload, read back; `verify` must find nothing wrong."""
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         listing = await archive.search.listing(ListingQuery())
         found = []
         for url in sorted(each.entry.url for each in listing.items):
@@ -51,7 +51,7 @@ async def told(settings: Settings) -> list[tuple[str, str, bytes]]:
         return found
 
 
-async def payload(archive: Runtime, url: str) -> bytes:
+async def payload(archive: App, url: str) -> bytes:
     capture = (await archive.replay.captures_of(url))[-1]
     shown = await archive.replay.open(capture, Asked(Viewer("http://test"), Modifier.IDENTITY))
     return b"".join([piece async for piece in shown.body])

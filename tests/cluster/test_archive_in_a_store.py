@@ -9,8 +9,8 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from sqlalchemy import event
 
+from archiver.app import open_app
 from archiver.errors import ConfigurationError, StoreUnavailable
-from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
 from archiver.web.app import build_app
@@ -47,7 +47,7 @@ async def test_an_export_of_what_lies_in_the_store_is_that_of_the_folder(setting
     sizes = []
 
     for each in (settings, other):
-        async with open_runtime(each) as archive:
+        async with open_app(each) as archive:
             manifest = await archive.packages.begin(Selected())
             parts = [part async for part in archive.packages.warc(manifest, name="x.warc.gz")]
             sizes.append(len(b"".join(parts[1:])))
@@ -57,7 +57,7 @@ async def test_an_export_of_what_lies_in_the_store_is_that_of_the_folder(setting
 
 async def test_what_was_deleted_leaves_the_store(settings, urls, store, tmp_path):
     await save(settings, urls)
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         await archive.deleting.entries([urls[0]])
         await archive.crawling.write_down_changes()
         done = await archive.compacting.compact()
@@ -78,7 +78,7 @@ class TestCompactedElsewhere:
         here = replace(settings, index=address, crawl_processes=1)
         await save(here, urls[:1])
         await save(here, urls[1:])
-        async with open_runtime(here) as archive:
+        async with open_app(here) as archive:
             await archive.deleting.entries(urls[:1])
             await archive.crawling.write_down_changes()
         return here
@@ -86,7 +86,7 @@ class TestCompactedElsewhere:
     async def test_by_a_machine_that_has_nothing_on_its_disk(self, here, urls, tmp_path):
         other = elsewhere(here, tmp_path / "b")
 
-        async with open_runtime(other) as archive:
+        async with open_app(other) as archive:
             done = await archive.compacting.compact()
 
         assert (done.segments, done.left) == (1, {})
@@ -103,7 +103,7 @@ class TestCompactedElsewhere:
 
         store.fickle.heard = heard
         other = elsewhere(here, tmp_path / "b")
-        async with open_runtime(here) as one, open_runtime(other) as another:
+        async with open_app(here) as one, open_app(other) as another:
             late = asyncio.create_task(another.compacting.compact())
             await reads.wait()
             done = await one.compacting.compact()
@@ -148,14 +148,14 @@ async def test_what_is_not_uploaded_yet_is_503_on_another_machine_and_never_404(
     shutil.copy(settings.data / "archive.sqlite3", other.data)
     path = f"/web/{urls[0]}"
 
-    async with open_runtime(other) as archive, TestClient(TestServer(build_app(archive))) as client:
+    async with open_app(other) as archive, TestClient(TestServer(build_app(archive))) as client:
         answer = await client.get(path)
         assert (answer.status, "Try again in some minutes" in await answer.text()) == (503, True)
 
     store.fickle.failing = {}
-    async with open_runtime(settings):
+    async with open_app(settings):
         pass
-    async with open_runtime(other) as archive, TestClient(TestServer(build_app(archive))) as client:
+    async with open_app(other) as archive, TestClient(TestServer(build_app(archive))) as client:
         assert (await client.get(path)).status == 200
 
 
@@ -168,7 +168,7 @@ async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
         store.fickle.heard = lambda method: method == "PUT" and goes_on.wait(60)
     else:
         store.fickle.failing = {"PUT": 507}
-    async with open_runtime(full) as archive, TestClient(TestServer(build_app(archive))) as client:
+    async with open_app(full) as archive, TestClient(TestServer(build_app(archive))) as client:
         await archive.entries.save(urls[:1], source="test")
         await archive.crawling.work()
         async with asyncio.timeout(600):
@@ -244,7 +244,7 @@ async def test_what_is_being_uploaded_at_the_end_keeps_nothing_else_from_the_sto
             goes_on.wait(30)
 
     store.fickle.heard = heard
-    async with open_runtime(replace(settings, seal_bytes=1)) as archive:
+    async with open_app(replace(settings, seal_bytes=1)) as archive:
         await archive.entries.save(urls, source="test")
         await archive.crawling.work()
         await under_way.wait()
@@ -267,7 +267,7 @@ async def test_the_event_loop_never_waits_for_the_store(settings, urls, store, t
         except TimeoutError:
             late.append(method)
 
-    async with open_runtime(other) as archive, TestClient(TestServer(build_app(archive))) as client:
+    async with open_app(other) as archive, TestClient(TestServer(build_app(archive))) as client:
         found = (await archive.entries.get(urls[0])).entry.hash_url
         store.fickle.heard = heard
         for path in (f"/{found}/", f"/{found}/index.md", f"/web/{urls[1]}", "/snapshots", "/"):
@@ -282,7 +282,7 @@ async def test_a_store_that_breaks_down_makes_pages_503_and_a_reindex_end(
     settings, urls, store, tmp_path
 ):
     await save(replace(settings, uploaded_bytes=0), urls)
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         store.fickle.failing = {"GET": 500, "HEAD": 500}
         with pytest.raises(StoreUnavailable):
             await payload(archive, urls[0])
@@ -301,7 +301,7 @@ async def test_wrong_bytes_from_the_store_are_found_by_verify(settings, urls, st
     data[len(data) // 2] ^= 0xFF
     store.write(name, bytes(data))
 
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         assert [each async for each in archive.fixity.verify() if each.is_wrong] != []
 
 

@@ -10,9 +10,9 @@ from string import ascii_letters
 
 import pytest
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 from tests.copied import program
 
 Said = list[tuple[int, str, str]]
@@ -142,7 +142,7 @@ async def test_an_article_of_two_megabytes_is_found_by_its_last_word(live, addre
             host_delay=0,
             render="never",
         )
-        async with open_runtime(settings) as archive:
+        async with open_app(settings) as archive:
             await archive.entries.save([url], source="test")
             await archive.crawling.work()
             for query in (
@@ -173,7 +173,7 @@ async def test_a_feed_at_an_address_of_eight_kilobytes_is_followed_and_left(
         settings = Settings(
             data=tmp_path / name, index=index or None, allow_networks="127.0.0.0/8", render="never"
         )
-        async with open_runtime(settings) as archive:
+        async with open_app(settings) as archive:
             await archive.subscriptions.follow(url, everything=True)
             await archive.subscriptions.look(url)
             listing = await archive.search.listing(ListingQuery())

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from archiver.runtime import open_runtime
+from archiver.app import open_app
 from archiver.services.reindexing import reindex
 from tests.cluster.archives import elsewhere, save, site, told
 
@@ -131,7 +131,7 @@ async def test_at_a_mark(shared, urls, store, tmp_path, call, about):
 )
 async def test_while_it_captures(settings, urls, tmp_path, call, about, when):
     """At append, sync and commit: what was to be captured is captured by the next run, once."""
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         await archive.entries.save(urls, source="test")
     path = settings.data / about if about else None
 
@@ -142,7 +142,7 @@ async def test_while_it_captures(settings, urls, tmp_path, call, about, when):
 
 
 async def test_at_the_sync_of_what_an_index_on_a_server_does_not_know_yet(shared, urls, tmp_path):
-    async with open_runtime(shared) as archive:
+    async with open_app(shared) as archive:
         await archive.entries.save(urls, source="test")
 
     assert await crawl(shared, *injected("fdatasync", None)) == signal.SIGKILL

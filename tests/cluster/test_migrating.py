@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from archiver.app import open_app
 from archiver.errors import ConfigurationError
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 from archiver.services.migrating import Places, migrate
 from tests.cluster.archives import save, site
 
@@ -51,20 +51,20 @@ async def here(settings):
     async with site() as urls:
         await save(here, urls[:2])
         await save(here, urls[2:])
-    async with open_runtime(here) as archive:
+    async with open_app(here) as archive:
         await archive.entries.save(["https://waits.example/"], source="test")
     return here
 
 
 async def listed(settings):
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         listing = await archive.search.listing(ListingQuery())
         return {(each.entry.url, each.entry.state) for each in listing.items}
 
 
 async def known(settings):
     """All that is asked of an archive: the pages as they read, and what waits."""
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         found = [each async for each in archive.fixity.verify()]
         words = (await archive.search.listing(ListingQuery("foxes"))).items
     assert [each for each in found if each.is_wrong] == []

@@ -6,10 +6,10 @@ import pytest
 from aiohttp import web
 from sqlalchemy import text
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.errors import IndexUnavailable
 from archiver.index.database import Database
-from archiver.runtime import open_runtime
 from benchmarks.own_postgres import OwnPostgres
 from tests.cluster.commands import archiver, ran
 from tests.cluster.owner import as_owner
@@ -148,7 +148,7 @@ async def test_what_a_crawl_broke_off_with_is_given_back_by_the_next_of_its_proc
 ):
     url = live.answer("/held", lambda _: live.closing.wait())
     settings = Settings(data=tmp_path, index=address, host_delay=0, allow_networks="127.0.0.0/8")
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         await archive.entries.save([url], source="test")
         crawl = asyncio.create_task(archive.crawling.work())
         await live.asked_for("/held")

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from archiver.app import open_app
 from archiver.errors import InputError
 from archiver.net.given_cookies import GivenCookies
-from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 from tests.cluster.commands import ran
 
@@ -25,7 +25,7 @@ async def followed(archive):
 
 
 async def test_feeds_that_one_machine_follows_are_followed_by_all(here, there):
-    async with open_runtime(here) as one, open_runtime(there) as other:
+    async with open_app(here) as one, open_app(there) as other:
         await one.subscriptions.take_in(opml(FEEDS[0]), "feeds")
         assert await followed(other) == FEEDS[:1]
 
@@ -40,7 +40,7 @@ async def test_feeds_that_one_machine_follows_are_followed_by_all(here, there):
 
 
 async def test_what_is_refused_changes_nothing_anywhere(here, there):
-    async with open_runtime(here) as one, open_runtime(there) as other:
+    async with open_app(here) as one, open_app(there) as other:
         await one.subscriptions.take_in(opml(FEEDS[0]), "feeds")
         with pytest.raises(InputError):
             await other.subscriptions.take_in(b"<opml/>", "feeds")
@@ -50,7 +50,7 @@ async def test_what_is_refused_changes_nothing_anywhere(here, there):
 
 async def test_a_feed_that_is_due_is_looked_at_by_one_machine(here, there, live):
     url = live.put("/feed", "<rss version='2.0'><channel><title>f</title></channel></rss>")
-    async with open_runtime(here) as one, open_runtime(there) as other:
+    async with open_app(here) as one, open_app(there) as other:
         await one.subscriptions.take_in(opml(url), "feeds")
         await one.subscriptions.look(url)
         async with one.subscriptions._db.write() as conn:
@@ -66,29 +66,29 @@ async def test_a_feed_that_is_due_is_looked_at_by_one_machine(here, there, live)
 async def test_feeds_of_before_are_those_of_all_and_go_along_to_a_folder(here, there):
     here.data.mkdir()
     (here.data / "feeds.opml").write_bytes(opml(FEEDS[0]))
-    async with open_runtime(here) as one, open_runtime(there) as other:
+    async with open_app(here) as one, open_app(there) as other:
         assert await followed(one) == await followed(other) == FEEDS[:1]
         await other.subscriptions.take_in(opml(FEEDS[1]), "feeds")
 
     alone = replace(here, index=None)
     await reindex(alone)
 
-    async with open_runtime(alone) as archive:
+    async with open_app(alone) as archive:
         assert await followed(archive) == FEEDS[:2]
 
 
 async def test_what_a_machine_had_of_its_own_is_laid_aside_and_what_was_shared_is_not(here, there):
     (there.data / "feeds.opml").write_bytes(opml(FEEDS[1]))
     aside = there.data / "feeds.opml.aside"
-    async with open_runtime(here) as one:
+    async with open_app(here) as one:
         await one.subscriptions.take_in(opml(FEEDS[0]), "feeds")
-        async with open_runtime(there) as other:
+        async with open_app(there) as other:
             assert await followed(other) == FEEDS[:1]
         assert aside.read_bytes() == opml(FEEDS[1])
 
         aside.unlink()
         await one.subscriptions.take_in(opml(FEEDS[2]), "feeds")
-        async with open_runtime(there) as other:
+        async with open_app(there) as other:
             assert await followed(other) == [FEEDS[0], FEEDS[2]]
 
     assert not aside.exists()
@@ -101,7 +101,7 @@ async def test_cookies_given_to_one_machine_go_with_the_requests_of_another(here
     code, _ = await ran("cookies", "import", str(path), **given, ARCHIVER_DATA=str(here.data))
     assert code == 0
 
-    async with open_runtime(there):
+    async with open_app(there):
         sent = GivenCookies(there.data).field_for("http://a.example/", ("a.example",))
         removed = await ran(
             "cookies", "remove", "a.example", **given, ARCHIVER_DATA=str(there.data)
@@ -119,7 +119,7 @@ async def test_who_lists_cookies_waits_for_no_writer_and_changes_no_copy(here, t
     await ran("cookies", "import", str(path), **given, ARCHIVER_DATA=str(here.data))
     await ran("list", **given, ARCHIVER_DATA=str(there.data))
 
-    async with open_runtime(here) as archive, archive.entries._db.write():
+    async with open_app(here) as archive, archive.entries._db.write():
         listed = await ran("cookies", "list", **given, ARCHIVER_DATA=str(there.data))
 
     assert listed == (0, "a.example\t/\tsession\t-\n")

@@ -6,13 +6,13 @@ from contextlib import aclosing
 import pytest
 from aiohttp import web
 
+from archiver.app import open_app
 from archiver.cdx.query import parse_cdx_query
 from archiver.config import Settings
 from archiver.errors import NotFound
 from archiver.model.listing import ListingQuery
 from archiver.replay.asked import Asked
 from archiver.rewrite.address import Modifier, ReplayAddress
-from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
 from archiver.urls.parse import hash_url
@@ -54,7 +54,7 @@ async def long(request):
 
 async def keep_site(data):
     settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
-    async with live_web() as live, open_runtime(settings) as runtime:
+    async with live_web() as live, open_app(settings) as runtime:
         for path, answer in {"/api": api, "/only-head": head, "/long.txt": long}.items():
             live.answer(path, answer)
         shop, other = (
@@ -93,7 +93,7 @@ async def replayed(runtime, url):
 
 
 async def test_what_they_brought_is_on_the_page_and_found(settings, origin):
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         found = await runtime.entries.snapshot(f"{origin}/shop")
         listing = await runtime.search.listing(ListingQuery(q='"api POST"'))
 
@@ -112,7 +112,7 @@ async def test_they_are_whole_records_with_their_requests_and_no_captures(settin
             kind = each.record.get("warc-archiver-answers")
             if kind and each.record.type is RecordType.RESPONSE:
                 kept[path, kind] = each.record.block.read().partition(b"\r\n\r\n")[2]
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         rows = await listed(runtime, origin)
         findings = [each async for each in runtime.fixity.verify()]
     warc = on_disk(settings.data)
@@ -132,7 +132,7 @@ async def test_none_is_shown_for_its_address_and_an_index_built_again_says_the_s
     settings, origin
 ):
     async def seen():
-        async with open_runtime(settings) as runtime:
+        async with open_app(settings) as runtime:
             assert await replayed(runtime, f"{origin}/api") == "/api GET"
             for path in ("/only-head", "/long.txt"):
                 with pytest.raises(NotFound):
@@ -166,7 +166,7 @@ async def test_they_leave_the_disk_with_the_page_that_brought_them(settings, ori
         remove_index(settings.data)
         await reindex(settings)
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.deleting.entries([f"{origin}/shop"])
         await runtime.compacting.compact()
         findings = [each async for each in runtime.fixity.verify()]
@@ -180,7 +180,7 @@ async def test_they_leave_the_disk_with_the_page_that_brought_them(settings, ori
 
 
 async def test_they_are_back_when_their_deletion_is_undone(settings, origin):
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         deleted = await runtime.deleting.entries([f"{origin}/shop"])
         await runtime.deleting.undo(deleted.id)
         await runtime.deleting.entries([f"{origin}/heron"])
@@ -198,11 +198,11 @@ async def test_they_are_back_when_their_deletion_is_undone(settings, origin):
 
 async def test_a_page_takes_them_along_into_another_archive(settings, origin, tmp_path):
     shop = hash_url(f"{origin}/shop")
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         of_another = await exported(runtime, Selected(hash_url=hash_url(f"{origin}/heron")))
         warc = await exported(runtime, Selected(hash_url=shop))
     elsewhere = Settings(data=tmp_path / "elsewhere")
-    async with open_runtime(elsewhere) as runtime:
+    async with open_app(elsewhere) as runtime:
         for _ in range(2):
             await take_in(runtime, warc)
         rows = await listed(runtime, origin)

@@ -8,9 +8,9 @@ from zipfile import ZipFile
 
 from aiohttp import web
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.subscription import source_of
-from archiver.runtime import open_runtime
 from archiver.services.given_cookies import CookieKeeping
 from archiver.services.manifest import Selected
 from tests.segments import segments
@@ -60,7 +60,7 @@ async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_anoth
     )
     CookieKeeping(settings.data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         assert not runtime.crawling.browser_problem
         await runtime.entries.save([own, hostile], source="cli")
         await runtime.crawling.work()
@@ -96,7 +96,7 @@ async def test_they_go_with_nothing_that_a_page_asks_for_to_which_another_site_l
     )
     CookieKeeping(settings.data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([brought], source=source_of(f"{elsewhere}/feed"))
         await runtime.entries.save([f"{elsewhere}/hostile", f"{elsewhere}/away"], source="cli")
         await runtime.crawling.work()

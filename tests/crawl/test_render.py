@@ -10,6 +10,7 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
+from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.crawl import render
 from archiver.model.likeness import DRAWN, LikenessKind
@@ -18,7 +19,6 @@ from archiver.model.listing import ListingQuery
 from archiver.model.rendering import Rendering
 from archiver.replay.asked import Asked
 from archiver.rewrite.address import Modifier, ReplayAddress
-from archiver.runtime import Runtime, open_runtime
 from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
 from archiver.store.scanning import scan
@@ -228,7 +228,7 @@ async def keep_site(data: Path) -> None:
 
 
 async def keep_pages(settings: Settings) -> None:
-    async with live_web() as live, open_runtime(settings) as runtime:
+    async with live_web() as live, open_app(settings) as runtime:
         put_site(live)
         for pages in (("whole",), SHOWN):
             await runtime.entries.save([live.url(f"/{each}") for each in pages], source="web")
@@ -248,7 +248,7 @@ WANTED = "scriptless"
 class Kept:
     """The archive of the site, open."""
 
-    def __init__(self, runtime: Runtime, origin: str) -> None:
+    def __init__(self, runtime: App, origin: str) -> None:
         self.runtime = runtime
         self.origin = origin
 
@@ -268,7 +268,7 @@ class Kept:
 async def kept(prepared, tmp_path):
     await prepared.copy(keep_site, tmp_path / "data")
     origin = (tmp_path / "data" / "origin").read_text()
-    async with open_runtime(Settings(data=tmp_path / "data")) as runtime:
+    async with open_app(Settings(data=tmp_path / "data")) as runtime:
         yield Kept(runtime, origin)
 
 
@@ -398,7 +398,7 @@ async def test_an_index_built_again_knows_all_of_it(prepared, tmp_path):
     settings = Settings(data=tmp_path / "data")
 
     async def seen():
-        async with open_runtime(settings) as runtime:
+        async with open_app(settings) as runtime:
             kept = Kept(runtime, origin)
             captures = await runtime.replay.captures_of(f"{origin}/post.txt")
             findings = [each async for each in runtime.fixity.verify()]
@@ -427,7 +427,7 @@ async def test_an_export_holds_the_likenesses_and_an_import_of_it_takes_them(kep
     async with aclosing(packages.warc(manifest, name=path.name)) as body:
         path.write_bytes(b"".join([piece async for piece in body]))
 
-    async with open_runtime(Settings(data=tmp_path / "other")) as other:
+    async with open_app(Settings(data=tmp_path / "other")) as other:
         with path.open("rb") as file:
             await other.imports.read_file(file, name=path.name)
         taken = await Kept(other, kept.origin).shown("/shell")

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from aiohttp import web
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.crawl.requisites import Requisites
 from archiver.memento.timestamps import http_date
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.model.subscription import source_of
-from archiver.runtime import open_runtime
 from archiver.services.given_cookies import CookieKeeping
 from archiver.services.reindexing import reindex
 from tests.conftest import SENTENCE
@@ -76,7 +76,7 @@ def settings(tmp_path):
 
 @pytest.fixture
 async def archive(settings):
-    async with open_runtime(settings) as opened:
+    async with open_app(settings) as opened:
         yield opened
 
 
@@ -178,13 +178,13 @@ async def test_what_nobody_asked_for_is_fetched_without_them_whatever_it_needs(
 async def test_who_asked_for_a_page_outlives_the_index(settings, members, elsewhere):
     feed = source_of(elsewhere("/theirs.xml"))
     theirs, mine = members("/theirs"), members("/mine")
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         await saved(archive, theirs, mine, source=feed)
         await saved(archive, mine)
 
     await reindex(settings)
 
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         entries = [(await archive.entries.get(each)).entry for each in (theirs, mine)]
     assert [each.annotation.source for each in entries] == [feed, "web"]
 
@@ -201,7 +201,7 @@ async def test_a_public_archive_is_asked_with_nobody_s_cookies(live, members, le
         return web.Response(status=302, headers={"Location": "/shot"})
 
     live.answer(f"/web/{gone}", gate)
-    async with open_runtime(settings) as opened:
+    async with open_app(settings) as opened:
         await opened.entries.save([gone], source="web")
         await opened.rescuing.rescue([gone])
         await opened.crawling.work()

@@ -13,10 +13,10 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
+from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
-from archiver.runtime import Runtime, open_runtime
 
 LEAST = 20
 """So many entries are left, however many a seed would throw away."""
@@ -32,7 +32,7 @@ def say(**what: object) -> None:
     os.write(1, json.dumps(what).encode() + b"\n")
 
 
-async def found(archive: Runtime) -> dict[str, str]:
+async def found(archive: App) -> dict[str, str]:
     """The note of each entry, by its address."""
     listing = await archive.search.listing(ListingQuery(limit=200))
     return {each.entry.url: each.entry.annotation.note for each in listing.items}
@@ -41,7 +41,7 @@ async def found(archive: Runtime) -> dict[str, str]:
 async def change(data: Path, seed: int) -> None:
     """Change what there is, again and again."""
     chance = Random(seed)
-    async with open_runtime(settings_of(data)) as archive:
+    async with open_app(settings_of(data)) as archive:
         held = await found(archive)
         say(held=held)
         urls = sorted(held)

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from archiver.runtime import open_runtime
+from archiver.app import open_app
 from tests.chance import times
 from tests.durability.changing import settings_of
 from tests.prepared import take_in
@@ -78,7 +78,7 @@ async def prepare(data: Path) -> dict[str, str]:
     for number in range(PAGES):
         body = f"<title>{number}</title><p>Words of page {number // 2}."
         warc.response(f"https://a.example/{number}", body.encode(), "text/html")
-    async with open_runtime(settings_of(data)) as archive:
+    async with open_app(settings_of(data)) as archive:
         await take_in(archive, warc.bytes)
     return {f"https://a.example/{number}": "" for number in range(PAGES)}
 

@@ -13,9 +13,9 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from warcio.archiveiterator import ArchiveIterator
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 
 pytestmark = pytest.mark.folder("killed at calls that are about files of it")
@@ -48,7 +48,7 @@ async def prepare(data: Path) -> None:
     """Four pages, two of them alike; of those the one that has the payload is deleted."""
     app = web.Application()
     app.router.add_get("/{path:.*}", page)
-    async with TestServer(app) as site, open_runtime(settings_of(data)) as archive:
+    async with TestServer(app) as site, open_app(settings_of(data)) as archive:
         urls = [f"http://127.0.0.1:{site.port}/{name}" for name in ("twin", "other", "a", "b")]
         await archive.entries.save(urls[:1], source="cli")
         await archive.crawling.work()
@@ -61,7 +61,7 @@ async def prepare(data: Path) -> None:
 
 async def told(data: Path) -> tuple[object, ...]:
     """All that the archive says, its payloads too, and what `verify` finds wrong."""
-    async with open_runtime(settings_of(data)) as archive:
+    async with open_app(settings_of(data)) as archive:
         listing = await archive.search.listing(ListingQuery())
         entries = sorted((each.entry for each in listing.items), key=lambda entry: entry.url)
         texts = [(await archive.entries.snapshot(each.url)).text for each in entries]

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.importing import Outcome
-from archiver.runtime import open_runtime
 from archiver.services import following
 from tests.durability.conftest import Acknowledged, Client, Recorded, environment, sent
 from tests.durability.cuts import LOSES, moments, put_back
@@ -117,7 +117,7 @@ async def test_a_file_that_a_command_has_read_is_in_the_archive_and_any_other_ca
     data, seen = tmp_path / "data", set()
     for files, told in moments(commanded, LOSES[lost]):
         put_back(files, data)
-        async with open_runtime(Settings(data=data)) as archive:
+        async with open_app(Settings(data=data)) as archive:
             found = await archive.imports.recent()
             rows = await rows_of(archive, found[0].id) if found else []
             seen.add((len(found), len(rows), len(told)))
@@ -144,7 +144,7 @@ async def test_a_file_that_was_taken_over_is_read_to_its_end_whenever_the_power_
     data, seen = tmp_path / "data", set()
     for files, told in moments(uploaded, LOSES[lost]):
         put_back(files, data)
-        async with open_runtime(Settings(data=data)) as archive:
+        async with open_app(Settings(data=data)) as archive:
             found = await archive.imports.recent()
             seen.add((len(found), len(told)))
             if not found:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from archiver.app import App, open_app
 from archiver.config import Settings
-from archiver.runtime import Runtime, open_runtime
 
-Open = Callable[..., AbstractAsyncContextManager[Runtime]]
+Open = Callable[..., AbstractAsyncContextManager[App]]
 
 
 @pytest.fixture
@@ -24,15 +24,15 @@ def opened(settings: Settings) -> Open:
     """Open this test's archive; again and again if need be."""
 
     @asynccontextmanager
-    async def start(settings: Settings = settings, **more: object) -> AsyncIterator[Runtime]:
-        async with open_runtime(settings, **more) as runtime:
+    async def start(settings: Settings = settings, **more: object) -> AsyncIterator[App]:
+        async with open_app(settings, **more) as runtime:
             yield runtime
 
     return start
 
 
 @pytest.fixture
-async def archive(opened: Open) -> AsyncIterator[Runtime]:
+async def archive(opened: Open) -> AsyncIterator[App]:
     """This test's archive, open."""
     async with opened() as runtime:
         yield runtime

@@ -7,6 +7,7 @@ from contextlib import aclosing
 
 import pytest
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.errors import UnreadableFile
 from archiver.model.job import State
@@ -14,7 +15,6 @@ from archiver.model.listing import ListingQuery
 from archiver.replay.asked import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier, parse_replay_path
-from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
 from tests.warcs import Warc
@@ -39,7 +39,7 @@ def wget_like(*, packed=True):
 @pytest.fixture
 async def runtime(tmp_path):
     settings = Settings(data=tmp_path / "data", allow_networks=())
-    async with open_runtime(settings) as opened:
+    async with open_app(settings) as opened:
         yield opened
 
 
@@ -94,7 +94,7 @@ async def test_captures_of_either_end_of_the_calendar_are_kept_checked_and_index
 ):
     settings, made = Settings(data=tmp_path / "data", allow_networks=()), Warc()
     made.response(PAGE, HTML, "text/html", at=at)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         status = await take_in(runtime, tmp_path, made.bytes)
         before = (await runtime.entries.snapshot(PAGE)).snapshot
 
@@ -103,7 +103,7 @@ async def test_captures_of_either_end_of_the_calendar_are_kept_checked_and_index
         assert await problems(runtime) == []
 
     await reindex(settings)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         assert (await runtime.entries.snapshot(PAGE)).snapshot == before
         assert await problems(runtime) == []
         for wanted in (Selected(), Selected(ListingQuery(q="herons"))):
@@ -125,11 +125,11 @@ async def test_the_same_file_again_brings_nothing_new(runtime, tmp_path):
 
 async def test_it_is_all_there_again_after_a_reindex(tmp_path):
     settings = Settings(data=tmp_path / "data")
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await take_in(runtime, tmp_path, wget_like())
         before = await runtime.entries.snapshot(PAGE)
     await reindex(settings)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         assert await runtime.entries.snapshot(PAGE) == before
 
 
@@ -209,14 +209,14 @@ async def test_chunks_that_were_taken_off_and_lengths_that_lie_do_not_matter(run
 
 async def test_our_own_export_brings_back_what_a_person_said(tmp_path, live):
     settings = Settings(data=tmp_path / "one", allow_networks="127.0.0.0/8", host_delay=0)
-    async with open_runtime(settings) as first:
+    async with open_app(settings) as first:
         await first.entries.save([live.article("foxes")], tags=["animals"], source="cli")
         await first.crawling.work()
         manifest = await first.packages.begin(Selected())
         packed = b"".join([piece async for piece in first.packages.wacz(manifest, title="x")])
         before = await first.entries.snapshot(live.url("/foxes"))
 
-    async with open_runtime(Settings(data=tmp_path / "two")) as second:
+    async with open_app(Settings(data=tmp_path / "two")) as second:
         status = await take_in(second, tmp_path, packed, "mine.wacz")
         after = await second.entries.snapshot(live.url("/foxes"))
 
@@ -288,7 +288,7 @@ async def test_a_statement_that_lies_costs_its_own_page_and_nothing_else(runtime
 
 async def test_articles_of_a_file_are_left_for_later_where_the_settings_say_so(tmp_path):
     settings = Settings(data=tmp_path / "data", allow_networks=(), articles="later")
-    async with open_runtime(settings) as archive:
+    async with open_app(settings) as archive:
         await take_in(archive, tmp_path, wget_like())
         before = await archive.entries.snapshot(PAGE)
 

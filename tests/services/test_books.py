@@ -8,9 +8,9 @@ from io import BytesIO
 import pytest
 from aiohttp import web
 
+from archiver.app import open_app
 from archiver.errors import InputError, NotFound
 from archiver.model.listing import ListingQuery
-from archiver.reading import open_to_read
 from archiver.services import article_pictures, books
 from archiver.services.manifest import Selected
 from archiver.urls.parse import hash_url
@@ -46,7 +46,8 @@ async def kept(live, archive):
 
 @pytest.fixture
 async def shelf(settings):
-    async with open_to_read(settings, books.Books) as made:
+    async with open_app(settings, reads_only=True) as app:
+        made = books.Books(app.db, app.store)
         yield made
 
 

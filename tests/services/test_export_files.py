@@ -6,11 +6,11 @@ import json
 
 import pytest
 
+from archiver.app import open_app
 from archiver.errors import InputError, NotFound
 from archiver.model.listing import ListingQuery
-from archiver.reading import open_to_read
 from archiver.services import lists
-from archiver.services.export_files import ExportFiles, size_so_far
+from archiver.services.export_files import size_so_far
 from archiver.services.export_kinds import BY_KEY, EXPORTS
 from archiver.services.manifest import Selected
 
@@ -35,7 +35,8 @@ async def files(archive, settings, monkeypatch):
     ]
     data = json.dumps({"archiver": 1, "entries": rows}).encode()
     await archive.imports.read_file(io.BytesIO(data), name="a.json")
-    async with open_to_read(settings, ExportFiles) as made:
+    async with open_app(settings, reads_only=True) as app:
+        made = app.export_files
         yield made
 
 

@@ -2,8 +2,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.services import fixity
 from tests.conftest import live_web
 from tests.indices import change_by_hand
@@ -14,7 +14,7 @@ async def fill(data):
     """Two articles that share a style sheet and a payload, captured twice."""
     head = '<link rel="stylesheet" href="/site.css">'
     settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0)
-    async with live_web() as live, open_runtime(settings) as archive:
+    async with live_web() as live, open_app(settings) as archive:
         live.put("/site.css", "p { color: #123 }", kind="text/css")
         for _ in range(2):
             urls = [live.article(name, head=head) for name in ("foxes", "bears")]

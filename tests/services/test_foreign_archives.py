@@ -11,12 +11,12 @@ from contextlib import aclosing
 
 import pytest
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.replay.presentation import Asked
 from archiver.replay.protection import Viewer
 from archiver.rewrite.address import Modifier, parse_replay_path
-from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 from archiver.wacz import unpack
 from tests.segments import segments
@@ -54,7 +54,7 @@ def revisit(made, url, *, of=None, block=None, at=LATE, profile=PROFILE, **field
 
 @pytest.fixture
 async def runtime(tmp_path):
-    async with open_runtime(Settings(data=tmp_path / "data", allow_networks=())) as opened:
+    async with open_app(Settings(data=tmp_path / "data", allow_networks=())) as opened:
         yield opened
 
 
@@ -105,7 +105,7 @@ async def test_records_that_share_an_id_are_kept_each_with_one_of_its_own(tmp_pa
     response(made, TWO, OTHER, id=ID)
     response(made, ONE, OTHER, id=ID, at=LATE)
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         status = await take_in(runtime, tmp_path, made.bytes)
 
         assert (status.merged, status.added, status.error) == (3, 3, "")
@@ -118,7 +118,7 @@ async def test_records_that_share_an_id_are_kept_each_with_one_of_its_own(tmp_pa
         assert (await take_in(runtime, tmp_path, made.bytes)).merged == 0
 
     await reindex(settings)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         assert await payload(runtime, ONE) == PAGE
         assert await payload(runtime, TWO) == await payload(runtime, ONE, "2021") == OTHER
         assert len((await runtime.entries.get(ONE)).snapshots) == 2
@@ -178,11 +178,11 @@ async def test_a_revisit_finds_a_payload_of_an_earlier_import_by_its_own_digest(
     settings, first, second = Settings(data=tmp_path / "data"), Warc(), Warc()
     response(first, ONE, PAGE, Payload_Digest=sha1(PAGE))
     revisit(second, TWO, Payload_Digest=sha1(PAGE))
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await take_in(runtime, tmp_path, first.bytes)
     await reindex(settings)
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         status = await take_in(runtime, tmp_path, second.bytes)
 
         assert (status.merged, status.rejected) == (1, 0)

@@ -5,11 +5,11 @@ from io import BytesIO
 from aiohttp import web
 from PIL import Image
 
+from archiver.app import open_app
 from archiver.cli.extract import _extract
 from archiver.config import Settings
 from archiver.model.likeness import NO_EMBLEMS
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 from tests.conftest import SENTENCE
 from tests.warcs import Warc
 
@@ -38,14 +38,14 @@ async def test_where_articles_are_left_for_later_so_are_they(tmp_path, live):
             return web.Response(body=body, content_type="image/png")
 
         live.answer(path, answer)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([live.article("otters", head=HEAD)], source="web")
         await runtime.crawling.work()
         before = await emblems(runtime)
 
     assert await _extract(settings) == 0
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         (after,) = await emblems(runtime)
         assert [each async for each in runtime.fixity.verify()] == []
     assert before == [NO_EMBLEMS]
@@ -63,7 +63,7 @@ async def test_pages_of_other_archives_are_shown_by_what_came_with_them(tmp_path
     path = tmp_path / "a.warc.gz"
     path.write_bytes(warc.bytes)
 
-    async with open_runtime(Settings(data=tmp_path / "data")) as runtime:
+    async with open_app(Settings(data=tmp_path / "data")) as runtime:
         with path.open("rb") as file:
             await runtime.imports.read_file(file, name=path.name)
         (found,) = await emblems(runtime)

@@ -8,20 +8,20 @@ import pytest
 import yaml
 from aiohttp import web
 
+from archiver.app import open_app
 from archiver.errors import NotFound
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
-from archiver.reading import open_to_read
 from archiver.services.export_kinds import BY_KEY
 from archiver.services.manifest import Selected
-from archiver.services.markdown_tree import MarkdownTree
 from archiver.urls.parse import hash_url
 from tests.services.test_books import PNG
 
 
 @pytest.fixture
 async def tree(settings):
-    async with open_to_read(settings, MarkdownTree) as made:
+    async with open_app(settings, reads_only=True) as app:
+        made = app.markdown_tree
         yield made
 
 

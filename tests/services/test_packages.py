@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.errors import NotFound
 from archiver.index import seeds
@@ -26,7 +27,6 @@ from archiver.model.exchange import Exchange
 from archiver.model.listing import ListingQuery
 from archiver.model.page import Article
 from archiver.model.seed import Seed
-from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
 from archiver.urls.parse import hash_url, host
 from tests.crawler import Crawl, crawler
@@ -41,7 +41,7 @@ async def runtime(tmp_path, live):
     live.put("/style.css", "p { color: red }", kind="text/css")
     pages = [live.article(name, head=PIXEL) for name in ("foxes", "geese")]
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
-    async with open_runtime(settings) as opened:
+    async with open_app(settings) as opened:
         for urls in (pages, pages[:1]):
             await opened.entries.save(urls, tags=["animals"], source="cli")
             await opened.crawling.work()
@@ -247,7 +247,7 @@ def ticking(url, at):
 async def test_every_snapshot_of_an_entry_is_exported_however_many(tmp_path):
     url = "http://a.example/clock.txt"
     await visit_often(tmp_path, url, 1200)
-    async with open_runtime(Settings(data=tmp_path)) as runtime:
+    async with open_app(Settings(data=tmp_path)) as runtime:
         for wanted in (EVERYTHING, Selected(hash_url=hash_url(url))):
             with zipfile.ZipFile(io.BytesIO(await wacz_of(runtime, wanted))) as package:
                 pages = package.read("pages/pages.jsonl").splitlines()[1:]

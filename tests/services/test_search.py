@@ -1,9 +1,9 @@
 import pytest
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 from tests.conftest import live_web
 from tests.segments import segments
 
@@ -11,7 +11,7 @@ from tests.segments import segments
 async def fill(data):
     """Five captured articles, one page that is missing, and one link still queued."""
     settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
-    async with live_web() as live, open_runtime(settings) as archive:
+    async with live_web() as live, open_app(settings) as archive:
         for number in range(5):
             tags = ("odd",) if number % 2 else ("even",)
             body = "<p>Wombats dig.</p>" if number > 1 else ""

@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.services.access import AccessControl
 from archiver.web.app import build_app
 from archiver.web.keys import LIMITS
@@ -60,7 +60,7 @@ async def serve(tmp_path) -> AsyncIterator[Serve]:
 @pytest.fixture
 async def client(kept) -> AsyncIterator[TestClient]:
     """The service over an archive of two entries."""
-    async with open_runtime(kept.settings) as runtime:
+    async with open_app(kept.settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client
@@ -86,7 +86,7 @@ async def kept(prepared, tmp_path) -> Kept:
 
 async def _keep_foxes_and_bears(data: Path) -> None:
     settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0)
-    async with live_web() as live, open_runtime(settings) as runtime:
+    async with live_web() as live, open_app(settings) as runtime:
         urls = [live.article(name) for name in ("foxes", "bears")]
         await runtime.entries.save(urls, tags=("Old",), source="web")
         await runtime.crawling.work()

@@ -11,8 +11,8 @@ from urllib.parse import quote_from_bytes, urlencode
 
 from hypothesis import strategies as st
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.routes import ROUTES
 from tests.prepared import take_in
@@ -312,5 +312,5 @@ def pages_about_herons(*urls: str) -> bytes:
 
 async def keep_one_page(data: Path) -> None:
     """An archive of one page, at ``PAGE``."""
-    async with open_runtime(Settings(data=data)) as runtime:
+    async with open_app(Settings(data=data)) as runtime:
         await take_in(runtime, pages_about_herons(PAGE))

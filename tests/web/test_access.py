@@ -5,9 +5,9 @@ import re
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.access import Scope
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
 from archiver.web.middleware.auth import ADDING_ROUTES, PEOPLES_ROUTES, opens
@@ -20,7 +20,7 @@ PASSWORD = "a good pass phrase"
 @pytest.fixture
 async def client(tmp_path):
     async with (
-        open_runtime(Settings(data=tmp_path / "data")) as runtime,
+        open_app(Settings(data=tmp_path / "data")) as runtime,
         TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client,
     ):
         yield client

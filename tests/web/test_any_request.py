@@ -16,8 +16,8 @@ from aiohttp.test_utils import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.limits import ServerLimits
 from tests.chance import times
@@ -74,7 +74,7 @@ class Heard:
 
 async def started(prepared: Prepared, data: Path, **more: object) -> AsyncIterator[TestClient]:
     await prepared.copy(keep_one_page, data)
-    async with open_runtime(Settings(data=data, **more)) as runtime:
+    async with open_app(Settings(data=data, **more)) as runtime:
         server = BoundedTestServer(build_app(runtime, limits=LIMITS), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client

@@ -3,8 +3,8 @@
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.api import imports as api
 from archiver.web.app import build_app
 
@@ -37,7 +37,7 @@ async def runtime(tmp_path):
         host_delay=0,
         rescue="http://127.0.0.1:1/timegate/",
     )
-    async with open_runtime(settings) as opened:
+    async with open_app(settings) as opened:
         yield opened
 
 

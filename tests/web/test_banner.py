@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from tests.browser import chromium
@@ -26,7 +26,7 @@ async def linked(live, tmp_path) -> AsyncIterator[tuple[TestClient, str]]:
     )
     live.put("/within", "<title>Within</title><p>Within.</p>")
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([first, second], source="cli")
         await runtime.crawling.work()
         server = TestServer(build_app(runtime), skip_url_asserts=True)

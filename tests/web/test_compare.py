@@ -7,10 +7,10 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from lxml import html
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.ledger.comparisons import compare_owed
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
@@ -35,7 +35,7 @@ async def captured(runtime, live, body, *, path="/foxes", **more):
 async def client(settings, live) -> AsyncIterator[TestClient]:
     """The service over an archive of a page that changed, and one that did not."""
     live.put("/a.css", "p { color: red }", kind="text/css")
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await captured(runtime, live, f"<p>The red kite sleeps.</p>{SAME}", headers={"X-By": "one"})
         await captured(runtime, live, SAME, path="/bears")
         await captured(
@@ -136,13 +136,13 @@ async def test_pages_that_changed_are_found_and_by_how_much(client, settings, li
 
 
 async def test_a_new_index_knows_what_changed(settings, live):
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await captured(runtime, live, "<p>One.</p>" + SAME)
         await captured(runtime, live, "<p>Two and three.</p>" + SAME)
 
     await reindex(settings)
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         assert await found(runtime, "is:changed") == [live.url("/foxes")]
         await captured(runtime, live, "<p>Two and three.</p>" + SAME)
         assert await found(runtime, "is:changed") == []

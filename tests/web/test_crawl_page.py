@@ -8,8 +8,8 @@ from html import unescape
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.services.last_check import keep_check
 from archiver.services.reindexing import reindex
 from archiver.web.app import build_app
@@ -20,7 +20,7 @@ async def runtime(tmp_path, live):
     settings = Settings(
         data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, retries=0
     )
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([live.article("foxes"), live.url("/gone")], source="web")
         await runtime.crawling.work()
         yield runtime
@@ -72,7 +72,7 @@ async def numbers(runtime):
 
 async def test_an_index_that_was_built_again_has_the_same_numbers(tmp_path, live):
     settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), retries=0)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([live.article("foxes"), live.url("/gone")], source="web")
         await runtime.crawling.work()
         before = await numbers(runtime)
@@ -80,7 +80,7 @@ async def test_an_index_that_was_built_again_has_the_same_numbers(tmp_path, live
     await reindex(settings)
 
     assert before == {"under way": "0", "waiting": "0", "snapshots": "1", "failed": "1"}
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         assert await numbers(runtime) == before
 
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 
@@ -16,7 +16,7 @@ from archiver.web.app import build_app
 async def client(tmp_path, live) -> AsyncIterator[TestClient]:
     """The service over an archive of two entries, one with two snapshots."""
     settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         for names in (("foxes", "bears"), ("foxes",)):
             await runtime.entries.save([live.article(name) for name in names], source="web")
             await runtime.crawling.work()
@@ -148,7 +148,7 @@ async def test_programs_undo_a_deletion_by_its_id_once(client, foxes):
 async def test_a_snapshot_that_was_never_kept_is_not_asked_about(kept):
     key = hash_url(kept.url("/foxes"))
     async with (
-        open_runtime(kept.settings) as runtime,
+        open_app(kept.settings) as runtime,
         TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client,
     ):
         latest = (await runtime.entries.get(key)).entry.latest

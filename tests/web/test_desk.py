@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from archiver.runtime import open_runtime
+from archiver.app import open_app
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
@@ -15,7 +15,7 @@ from tests.browser import chromium
 @pytest.fixture
 async def client(kept) -> AsyncIterator[TestClient]:
     """The service over an archive of two entries, and a link that waits."""
-    async with open_runtime(kept.settings) as runtime:
+    async with open_app(kept.settings) as runtime:
         await runtime.entries.save(["http://a.example/"], source="web")
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:

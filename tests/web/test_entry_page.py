@@ -12,9 +12,9 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from sqlalchemy import text
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
@@ -26,7 +26,7 @@ from tests.conftest import SENTENCE
 async def client(tmp_path, live) -> AsyncIterator[TestClient]:
     """The service over an archive of one entry."""
     settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([live.article("foxes")], source="web")
         await runtime.crawling.work()
         server = TestServer(build_app(runtime), skip_url_asserts=True)

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.index import seeds
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
 from archiver.model.seed import Seed
-from archiver.runtime import open_runtime
 from archiver.services import following
 from archiver.urls.parse import hash_url, host
 from archiver.web import events
@@ -32,7 +32,7 @@ def settings(tmp_path) -> Settings:
 @pytest.fixture
 async def client(settings, monkeypatch) -> AsyncIterator[TestClient]:
     monkeypatch.setattr(following, "POLL_SECONDS", 0.01)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client

@@ -6,8 +6,8 @@ A browser is worth its seconds here: only one that lays pages out knows.
 import pytest
 from aiohttp.test_utils import TestServer
 
+from archiver.app import open_app
 from archiver.model.annotation_change import AnnotationChange
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from tests.browser import chromium
@@ -50,7 +50,7 @@ async def browser():
 
 async def test_a_dense_row_cuts_its_title_and_lies_over_nothing(kept, browser):
     async with (
-        open_runtime(kept.settings) as runtime,
+        open_app(kept.settings) as runtime,
         TestServer(build_app(runtime), skip_url_asserts=True) as server,
     ):
         title = AnnotationChange(title="Of foxes, and of whatever else is hard to find " * 9)
@@ -67,7 +67,7 @@ async def test_a_dense_row_cuts_its_title_and_lies_over_nothing(kept, browser):
 async def test_no_page_is_wider_than_its_screen_or_complains(kept, browser):
     url = kept.url("/foxes")
     async with (
-        open_runtime(kept.settings) as runtime,
+        open_app(kept.settings) as runtime,
         TestServer(build_app(runtime), skip_url_asserts=True) as server,
     ):
         latest = (await runtime.entries.get(url)).entry.latest

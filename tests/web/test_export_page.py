@@ -6,8 +6,8 @@ import json
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.services.export_kinds import EXPORTS
 from archiver.services.kept_exports import MOST_KEPT
 from archiver.web.app import build_app
@@ -18,7 +18,7 @@ NOBODY = "http://127.0.0.1:1/"
 @pytest.fixture
 async def runtime(tmp_path):
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", retries=0)
-    async with open_runtime(settings) as opened:
+    async with open_app(settings) as opened:
         await opened.entries.save([f"{NOBODY}<b>"], tags=("one",), source="cli")
         await opened.entries.save([f"{NOBODY}2"], tags=("two",), source="cli")
         yield opened

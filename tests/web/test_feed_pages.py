@@ -8,8 +8,8 @@ import pytest
 from aiohttp import FormData
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 
 OUTLINE = '<opml version="2.0"><body><outline text="Mine" xmlUrl="{url}"/></body></opml>'
@@ -23,7 +23,7 @@ FEED = (
 async def client(tmp_path) -> AsyncIterator[TestClient]:
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     async with (
-        open_runtime(settings) as runtime,
+        open_app(settings) as runtime,
         TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client,
     ):
         yield client

@@ -9,11 +9,11 @@ import pytest
 from aiohttp import FormData
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.access import Scope
 from archiver.model.listing import ListingQuery
 from archiver.model.provenance import Way
-from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
@@ -36,7 +36,7 @@ def settings(tmp_path):
 
 @pytest.fixture
 async def runtime(settings):
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         yield runtime
 
 
@@ -249,14 +249,14 @@ async def test_a_file_of_captures_that_broke_off_is_not_said_to_be_taken(client)
 
 
 async def test_it_is_still_marked_after_reindexing(settings):
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
             await hand_in(client, SINGLE_FILE)
         before = await runtime.entries.snapshot(URL)
 
     await reindex(settings)
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         assert (await runtime.entries.snapshot(URL)).provenance == before.provenance
 
 

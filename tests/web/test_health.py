@@ -3,8 +3,8 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
 from tests.indices import change_by_hand
@@ -18,7 +18,7 @@ def settings(tmp_path) -> Settings:
 
 @pytest.fixture
 async def client(settings) -> AsyncIterator[TestClient]:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save(["https://example.com/a", "https://example.com/b"], source="cli")
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:

@@ -8,8 +8,8 @@ from html import unescape
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
@@ -27,7 +27,7 @@ def settings(tmp_path):
 
 @pytest.fixture
 async def client(settings, live) -> AsyncIterator[TestClient]:
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([live.article("foxes"), live.article("bears")], source="web")
         await runtime.crawling.work()
         async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
@@ -159,7 +159,7 @@ async def test_they_are_exported_as_web_annotations_and_as_markdown(client, foxe
 
 async def test_they_outlast_a_recapture_and_a_new_index(settings, live):
     url, key = live.article("foxes"), hash_url(live.url("/foxes"))
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([url], source="web")
         await runtime.crawling.work()
         for words in (WORDS, "to its end, and that all the others"):
@@ -173,7 +173,7 @@ async def test_they_outlast_a_recapture_and_a_new_index(settings, live):
 
     await reindex(settings)
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         assert (await runtime.reader.open(key)).highlights == before
 
 

@@ -7,8 +7,8 @@ import pytest
 from aiohttp.test_utils import TestServer
 from playwright.async_api import Page
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.browser import chromium
 
@@ -26,7 +26,7 @@ async def base(tmp_path) -> AsyncIterator[str]:
         data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, retries=0
     )
     async with (
-        open_runtime(settings, crawl=True) as runtime,
+        open_app(settings, serve=True) as runtime,
         TestServer(build_app(runtime)) as server,
     ):
         yield f"http://127.0.0.1:{server.port}"
@@ -90,7 +90,7 @@ async def test_a_list_is_shown_chosen_for_imported_told_of_and_undone(base, widt
 
 
 async def test_a_page_that_lost_its_server_says_so(tmp_path):
-    async with open_runtime(Settings(data=tmp_path / "data")) as runtime, chromium() as browser:
+    async with open_app(Settings(data=tmp_path / "data")) as runtime, chromium() as browser:
         await runtime.imports.read_file(BytesIO(b"http://127.0.0.1:1/1"), name="links.txt")
         server = TestServer(build_app(runtime))
         await server.start_server()

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import FormData
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.formats.goldens import GOLDENS
 
@@ -22,7 +22,7 @@ FILE = (
 @pytest.fixture
 async def runtime(tmp_path):
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", retries=0)
-    async with open_runtime(settings) as opened:
+    async with open_app(settings) as opened:
         yield opened
 
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.index import imports
 from archiver.index.database import Database
 from archiver.model.choices import CaptureWhen, Choices
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.pages import imports as pages
 
@@ -23,7 +23,7 @@ async def runtime(tmp_path):
     settings = Settings(
         data=tmp_path / "data", retries=0, allow_networks="127.0.0.0/8", host_delay=0
     )
-    async with open_runtime(settings) as opened:
+    async with open_app(settings) as opened:
         yield opened
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from aiohttp.test_utils import TestServer
 
-from archiver.runtime import open_runtime
+from archiver.app import open_app
 from archiver.web.app import build_app
 from tests.browser import chromium
 
@@ -13,7 +13,7 @@ from tests.browser import chromium
 @pytest.fixture
 async def page(kept):
     async with (
-        open_runtime(kept.settings) as runtime,
+        open_app(kept.settings) as runtime,
         TestServer(build_app(runtime), skip_url_asserts=True) as server,
         chromium() as browser,
     ):
@@ -109,7 +109,7 @@ async def test_they_are_shown_and_turned_off(page):
 async def plain(kept):
     """A page of a browser that runs no scripts, on a telephone."""
     async with (
-        open_runtime(kept.settings) as runtime,
+        open_app(kept.settings) as runtime,
         TestServer(build_app(runtime), skip_url_asserts=True) as server,
         chromium() as browser,
     ):

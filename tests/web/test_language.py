@@ -7,15 +7,15 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.browser import chromium
 
 
 @pytest.fixture
 async def client(tmp_path) -> AsyncIterator[TestClient]:
-    async with open_runtime(Settings(data=tmp_path / "data", language="fr")) as runtime:
+    async with open_app(Settings(data=tmp_path / "data", language="fr")) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client
@@ -87,7 +87,7 @@ async def test_caches_are_told_what_the_language_hangs_on(client):
 
 async def test_who_is_not_signed_in_can_choose_too(tmp_path):
     settings = Settings(data=tmp_path / "data", password="a long sentence")
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             await choose(client, "de", page="/login")

@@ -8,8 +8,8 @@ from contextlib import aclosing
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
@@ -18,7 +18,7 @@ from tests.conftest import live_web
 
 async def keep_page(data):
     settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0)
-    async with live_web() as live, open_runtime(settings) as runtime:
+    async with live_web() as live, open_app(settings) as runtime:
         await runtime.entries.save([live.article("shown")], source="web", render=True)
         await runtime.crawling.work()
         (data / "url").write_text(live.url("/shown"))
@@ -27,7 +27,7 @@ async def keep_page(data):
 @pytest.fixture
 async def runtime(prepared, tmp_path):
     await prepared.copy(keep_page, tmp_path / "data")
-    async with open_runtime(Settings(data=tmp_path / "data")) as runtime:
+    async with open_app(Settings(data=tmp_path / "data")) as runtime:
         yield runtime
 
 

@@ -5,12 +5,12 @@ import json
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.cli import show
 from archiver.config import Settings
 from archiver.crawl import render
 from archiver.model.limit import Limit
 from archiver.model.rendering import Rendering
-from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 from archiver.web.app import build_app
 
@@ -23,14 +23,14 @@ async def settings(tmp_path, live, monkeypatch):
     """Of an archive with one page, which the browser had no time for."""
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     monkeypatch.setattr(render, "PAGE_SECONDS", 0)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([live.put("/shell", SHELL)], source="web")
         await runtime.crawling.work()
     return settings
 
 
 async def test_it_stands_on_the_pages_and_in_the_answers_of_the_api(settings, live):
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         detail = await runtime.entries.snapshot(live.url("/shell"))
         key, at = detail.entry.hash_url, detail.snapshot.timestamp
         async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:

@@ -9,10 +9,10 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from PIL import Image
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.index.connection import AsyncConnection
 from archiver.model.listing import ListingQuery
-from archiver.runtime import open_runtime
 from archiver.services.reindexing import reindex
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
@@ -29,7 +29,7 @@ async def runtime(tmp_path):
     settings = Settings(
         data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, retries=0
     )
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         yield runtime
 
 
@@ -111,7 +111,7 @@ async def test_reindexing_brings_them_back(client, runtime, tmp_path):
 
     await reindex(settings)
 
-    async with open_runtime(settings) as other:
+    async with open_app(settings) as other:
         server = TestServer(build_app(other), skip_url_asserts=True)
         async with TestClient(server) as again:
             assert await emblems(again) == before

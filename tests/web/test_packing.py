@@ -13,8 +13,8 @@ from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web import files
 from archiver.web.app import build_app
@@ -50,13 +50,13 @@ def archived() -> bytes:
 
 
 async def keep_all(data: Path) -> None:
-    async with open_runtime(Settings(data=data)) as runtime:
+    async with open_app(Settings(data=data)) as runtime:
         await take_in(runtime, archived())
 
 
 async def started(prepared: Prepared, data: Path, **more: object) -> AsyncIterator[TestClient]:
     await prepared.copy(keep_all, data)
-    async with open_runtime(Settings(data=data, **more)) as runtime:
+    async with open_app(Settings(data=data, **more)) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client

@@ -8,8 +8,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from playwright.async_api import BrowserContext, Page
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.browser import chromium
 
@@ -52,7 +52,7 @@ async def base(tmp_path) -> AsyncIterator[str]:
         retries=0,
     )
     async with (
-        open_runtime(settings, crawl=True) as runtime,
+        open_app(settings, serve=True) as runtime,
         TestServer(build_app(runtime)) as server,
     ):
         yield f"http://127.0.0.1:{server.port}"

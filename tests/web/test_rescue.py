@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.job import State
 from archiver.model.provenance import Way
-from archiver.runtime import open_runtime
 from archiver.services.manifest import Selected
 from archiver.services.reindexing import reindex
 from archiver.web.app import build_app
@@ -20,7 +20,7 @@ from tests.prepared import take_in
 async def public(kept):
     """An archive that has ``/foxes``, served on loopback; where its TimeGate is."""
     settings = replace(kept.settings, host_delay=0)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         await server.start_server()
         yield str(server.make_url("/timegate/"))
@@ -40,7 +40,7 @@ def settings(tmp_path, public):
 
 @pytest.fixture
 async def runtime(settings):
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         yield runtime
 
 
@@ -82,7 +82,7 @@ async def exported(runtime):
 
 async def test_what_was_rescued_says_so_after_reindexing_and_in_an_export(kept, settings, tmp_path):
     url = kept.url("/foxes")
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([url], source="web")
         await runtime.crawling.work()
         await runtime.rescuing.rescue([url])
@@ -92,10 +92,10 @@ async def test_what_was_rescued_says_so_after_reindexing_and_in_an_export(kept, 
 
     await reindex(settings)
 
-    async with open_runtime(settings) as again:
+    async with open_app(settings) as again:
         rebuilt = await again.entries.snapshot(url)
         assert [each async for each in again.fixity.verify()] == []
-    async with open_runtime(replace(settings, data=tmp_path / "third")) as third:
+    async with open_app(replace(settings, data=tmp_path / "third")) as third:
         await take_in(third, archived)
         imported = await third.entries.snapshot(url)
     assert before.provenance.way is Way.RESCUED

@@ -9,10 +9,10 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.index import queue
 from archiver.index.turns import Turns
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
@@ -101,7 +101,7 @@ async def test_who_is_signed_in_comes_to_it_from_another_site(tmp_path):
     """The session's cookie is not sent then; the step that is shown leads on within this site."""
     settings = Settings(data=tmp_path / "locked", password="a good pass phrase")
     path = "/save?url=http://b.example/%22"
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             from_elsewhere = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 
@@ -18,7 +18,7 @@ MANY_WORDS = "<p>" + "There is a lot to read here, and all of it is of one page.
 @pytest.fixture
 async def runtime(tmp_path, live):
     settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0)
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         await runtime.entries.save([live.article("foxes")], source="web")
         await runtime.crawling.work()
         yield runtime

@@ -13,8 +13,8 @@ from aiohttp import FormData, web
 from aiohttp.test_utils import TestClient, TestServer, unused_port
 from yarl import URL
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.segments import besides_the_store
 
@@ -50,7 +50,7 @@ async def client(tmp_path) -> AsyncIterator[TestClient]:
     settings = Settings(
         data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, retries=0
     )
-    async with open_runtime(settings, crawl=True) as runtime:
+    async with open_app(settings, serve=True) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client
@@ -270,7 +270,7 @@ async def apart(tmp_path) -> AsyncIterator[TestClient]:
         host_delay=0,
         replay_origin=f"http://localhost:{port}",
     )
-    async with open_runtime(settings, crawl=True) as runtime:
+    async with open_app(settings, serve=True) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True, port=port)
         async with TestClient(server) as client:
             yield client

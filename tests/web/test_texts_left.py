@@ -16,10 +16,10 @@ from babel.messages.pofile import read_po
 from bs4 import BeautifulSoup, NavigableString, Tag
 
 from archiver import paths
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.language import Language
-from archiver.runtime import open_runtime
 from archiver.services.import_kinds import KNOWN_FORMATS
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
@@ -85,7 +85,7 @@ def archived() -> bytes:
 
 
 async def fill(data: Path) -> None:
-    async with open_runtime(Settings(data=data, retries=0)) as runtime:
+    async with open_app(Settings(data=data, retries=0)) as runtime:
         await take_in(runtime, archived())
         await runtime.entries.save([PRIVATE], source="s1")
         await runtime.crawling.work()
@@ -100,7 +100,7 @@ async def fill(data: Path) -> None:
 @pytest.fixture
 async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
     await prepared.copy(fill, tmp_path / "data")
-    async with open_runtime(Settings(data=tmp_path / "data", retries=0)) as runtime:
+    async with open_app(Settings(data=tmp_path / "data", retries=0)) as runtime:
         server = TestServer(build_app(runtime, worded={"en": MARKS}), skip_url_asserts=True)
         async with TestClient(server) as client:
             yield client

@@ -10,9 +10,9 @@ from aiohttp.test_utils import TestClient, TestServer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.index.database import Database
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.trail import MOST_BEFORE, Trail, read_trail
 from benchmarks.synthetic import Page, fill
@@ -54,7 +54,7 @@ def test_the_way_back_is_as_long_as_may_be_and_then_leads_nowhere():
 @pytest.fixture
 async def client(tmp_path) -> AsyncIterator[TestClient]:
     """The service over an archive of links that wait."""
-    async with open_runtime(Settings(data=tmp_path / "data")) as runtime:
+    async with open_app(Settings(data=tmp_path / "data")) as runtime:
         urls = [f"http://127.0.0.1:1/{number}" for number in range(ENTRIES)]
         await runtime.entries.save(urls, source="web")
         server = TestServer(build_app(runtime), skip_url_asserts=True)
@@ -103,7 +103,7 @@ async def test_what_lacks_a_word_is_not_counted_as_what_has_all(tmp_path):
     await fill(database, pages, datetime(2020, 1, 1, tzinfo=UTC), timedelta(days=1))
     await database.close()
 
-    async with open_runtime(settings) as runtime:
+    async with open_app(settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             first = await (await client.get("/snapshots?q=grey+heron")).text()

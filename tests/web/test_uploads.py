@@ -5,8 +5,8 @@ import pytest
 from aiohttp import FormData
 from aiohttp.test_utils import TestClient
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from archiver.web.uploads import clean_name, remove_stale
 from tests.web.conftest import BoundedTestServer
@@ -18,7 +18,7 @@ LINKS = b"".join(b'<DT><A HREF="http://127.0.0.1:1/%05d">A link</A>\n' % n for n
 
 @pytest.fixture
 async def runtime(tmp_path):
-    async with open_runtime(Settings(data=tmp_path / "data", max_upload_bytes=LIMIT)) as runtime:
+    async with open_app(Settings(data=tmp_path / "data", max_upload_bytes=LIMIT)) as runtime:
         yield runtime
 
 

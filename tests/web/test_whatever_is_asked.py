@@ -14,9 +14,9 @@ from aiohttp.test_utils import TestClient, TestServer
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from archiver.app import open_app
 from archiver.config import Settings
 from archiver.errors import InvalidUrl
-from archiver.runtime import open_runtime
 from archiver.urls.parse import hash_url, parse_url
 from archiver.web.app import build_app
 from tests.chance import times
@@ -34,7 +34,7 @@ FEW = settings(MANY, max_examples=times(40))
 @pytest.fixture
 async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
     await prepared.copy(keep_one_page, tmp_path / "data")
-    async with open_runtime(Settings(data=tmp_path / "data")) as runtime:
+    async with open_app(Settings(data=tmp_path / "data")) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
             client.runtime = runtime

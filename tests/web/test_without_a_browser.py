@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from archiver.app import open_app
 from archiver.config import Settings
-from archiver.runtime import open_runtime
 from archiver.web.app import build_app
 from tests.segments import besides_the_store
 
@@ -30,7 +30,7 @@ async def opened(tmp_path):
         def open_with(browser):
             networks = {"allow_networks": "127.0.0.0/8", "host_delay": 0}
             settings = Settings(data=tmp_path / "data", browser=str(browser), **networks)
-            return stack.enter_async_context(open_runtime(settings))
+            return stack.enter_async_context(open_app(settings))
 
         yield open_with
 

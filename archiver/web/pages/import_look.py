@@ -59,7 +59,7 @@ async def confirm(request: web.Request) -> web.StreamResponse:
     if "check" in form:
         raise web.HTTPSeeOther(f"/import/look/{kept.token}?{_asked(form)}")
     whole = await imports.looked_at.to_be_imported(kept)
-    started = await imports.start(whole, name=kept.name, choices=choices, was_looked_at=True)
+    started = await imports.start(whole, name=kept.name, choices=choices)
     raise web.HTTPSeeOther(f"/import/{started.id}")
 
 

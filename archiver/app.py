@@ -1,0 +1,497 @@
+"""Application: an open archive and its services, each built when it is first used.
+
+Services are imported where they are built: importing all of them takes over a second, and a command
+such as ``archiver list`` uses one.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from archiver.archive import Archive, open_archive, open_store
+from archiver.config import Settings
+from archiver.limits import fit_to_open_files, save_memory, share_among_processes
+from archiver.services.supervision import kept_going
+
+if TYPE_CHECKING:
+    from archiver.crawl.context import CrawlContext
+    from archiver.crawl.shared_hosts import SharedHosts
+    from archiver.services.access import AccessControl
+    from archiver.services.archives import Archives
+    from archiver.services.articles import Articles
+    from archiver.services.cdx import Cdx
+    from archiver.services.compacting import Compacting
+    from archiver.services.comparing import Comparing
+    from archiver.services.crawling import Crawling
+    from archiver.services.deleting import Deleting
+    from archiver.services.desk import Desk
+    from archiver.services.documents import Documents
+    from archiver.services.editing import Editing
+    from archiver.services.entries import Entries
+    from archiver.services.entry_lists import EntryLists
+    from archiver.services.export_files import ExportFiles
+    from archiver.services.exporting import Exporting
+    from archiver.services.exports import Exports
+    from archiver.services.feeds import Feeds
+    from archiver.services.fixity import Fixity
+    from archiver.services.following import Following
+    from archiver.services.handing_in import HandingIn
+    from archiver.services.highlights import Highlights
+    from archiver.services.import_status import ImportStatuses
+    from archiver.services.import_survey import ImportSurveys
+    from archiver.services.import_undo import ImportUndo
+    from archiver.services.imports import Imports
+    from archiver.services.kept_exports import KeptExports
+    from archiver.services.machines import Machines
+    from archiver.services.markdown_tree import MarkdownTree
+    from archiver.services.mementos import Mementos
+    from archiver.services.oversight import Oversight
+    from archiver.services.packages import Packages
+    from archiver.services.reader import Reader
+    from archiver.services.recapturing import Recapturing
+    from archiver.services.receipts import Receipts
+    from archiver.services.replay import Replay
+    from archiver.services.rereading import Rereading
+    from archiver.services.rescuing import Rescuing
+    from archiver.services.search import Search
+    from archiver.services.subscriptions import Subscriptions
+    from archiver.services.uploading import Uploading
+
+READER_NICENESS = 5
+"""Added to the niceness of processes that read pages while users are served."""
+
+
+class App:
+    """Services of one open archive.
+
+    Attributes:
+        settings: in effect.
+        db: the index.
+        store: the segments; this process writes under a name of its own.
+        is_serving: whether users are served, so that background work takes second place.
+    """
+
+    def __init__(
+        self, archive: Archive, stack: AsyncExitStack, *, is_serving: bool, connections: int
+    ) -> None:
+        """Wrap an open archive; what a service needs closed is pushed on ``stack``."""
+        self.db = archive.db
+        self.store = archive.store
+        self.is_serving = is_serving
+        self._given = archive.settings
+        self._stack = stack
+        self._connections = connections
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Settings in effect: the user's, fitted to this machine and divided among processes."""
+        share = share_among_processes(
+            self._given,
+            hosts_are_shared=self.db.membership is not None,
+            leaves_a_core=self.is_serving,
+        )
+        return fit_to_open_files(share, self._connections)
+
+    @cached_property
+    def context(self) -> "CrawlContext":
+        """What every stage of the crawl works with."""
+        from archiver.crawl.context import CrawlContext
+        from archiver.crawl.learned_hosts import LearnedHosts
+        from archiver.crawl.rendering import Means, Renderer
+        from archiver.derive.pool import DerivePool
+        from archiver.ledger.recorder import Recorder
+        from archiver.net.fetcher import Fetcher
+        from archiver.net.throttle import Throttle
+
+        settings = self.settings
+        derive = DerivePool(
+            processes=settings.extract_processes,
+            timeout=settings.extract_timeout,
+            memory_bytes=settings.extract_memory_bytes,
+            max_requisites=settings.max_requisites,
+            nice=READER_NICENESS if self.is_serving else 0,
+        )
+        recorder = Recorder(self.db, self.store)
+        throttle = Throttle(settings, shared=self.shared_hosts)
+        fetcher = Fetcher(settings)
+        renderer = Renderer(Means(settings, fetcher, throttle, recorder), LearnedHosts(self.db))
+        for close in (derive.stop, fetcher.close, renderer.stop):
+            self._stack.push_async_callback(close)
+        return CrawlContext(
+            settings=settings,
+            db=self.db,
+            store=self.store,
+            fetcher=fetcher,
+            throttle=throttle,
+            derive=derive,
+            recorder=recorder,
+            renderer=renderer,
+            hosts=self.shared_hosts,
+        )
+
+    @cached_property
+    def shared_hosts(self) -> "SharedHosts | None":
+        """Politeness shared with other machines; None where the index is a file."""
+        from archiver.crawl.shared_hosts import SharedHosts
+
+        if self.db.membership is None:
+            return None
+        return SharedHosts(self.db, self.store.writer, self.settings)
+
+    def wake_crawl(self) -> None:
+        """Tell a running crawl that the queue has new jobs."""
+        self.crawling.wake()
+
+    @asynccontextmanager
+    async def open_writer(self) -> "AsyncIterator[CrawlContext]":
+        """Open a second writer: its own segments, and a recorder that runs while it is open."""
+        from archiver.ledger.recorder import Recorder
+
+        async with open_store(self.settings, self.store.shelf) as store:
+            recorder = Recorder(self.db, store)
+            recording = asyncio.create_task(recorder.run(), name="second-recorder")
+            try:
+                yield replace(self.context, store=store, recorder=recorder)
+            finally:
+                await recorder.drain()
+                recording.cancel()
+                await asyncio.wait([recording])
+
+    @asynccontextmanager
+    async def own_writer(self) -> "AsyncIterator[CrawlContext]":
+        """Lend the crawl's writer while a crawl runs; otherwise open another one."""
+        if self.crawling.is_running:
+            yield self.context
+        else:
+            async with self.open_writer() as other:
+                yield other
+
+    @cached_property
+    def entries(self) -> "Entries":
+        from archiver.services.entries import Entries
+
+        return Entries(self.db, self.store, self.wake_crawl)
+
+    @cached_property
+    def search(self) -> "Search":
+        from archiver.services.search import Search
+
+        return Search(self.db, self.store)
+
+    @cached_property
+    def reader(self) -> "Reader":
+        from archiver.services.reader import Reader
+
+        return Reader(self.db, self.entries, self.search)
+
+    @cached_property
+    def comparing(self) -> "Comparing":
+        from archiver.services.comparing import Comparing
+
+        return Comparing(self.entries, self.store)
+
+    @cached_property
+    def editing(self) -> "Editing":
+        from archiver.services.editing import Editing
+
+        return Editing(self.db, self.store, self.wake_crawl)
+
+    @cached_property
+    def highlights(self) -> "Highlights":
+        from archiver.services.highlights import Highlights
+
+        return Highlights(self.db, self.entries, self.search, self.editing)
+
+    @cached_property
+    def lists(self) -> "EntryLists":
+        from archiver.services.entry_lists import EntryLists
+
+        return EntryLists(self.db, self.editing, self.search, on_changed=self.wake_crawl)
+
+    @cached_property
+    def deleting(self) -> "Deleting":
+        from archiver.services.deleting import Deleting
+
+        return Deleting(self.db, self.store, on_changed=self.wake_crawl)
+
+    @cached_property
+    def recapturing(self) -> "Recapturing":
+        from archiver.services.recapturing import Recapturing
+
+        return Recapturing(self.db, self.store, self.entries)
+
+    @cached_property
+    def rescuing(self) -> "Rescuing":
+        from archiver.services.rescuing import Rescuing
+
+        return Rescuing(self.db, self.settings, self.wake_crawl)
+
+    @cached_property
+    def desk(self) -> "Desk":
+        from archiver.services.desk import Desk
+
+        return Desk(self.db)
+
+    @cached_property
+    def feeds(self) -> "Feeds":
+        from archiver.services.feeds import Feeds
+
+        return Feeds(self.search)
+
+    @cached_property
+    def subscriptions(self) -> "Subscriptions":
+        from archiver.services.feed_looks import FeedLooks
+        from archiver.services.subscriptions import Subscriptions
+
+        return Subscriptions(self.settings.data, self.db, FeedLooks(self.context, self.wake_crawl))
+
+    @cached_property
+    def following(self) -> "Following":
+        from archiver.services.following import Following
+
+        return Following(self.db, self.store)
+
+    @cached_property
+    def replay(self) -> "Replay":
+        from archiver.services.replay import Replay
+
+        return Replay(self.db, self.store, self.settings)
+
+    @cached_property
+    def cdx(self) -> "Cdx":
+        from archiver.services.cdx import Cdx
+
+        return Cdx(self.db)
+
+    @cached_property
+    def mementos(self) -> "Mementos":
+        from archiver.services.mementos import Mementos
+
+        return Mementos(self.db)
+
+    @cached_property
+    def access(self) -> "AccessControl":
+        from archiver.services.access import control_with
+
+        return control_with(self.settings, self.db, self.store)
+
+    @cached_property
+    def archives(self) -> "Archives":
+        from archiver.services.archives import Archives
+
+        return Archives(self.open_writer)
+
+    @cached_property
+    def import_statuses(self) -> "ImportStatuses":
+        from archiver.services.import_status import ImportStatuses
+
+        return ImportStatuses(self.db, self.store)
+
+    @cached_property
+    def surveys(self) -> "ImportSurveys":
+        from archiver.services.import_survey import ImportSurveys
+
+        return ImportSurveys(self.db, memory_bytes=self.settings.extract_memory_bytes)
+
+    @cached_property
+    def receipts(self) -> "Receipts":
+        from archiver.services.receipts import Receipts
+
+        return Receipts(self.db)
+
+    @cached_property
+    def handing_in(self) -> "HandingIn":
+        from archiver.services.handing_in import HandingIn
+
+        return HandingIn(
+            self.imports, self.archives, memory_bytes=self.settings.extract_memory_bytes
+        )
+
+    @cached_property
+    def exports(self) -> "Exports":
+        from archiver.services.exports import Exports
+
+        return Exports(self.db, self.store)
+
+    @cached_property
+    def exporting(self) -> "Exporting":
+        from archiver.services.exporting import Exporting
+
+        return Exporting(self.db, self.store)
+
+    @cached_property
+    def export_files(self) -> "ExportFiles":
+        from archiver.services.export_files import ExportFiles
+
+        return ExportFiles(self.db, self.store)
+
+    @cached_property
+    def markdown_tree(self) -> "MarkdownTree":
+        from archiver.services.markdown_tree import MarkdownTree
+
+        return MarkdownTree(self.db, self.store)
+
+    @cached_property
+    def kept_exports(self) -> "KeptExports":
+        from archiver.archive import EXPORTS
+        from archiver.services.kept_exports import KeptExports
+
+        return KeptExports(self.settings.data / EXPORTS, self.export_files)
+
+    @cached_property
+    def packages(self) -> "Packages":
+        from archiver.services.packages import Packages
+
+        return Packages(self.db, self.store)
+
+    @cached_property
+    def crawling(self) -> "Crawling":
+        from archiver.services.crawling import Crawling
+
+        return Crawling(self.context)
+
+    @cached_property
+    def articles(self) -> "Articles":
+        from archiver.services.articles import Articles
+
+        return Articles(self.context, self.open_writer)
+
+    @cached_property
+    def rereading(self) -> "Rereading":
+        from archiver.services.rereading import Rereading
+
+        return Rereading(self.db, self.open_writer, self.own_writer)
+
+    @cached_property
+    def oversight(self) -> "Oversight":
+        from archiver.services.oversight import Oversight
+
+        return Oversight(self.context, self.crawling, self.open_writer)
+
+    @cached_property
+    def documents(self) -> "Documents":
+        from archiver.services.documents import Documents
+
+        return Documents(self.db, self.store)
+
+    @cached_property
+    def compacting(self) -> "Compacting":
+        from archiver.services.compacting import Compacting
+
+        return Compacting(self.db, self.store, self.settings, self.crawling.close_segment)
+
+    @cached_property
+    def fixity(self) -> "Fixity":
+        from archiver.services.fixity import Fixity
+
+        return Fixity(self.db, self.store)
+
+    @cached_property
+    def machines(self) -> "Machines":
+        from archiver.services.machines import Machines
+
+        return Machines(self.db, self.store)
+
+    @cached_property
+    def imports(self) -> "Imports":
+        from archiver.services.imports import Imports
+
+        return Imports(
+            self.db,
+            self.store,
+            lambda: self.archives,
+            memory_bytes=self.settings.extract_memory_bytes,
+            on_queued=self.wake_crawl,
+        )
+
+    @cached_property
+    def import_undo(self) -> "ImportUndo":
+        from archiver.services.import_undo import ImportUndo
+
+        undo = ImportUndo(self.db, self.store, on_changed=self.wake_crawl)
+        self._stack.push_async_callback(undo.stop)
+        return undo
+
+    @cached_property
+    def uploading(self) -> "Uploading | None":
+        """Upload of closed segments; None where segments stay in the folder."""
+        from archiver.services.uploading import Uploading
+        from archiver.store.shelf import UploadingShelf
+
+        shelf = self.store.shelf
+        if not isinstance(shelf, UploadingShelf):
+            return None
+        return Uploading(self.db, self.store, shelf, self.settings, self.crawling.close_segment)
+
+
+@asynccontextmanager
+async def open_app(
+    settings: Settings,
+    *,
+    serve: bool = False,
+    beside_users: bool = False,
+    reads_only: bool = False,
+    connections: int = 0,
+) -> AsyncIterator[App]:
+    """Open the archive and its services; close them in the end.
+
+    Args:
+        settings: the user's.
+        serve: whether to crawl and do all other background work while it is open.
+        beside_users: whether another process of the archive serves users, who come first.
+        reads_only: whether nothing will be captured, so that no segment has to be uploaded.
+        connections: open files to be left to clients that are served.
+
+    Raises:
+        ConfigurationError: the data directory cannot be used as it is.
+    """
+    save_memory()
+    async with open_archive(settings) as archive, AsyncExitStack() as stack:
+        app = App(archive, stack, is_serving=serve or beside_users, connections=connections)
+        if not reads_only:
+            await _work_with_servers(app, stack)
+        if serve:
+            await _start_background_work(app, stack)
+        stack.callback(app.db.hurry)
+        yield app
+
+
+async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
+    """Upload segments to the object store, and follow what other machines configure."""
+    if app.shared_hosts:
+        from archiver.services.shared_copies import shared_cookies
+
+        keep_up = partial(app.shared_hosts.keep_up, app.context.throttle.rest)
+        await stack.enter_async_context(kept_going(keep_up, "shared-hosts"))
+        cookies = shared_cookies(app.settings, app.db)
+        await cookies.fetch()
+        await stack.enter_async_context(kept_going(cookies.keep_fetching, "cookies"))
+    if app.uploading:
+        stack.push_async_callback(app.uploading.finish)
+        for task in (app.uploading.watch, app.uploading.upload):
+            await stack.enter_async_context(kept_going(task, task.__name__))
+
+
+async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
+    """Start what a service does besides answering requests."""
+    from archiver.services.helpers import helpers
+
+    await app.imports.resume()
+    for work, name in (
+        (partial(app.crawling.work, until_empty=False), "crawl"),
+        (app.articles.read_when_idle, "deferred-extraction"),
+        (app.documents.keep_up_to_date, "documents"),
+        (app.lists.keep_counted, "saved-searches"),
+        (app.kept_exports.work, "exports"),
+        (app.subscriptions.keep_looking, "feeds"),
+    ):
+        await stack.enter_async_context(kept_going(work, name))
+    if app.settings.quiet_hour >= 0:
+        compact = partial(app.compacting.compact_at_quiet_hours, app.settings.quiet_hour)
+        await stack.enter_async_context(kept_going(compact, "compaction"))
+    await stack.enter_async_context(helpers(app.settings, until_empty=False))
+    stack.push_async_callback(app.imports.stop)
+    await stack.enter_async_context(kept_going(app.imports.go_on, "imports"))
