@@ -21,6 +21,7 @@ The tree::
     └── StoreError              the bytes on disk are not what they must be
         ├── IndexUnavailable    the index can't be read or written now
         │   └── FencedOff       taken for dead, or of a server that was replaced: it must end
+        ├── RecordsMissing      a reindex would lose what the current index knows
         ├── StoreUnavailable    segments that lie elsewhere can't be read or written now
         ├── InvalidRecord       not a WARC record, or one whose digest is wrong
         └── TornRecord          a record that ends too early
@@ -157,6 +158,10 @@ class IndexUnavailable(StoreError):
 
 class FencedOff(IndexUnavailable):
     """Others took this process for dead, or a replica the server's place: it must end."""
+
+
+class RecordsMissing(StoreError):
+    """A reindex would lose entries, because segments or records are missing."""
 
 
 class StoreUnavailable(StoreError):

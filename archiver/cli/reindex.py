@@ -9,18 +9,19 @@ from archiver.services.reindexing import ReindexProgress, reindex
 _STOPPED = "Stopped. The database is as it was before."
 
 
-def run(settings: Settings) -> int:
-    """Build the database again; 1 if there were records that could not be used."""
-    return run_until_signal(_reindex(settings), stopped=_STOPPED)
+def run(settings: Settings, *, accept_missing: bool) -> int:
+    """Rebuild the index; 1 if there were records that could not be used."""
+    work = _reindex(settings, accept_missing=accept_missing)
+    return run_until_signal(work, stopped=_STOPPED)
 
 
-async def _reindex(settings: Settings) -> int:
+async def _reindex(settings: Settings, *, accept_missing: bool) -> int:
     with progress_bar("Reading") as bar:
 
         def on_progress(now: ReindexProgress) -> None:
             bar.show(done=0, now=f"{now.records:,} records, {now.snapshots:,} snapshots")
 
-        report = await reindex(settings, on_progress)
+        report = await reindex(settings, on_progress, accept_missing=accept_missing)
     for what in ("segments", "records", "captures", "snapshots", "queued"):
         write_row(what, str(getattr(report, what)))
     for finding in report.problems:

@@ -43,10 +43,19 @@ def compact(settings: Settings, *, dry_run: bool) -> int:
 
 
 @click.command(cls=Command)
+@click.option(
+    "--accept-missing",
+    is_flag=True,
+    help="Build the index even if entries of missing or damaged segments are lost.",
+)
 @with_settings(COMMON)
-def reindex(settings: Settings) -> int:
-    """Build the database again from the WARC files alone."""
-    return run_body("reindex", settings)
+def reindex(settings: Settings, *, accept_missing: bool) -> int:
+    """Rebuild the index from the WARC files.
+
+    If segments are missing that the current index uses, the command names them, leaves the index
+    as it is and exits with 1.
+    """
+    return run_body("reindex", settings, accept_missing=accept_missing)
 
 
 @click.command(cls=Command)

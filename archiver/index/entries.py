@@ -257,3 +257,27 @@ def _entry(row: Row[*tuple[Any, ...]], carried: labels.Labels) -> Entry:
         score=row.score,
         sorted_at=datetime.fromtimestamp(row.sort_at, UTC),
     )
+
+
+async def snapshot_counts(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, int]:
+    """Return how many snapshots each of these entries has; unknown entries are left out."""
+    rows = await conn.execute(
+        select(entry.c.hash_url, entry.c.snapshot_count).where(
+            entry.c.hash_url.in_(among_texts(keys))
+        )
+    )
+    return dict(rows.all())
+
+
+async def snapshot_counts_after(
+    conn: AsyncConnection, after: int, *, limit: int
+) -> tuple[list[tuple[str, int]], int]:
+    """Return the next entries after a row with their snapshot counts, and the last row's id."""
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.hash_url, entry.c.snapshot_count)
+        .where(entry.c.id > after)
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
+    found = rows.all()
+    return [(row.hash_url, row.snapshot_count) for row in found], found[-1].id if found else after

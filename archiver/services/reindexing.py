@@ -7,7 +7,7 @@ index where that can still be read.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -17,7 +17,13 @@ from pathlib import Path
 from archiver import __version__
 from archiver.archive import open_store_alone, places_of_index, settle_index
 from archiver.config import Settings
-from archiver.errors import ArchiverError, ConfigurationError, IndexUnavailable, StoreError
+from archiver.errors import (
+    ArchiverError,
+    ConfigurationError,
+    IndexUnavailable,
+    RecordsMissing,
+    StoreError,
+)
 from archiver.index import (
     entries,
     followed_feeds,
@@ -40,6 +46,12 @@ from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
 from archiver.services.import_carrying import carry_imports_over
 from archiver.services.receipt_files import receipts_of, restore_all, write_owed
+from archiver.services.reindex_losses import (
+    require_any_segment,
+    require_readable,
+    require_same_entries,
+    require_segments,
+)
 from archiver.services.shared_copies import write_copies
 from archiver.services.stretches import MOST, stretches
 from archiver.store.machine import machine_of
@@ -67,7 +79,14 @@ class ReindexProgress:
 
 @dataclass(frozen=True, slots=True)
 class ReindexReport:
-    """What was built, what was carried over, and what could not be used."""
+    """Counts of a rebuilt index, and what could not be used.
+
+    Attributes:
+        segments, records, captures, snapshots: how many were read.
+        queued: jobs taken over from the previous index.
+        problems: what could not be used, and why.
+        unreadable: segments that could not be read to their end, and why.
+    """
 
     segments: int
     records: int
@@ -75,22 +94,34 @@ class ReindexReport:
     snapshots: int
     queued: int
     problems: tuple[Finding, ...]
+    unreadable: Mapping[str, str]
 
 
 async def reindex(
-    settings: Settings, on_progress: Callable[[ReindexProgress], None] = lambda _: None
+    settings: Settings,
+    on_progress: Callable[[ReindexProgress], None] = lambda _: None,
+    *,
+    accept_missing: bool = False,
 ) -> ReindexReport:
     """Build the index again from the WARC files alone; the old one is in force until the very end.
 
+    Args:
+        settings: of the archive.
+        on_progress: called after each batch of records.
+        accept_missing: whether the new index may lack what the current one knows.
+
     Raises:
         ConfigurationError: another process is using the archive; none can begin to meanwhile.
-        StoreError: a segment can't be read.
+        RecordsMissing: segments or records are missing, and ``accept_missing`` is false.
+        StoreError: the segments can't be listed.
     """
     async with open_store_alone(settings) as store:
         before, now = await asyncio.to_thread(places_of_index, settings)
         async with _opened_if_readable(before) as old:
             if old and before.dialect.is_shared:
                 await _refuse_beside_others(old, await asyncio.to_thread(machine_of, settings.data))
+            if not accept_missing:
+                await _require_segments(old, before, store)
             if old:
                 await _write_owed(old, store)
                 await write_owed(old, receipts_of(settings.data))
@@ -105,11 +136,26 @@ async def reindex(
                 )
                 while await remake_stale(new, store) or await compare_owed(new, store):
                     pass
+                if not accept_missing and old:
+                    require_readable(report.unreadable)
+                    await require_same_entries(old, new)
+            except RecordsMissing:
+                await new.close()
+                await asyncio.to_thread(now.beside().remove)
+                raise
             finally:
                 await new.close()
         await asyncio.to_thread(now.replace)
         await asyncio.to_thread(settle_index, settings, now)
     return report
+
+
+async def _require_segments(old: Database | None, place: Engines, store: SegmentStore) -> None:
+    if old:
+        await require_segments(old, store)
+    elif await asyncio.to_thread(place.is_there):
+        found = await asyncio.to_thread(store.shelf.survey)
+        require_any_segment(found, str(store.directory))
 
 
 async def _refuse_beside_others(db: Database, machine: str) -> None:
@@ -186,6 +232,7 @@ async def _build_index(
         rebuilt.snapshots,
         queued,
         tuple(problems),
+        rebuilt.unreadable,
     )
 
 

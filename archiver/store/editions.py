@@ -10,7 +10,7 @@ the program, which merged several segments of a writer into one. They are read l
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 _NAME = re.compile(
@@ -62,6 +62,20 @@ def next_edition(name: str) -> str:
     if named is None:
         raise ValueError(f"{name} is not called as segments are")
     return f"{named['stem']}.{edition_of(name) + 1}.warc.gz"
+
+
+def is_replaced(name: str, names: Collection[str]) -> bool:
+    """Return whether a later version of a segment is among some names."""
+    named = _NAME.fullmatch(name)
+    if named is None:
+        return False
+    versions = (_NAME.fullmatch(each) for each in names)
+    return any(
+        each is not None
+        and each["stem"] == named["stem"]
+        and edition_of(each.string) > edition_of(name)
+        for each in versions
+    )
 
 
 def superseded(names: Iterable[str]) -> dict[str, str]:

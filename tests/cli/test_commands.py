@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.indices import remove_index
-from tests.segments import change_segment, segments
+from tests.segments import change_segment, segments, shelf_of
 
 
 def hash_of(url: str) -> str:
@@ -354,3 +354,21 @@ def test_an_index_that_no_machines_share_says_so(archiver, asked):
 
     assert (said.returncode, said.stdout) == (1, "")
     assert "of this machine alone" in said.stderr
+
+
+def test_reindex_without_a_segment_exits_with_1_and_leaves_the_index_as_it_is(
+    site, run_in, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    run_in(data, "add", site.url("/foxes"))
+    before = run_in(data, "list", "--json").stdout
+    (segment,) = segments(data)
+    shelf_of(data).remove(segment)
+
+    refused = run_in(data, "reindex")
+
+    assert refused.returncode == 1
+    assert f"{segment}: It is missing." in refused.stderr
+    assert run_in(data, "list", "--json").stdout == before
+    assert run_in(data, "reindex", "--accept-missing").returncode == 0
+    assert run_in(data, "list", "--json").stdout == "[]\n"

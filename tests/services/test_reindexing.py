@@ -3,11 +3,11 @@ from contextlib import closing
 
 import pytest
 
-from archiver.errors import ConfigurationError
+from archiver.errors import ConfigurationError, RecordsMissing
 from archiver.model.listing import ListingQuery
 from archiver.services.reindexing import reindex
 from tests.indices import remove_index
-from tests.segments import change_segment, segments
+from tests.segments import change_segment, segments, shelf_of
 
 
 async def told(archive):
@@ -183,3 +183,106 @@ async def test_a_segment_that_is_damaged_gives_back_all_the_rest_and_is_told_of(
     async with opened() as archive:
         entries, *_ = await told(archive)
         assert live.url("/bears") in {entry.url for entry in entries}
+
+
+@pytest.fixture
+async def saved(live, settings, opened):
+    """An archive with two segments; what a person sees of it, and the names of the segments."""
+    names = []
+    for name in ("foxes", "bears"):
+        async with opened() as archive:
+            await save(archive, live.article(name))
+            before = await told(archive)
+        names += [each for each in segments(settings.data) if each not in names]
+    return before, names
+
+
+async def refused(settings):
+    """What a refused reindex says."""
+    with pytest.raises(RecordsMissing) as error:
+        await reindex(settings)
+    assert not list(settings.data.glob("archive.sqlite3.new*"))
+    return str(error.value)
+
+
+@pytest.mark.folder("files of segments are moved")
+async def test_reindex_refuses_without_the_segments_that_the_index_uses(saved, settings, opened):
+    before, names = saved
+    (settings.data / "warc").rename(settings.data / "unmounted")
+
+    said = await refused(settings)
+
+    assert all(f"{name}: It is missing." in said for name in names)
+    assert "--accept-missing" in said
+    assert not segments(settings.data)
+    (settings.data / "unmounted").rename(settings.data / "warc")
+    async with opened() as archive:
+        assert await told(archive) == before
+
+
+@pytest.mark.folder("files of segments are moved")
+async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(saved, settings, opened):
+    before, (first, second) = saved
+    content = (settings.data / "warc" / second).read_bytes()
+    (settings.data / "warc" / first).rename(settings.data / first)
+    (settings.data / "warc" / first).mkdir()
+    (settings.data / "warc" / second).write_bytes(content[:-100])
+
+    said = await refused(settings)
+
+    assert f"{first}: It is no file." in said
+    assert f"{second}: It has {len(content) - 100:,} bytes of at least {len(content):,}." in said
+    (settings.data / "warc" / first).rmdir()
+    (settings.data / first).rename(settings.data / "warc" / first)
+    (settings.data / "warc" / second).write_bytes(content)
+    async with opened() as archive:
+        assert await told(archive) == before
+
+
+async def test_accept_missing_builds_the_index_from_the_segments_that_are_there(
+    live, saved, settings, opened
+):
+    _, (first, _) = saved
+    shelf_of(settings.data).remove(first)
+    assert f"{first}: It is missing." in await refused(settings)
+
+    report = await reindex(settings, accept_missing=True)
+
+    assert (report.segments, report.snapshots) == (1, 1)
+    async with opened() as archive:
+        entries, *_ = await told(archive)
+    assert [entry.url for entry in entries] == [live.url("/bears")]
+
+
+async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, settings, opened):
+    before, (first, _) = saved
+    intact = segments(settings.data)[first]
+
+    def damage(content):
+        content[len(content) // 4 : -100] = bytes(len(content) - len(content) // 4 - 100)
+
+    def mend(content):
+        content[:] = intact
+
+    change_segment(settings.data, first, damage)
+
+    assert "1 entries and 1 snapshots" in await refused(settings)
+
+    change_segment(settings.data, first, mend)
+    async with opened() as archive:
+        assert await told(archive) == before
+
+
+@pytest.mark.folder("files of segments are moved")
+@pytest.mark.sqlite("a file that is damaged")
+async def test_reindex_refuses_to_replace_an_unreadable_index_where_there_are_no_segments(
+    saved, settings
+):
+    content = b"no database at all" * 1000
+    remove_index(settings.data)
+    write_index(settings, content)
+    (settings.data / "warc").rename(settings.data / "unmounted")
+
+    assert "There are no segments in" in await refused(settings)
+
+    assert (settings.data / "archive.sqlite3").read_bytes() == content
