@@ -55,7 +55,6 @@ async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
         write_json(done)
         return 0
     write_row("removed", str(done.removed))
-    write_row("changed", str(done.changed))
     if done.deletion:
         write_row("undo", str(done.deletion))
     return 0

@@ -8,9 +8,10 @@ from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 
-from archiver.index import annotations, import_shares, labels, list_members, tags
+from archiver.index import annotations, labels, list_members, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.connection import AsyncConnection
+from archiver.index.import_entries import mark_touched
 from archiver.index.schema import edit, edited, entry
 from archiver.index.unrecorded import mark_unrecorded
 from archiver.model.annotation import Annotation
@@ -66,19 +67,14 @@ async def change_each(
     become: Callable[[int, Annotation], Annotation],
     *,
     edit_id: int,
-    by_person: bool = True,
 ) -> int:
-    """The same, where what an annotation becomes depends on its entry's row.
-
-    ``by_person``: entries that it changes are no import's own any more.
-    """
+    """The same, where what an annotation becomes depends on its entry's row."""
     rows = await _rows(conn, entry_ids)
     before = await _annotations(conn, rows)
     after = {number: become(number, each) for number, each in before.items()}
     changed = {number: each for number, each in after.items() if each != before[number]}
     await _write(conn, before, changed)
-    if by_person:
-        await import_shares.touch(conn, changed)
+    await mark_touched(conn, changed)
     revisions = {row.id: row.revision + 1 for row in rows}
     await insert_rows(
         conn,
@@ -113,7 +109,7 @@ async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, 
     before = await _annotations(conn, found)
     after = {row.id: read_annotation(json.loads(kept[row.id].before)) for row in found}
     await _write(conn, before, after)
-    await import_shares.touch(conn, after)
+    await mark_touched(conn, after)
     await conn.execute(
         delete(edited).where(edited.c.edit_id == edit_id, edited.c.entry_id.in_(among([*kept])))
     )

@@ -1,6 +1,6 @@
 """The tables of imports and their receipts, as ``schema`` has all others."""
 
-from sqlalchemy import Column, ForeignKey, Index, Table, text
+from sqlalchemy import Column, ForeignKey, Table, text
 
 from archiver.index.table_registry import Number, Words, metadata, partial_index
 
@@ -42,16 +42,4 @@ import_row = Table(
     Column("reason", Words, nullable=False, server_default=""),
     partial_index("import_row_reason", "import_id", "reason", where="reason <> ''"),
     sqlite_with_rowid=False,
-)
-
-import_share = Table(
-    "import_share",
-    metadata,
-    Column("id", Number, primary_key=True),
-    Column("import_id", ForeignKey("import.id"), nullable=False),
-    Column("entry_id", ForeignKey("entry.id"), nullable=False),
-    Column("share", Words, nullable=False),
-    Column("is_heir", Number, nullable=False, server_default=text("0")),
-    Index("import_share_of_import", "import_id", "id"),
-    Index("import_share_of_entry", "entry_id"),
 )

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +12,8 @@ from archiver.index import jobs
 from archiver.index.bulk import Clash, among, insert_rows
 from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Greatest
-from archiver.index.schema import entry, imports
+from archiver.index.import_entries import has_created_any
+from archiver.index.schema import imports
 from archiver.model.choices import NO_CHOICES, Choices
 from archiver.model.importing import (
     ImportStatus,
@@ -268,7 +269,7 @@ async def recent(conn: AsyncConnection, limit: int) -> list[ImportStatus]:
 async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportStatus:
     waiting = row.added - row.saved - row.failed - row.without_capture
     fetching = await jobs.fetching_of_import(conn, row.id) if waiting else 0
-    undone = ImportUndone(**json.loads(row.undone)) if row.undone else None
+    undone = _read_undone(row.undone) if row.undone else None
     return ImportStatus(
         id=row.id,
         name=row.name,
@@ -288,14 +289,14 @@ async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportSt
         without_capture=row.without_capture,
         undone=undone,
         lists_left_out=row.lists_left_out,
-        is_put_back=bool(undone and undone.is_done) and await _has_own(conn, row.id),
+        is_put_back=bool(undone and undone.is_done) and await has_created_any(conn, row.id),
     )
 
 
-async def _has_own(conn: AsyncConnection, import_id: int) -> bool:
-    """Whether there is an entry that an import alone has brought."""
-    rows = await conn.execute(select(entry.c.id).where(entry.c.brought_by == import_id).limit(1))
-    return rows.first() is not None
+def _read_undone(document: str) -> ImportUndone:
+    """Read the JSON that `set_undone` wrote; receipts of older versions have more fields."""
+    known = json.loads(document)
+    return ImportUndone(**{each.name: known[each.name] for each in fields(ImportUndone)})
 
 
 def _sample(rejected: Rejected) -> list[str | int]:

@@ -5,7 +5,6 @@ from sqlalchemy import Column, ForeignKey, Index, Table, text
 from archiver.index.table_registry import (
     Number,
     Words,
-    key_with_text,
     long_index,
     metadata,
     unique_text,
@@ -20,17 +19,9 @@ entry_list = Table(
     Column("position", Number, nullable=False),
     Column("query", Words, nullable=False, server_default=""),
     Column("entry_count", Number, nullable=False, server_default=text("0")),
+    Column("created_by_import", Number),
     *unique_text("entry_list_path_key", "path"),
     long_index("entry_list_folded", "folded"),
-)
-
-brought_list = Table(
-    "brought_list",
-    metadata,
-    Column("path", Words, nullable=False),
-    Column("import_id", ForeignKey("import.id"), nullable=False),
-    *key_with_text("brought_list_key", "path", "import_id"),
-    sqlite_with_rowid=False,
 )
 
 in_list = Table(

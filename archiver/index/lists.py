@@ -8,9 +8,9 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
 
-from archiver.index import counters, gone, list_shares
+from archiver.index import counters, gone
 from archiver.index.bulk import (
     Clash,
     among,
@@ -21,7 +21,7 @@ from archiver.index.bulk import (
     over,
 )
 from archiver.index.connection import AsyncConnection
-from archiver.index.schema import counter, entry_list
+from archiver.index.schema import counter, entry_list, imports
 from archiver.model.entry_list import (
     MOST_LISTS,
     Arrangement,
@@ -30,6 +30,7 @@ from archiver.model.entry_list import (
     with_more,
     with_outer,
 )
+from archiver.model.folder_path import folders_above
 from archiver.query.keys import list_key
 from archiver.warc.lists_record import write_arrangement
 
@@ -66,7 +67,6 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
         update(entry_list).where(others).values(position=len(lists) + entry_list.c.id)
     )
     await _part_from_searches(conn, entry_list.c.entry_count > 0)
-    await list_shares.forget_gone(conn)
 
 
 async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: int) -> int:
@@ -79,15 +79,8 @@ async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: i
         await arrange(conn, wanted)
         await owe(conn)
     fresh = {each.path for each in wanted} - {each.path for each in known}
-    named = _with_outer(each.path for each in given)
-    await list_shares.note(conn, import_id, named, fresh=fresh)
+    await note_creator(conn, import_id, fresh)
     return len(left_out)
-
-
-async def note_named(conn: AsyncConnection, import_id: int, paths: Collection[str]) -> None:
-    """Note that an import names lists that are there, whether it puts anything into them or not."""
-    if paths:
-        await list_shares.note(conn, import_id, _with_outer(paths), fresh=())
 
 
 async def owe(conn: AsyncConnection) -> None:
@@ -142,7 +135,8 @@ async def ids_to_fill(
     if await _part_from_searches(conn, entry_list.c.path.in_(among_texts(paths))):
         await owe(conn)
     ids = await ids_of(conn, paths)
-    await list_shares.note(conn, import_id, ids, fresh=ids.keys() - before.keys())
+    created = ids.keys() - before.keys()
+    await note_creator(conn, import_id, ids if import_id is None else created)
     return ids
 
 
@@ -159,6 +153,55 @@ async def ids_of(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
     if last < MOST_LISTS:
         await owe(conn)
     return await _known(conn, wanted)
+
+
+async def note_creator(
+    conn: AsyncConnection, import_id: int | None, paths: Collection[str]
+) -> None:
+    """Note that an import created lists, or that a person named them (`import_id` is None)."""
+    if paths:
+        await conn.execute(
+            update(entry_list)
+            .where(entry_list.c.path.in_(among_texts(paths)))
+            .values(created_by_import=import_id)
+        )
+
+
+async def count_created(conn: AsyncConnection, import_id: int) -> int:
+    """Return how many lists only an import created."""
+    mine = entry_list.c.created_by_import == import_id
+    return int((await conn.execute(select(func.count(entry_list.c.id)).where(mine))).scalar_one())
+
+
+async def creators(conn: AsyncConnection) -> Sequence[tuple[str, int]]:
+    """Return (path, import) of all lists that only one import created."""
+    column = entry_list.c.created_by_import
+    rows = await conn.execute(select(entry_list.c.path, column).where(column.is_not(None)))
+    return [(path, number) for path, number in rows]
+
+
+async def restore_creators(conn: AsyncConnection, rows: Sequence[tuple[str, int]]) -> None:
+    """Copy (path, import) pairs from another index."""
+    if rows:
+        await conn.execute(
+            update(entry_list)
+            .where(entry_list.c.path == bindparam("named"))
+            .values(created_by_import=bindparam("creator")),
+            [{"named": path, "creator": number} for path, number in rows],
+        )
+
+
+async def delete_empty(conn: AsyncConnection) -> bool:
+    """Delete the empty lists that only undone imports created; return whether there were any."""
+    column = entry_list.c.created_by_import
+    rows = (await conn.execute(select(entry_list.c.path, entry_list.c.entry_count, column))).all()
+    undone = {*(await conn.execute(select(imports.c.id).where(imports.c.undone != ""))).scalars()}
+    kept = {row.path for row in rows if row.entry_count or row.created_by_import not in undone}
+    kept |= {outer for path in kept for outer in folders_above(path)}
+    empty = [row.path for row in rows if row.path not in kept]
+    if empty:
+        await conn.execute(delete(entry_list).where(entry_list.c.path.in_(among_texts(empty))))
+    return bool(empty)
 
 
 def _with_outer(paths: Iterable[str]) -> list[str]:

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy import bindparam, update
 
-from archiver.index import annotations, import_shares, labels
+from archiver.index import annotations, labels
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
+from archiver.index.import_entries import mark_touched
 from archiver.index.known_entries import KnownRow, of_keys, open_jobs
 from archiver.index.schema import entry
 from archiver.index.seed_entries import attach, enrich, insert_entries
@@ -69,7 +70,7 @@ async def take_in(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[H
     ]
     apart = {each.hash_url for each in others}
     same = [each for key, each in unique.items() if key not in apart]
-    await import_shares.touch(conn, [row.id for row in known.values()])
+    await mark_touched(conn, [row.id for row in known.values()])
     return await restore(conn, same, unrecorded=True) | await ensure(conn, others)
 
 

@@ -14,7 +14,6 @@ from sqlalchemy import Row, Table, bindparam, case, delete, func, insert, select
 
 from archiver.index import (
     counters,
-    import_shares,
     labels,
     numbering,
 )
@@ -108,7 +107,6 @@ async def remove_entries(
     await _cancel(conn, entry_ids)
     await labels.take_all(conn, entry_ids)
     await conn.execute(delete(edited).where(edited.c.entry_id.in_(mine)))
-    await import_shares.forget_entries(conn, entry_ids)
     for each in (likeness, need):
         await conn.execute(delete(each).where(each.c.snapshot_id.in_(among(snapshots))))
     for table in (document, snapshot, attempt, job):

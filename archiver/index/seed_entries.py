@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, update
 
-from archiver.index import annotations, labels, list_members, lists, new_entries, tags
+from archiver.index import annotations, labels, list_members, new_entries, tags
 from archiver.index.connection import AsyncConnection
 from archiver.index.known_entries import KnownRow, added_at_of
 from archiver.index.schema import entry
@@ -45,9 +45,6 @@ async def attach(
     present = await list_members.of_entries(conn, wanted.keys() & there)
     wanted |= {each: {**wanted[each], **at} for each, at in present.items()}
     listed = await list_members.put(conn, wanted, known=there, added=added, import_id=import_id)
-    if import_id is not None:
-        named = {path for each in seeds.values() for path in each.annotation.folders}
-        await lists.note_named(conn, import_id, named)
     return tagged | listed
 
 

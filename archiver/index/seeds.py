@@ -6,13 +6,13 @@ from datetime import datetime
 from sqlalchemy import update
 
 from archiver.index import (
-    import_shares,
     new_entries,
     queue,
     receptions,
 )
 from archiver.index.bulk import among
 from archiver.index.connection import AsyncConnection
+from archiver.index.import_entries import mark_touched
 from archiver.index.known_entries import (
     KnownRow,
     as_it_adds,
@@ -133,7 +133,8 @@ async def _say(
 
     Returns row ids by hash_url, and of those that were known and have changed.
     """
-    spoken = await import_shares.spoken(conn, seeds, known)
+    if import_id is None:
+        await mark_touched(conn, [row.id for row in known.values() if row.brought_by is not None])
     fresh = [seed for key, seed in seeds.items() if key not in known]
     ids = await insert_entries(conn, fresh, now, import_id, is_link=is_link)
     ids |= {key: row.id for key, row in known.items()}
@@ -141,7 +142,6 @@ async def _say(
     changed |= await attach(conn, seeds, ids, known, import_id)
     changed &= {row.id for row in known.values()}
     await mark_unrecorded(conn, changed)
-    await import_shares.note(conn, spoken, import_id)
     return ids, changed
 
 

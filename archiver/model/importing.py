@@ -89,19 +89,16 @@ class ReceiptRow:
 
 @dataclass(frozen=True, slots=True)
 class ImportUndone:
-    """What undoing an import did, so far.
+    """Progress of undoing an import.
 
     Attributes:
-        removed: entries that it alone had brought, and that are gone.
-        changed: others from which was taken what it had added.
-        deletion, edit: numbers by which that is undone in turn; 0 where nothing was to be done.
-        is_done: whether nothing is left to do.
+        removed: how many entries were deleted, of those that only the import created.
+        deletion: the deletion that restores them; 0 if nothing was deleted.
+        is_done: the undo is complete.
     """
 
     removed: int = 0
-    changed: int = 0
     deletion: int = 0
-    edit: int = 0
     is_done: bool = False
 
 

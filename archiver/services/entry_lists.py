@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from archiver.errors import InputError, InvalidQuery, NotFound
-from archiver.index import list_members, list_overlaps, list_shares, lists
+from archiver.index import list_members, list_overlaps, lists
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
@@ -107,7 +107,7 @@ class EntryLists:
             self._counted.pop(made.path, None)
             others = [made if each is there else each for each in known]
             await _arrange(conn, others if there else [*others, made])
-            await list_shares.note(conn, None, (*folders_above(made.path), made.path), fresh=())
+            await lists.note_creator(conn, None, (*folders_above(made.path), made.path))
         self._on_changed()
         return made
 

@@ -1,25 +1,22 @@
-"""Undoing an import of links: what it alone brought goes, what it added to others is taken back.
+"""Undo of an import of links: deletes the entries that only this import created.
 
-Both are said as anybody would say them, as a deletion and as an edit, so that they hold after a
-``reindex``, and can be undone themselves. It goes a stretch at a time; what a kill breaks off is
-gone on with when it is asked for again.
+An entry stays if a person or another import saved or changed it since; so do the tags, notes and
+dates that the import added to entries that existed before. The entries are deleted as a person
+would delete them, so they can be restored in the same way. Each batch is one transaction: an undo
+that a crash interrupts is resumed when it is requested again.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import reduce
 
 from archiver.errors import ArchiverError, InputError, NotFound
-from archiver.index import edits, import_shares, imports, list_shares, lists, receipts, removal
+from archiver.index import import_entries, imports, lists, receipts, removal
 from archiver.index.connection import AsyncConnection
 from archiver.index.database import Database
-from archiver.index.import_shares import Shares
-from archiver.ledger.documents import remake_stale
 from archiver.ledger.throwing_away import throw_entries_away
 from archiver.logs import get_log
-from archiver.model.annotation import Annotation
 from archiver.model.importing import ImportStatus, ImportUndone
 from archiver.query.tree import Condition, Is, write
 from archiver.services.import_status import ImportStatuses
@@ -27,29 +24,26 @@ from archiver.services.receipt_files import receipts_of, write_owed_if_possible
 from archiver.store.segments import SegmentStore
 
 BATCH = 250
-"""Entries of one transaction: whoever else wants to write comes in between."""
-SHARED_BATCH = 1_000
+"""Entries that one transaction deletes; other writers run between two of them."""
 
 log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class UndoPlan:
-    """What undoing an import would do.
+    """Preview of an undo.
 
     Attributes:
-        removed: entries that it alone brought.
-        changed: others to which it added something.
-        lists: that it alone brought; those that are empty then go.
+        removed: how many entries will be deleted.
+        lists: how many lists only the import created; those that are then empty are deleted.
     """
 
     removed: int
-    changed: int
     lists: int
 
 
 class ImportUndo:
-    """Undoes imports. ``on_changed`` is called when records are owed."""
+    """Undoes imports. `on_changed` is called when records are pending."""
 
     def __init__(
         self, db: Database, store: SegmentStore, on_changed: Callable[[], None] = lambda: None
@@ -61,64 +55,57 @@ class ImportUndo:
         self._running: dict[int, asyncio.Task[None]] = {}
 
     async def plan(self, number: int) -> UndoPlan:
-        """What undoing an import would do.
+        """Preview the undo of an import.
 
         Raises:
-            NotFound: there is none of that number.
-            InputError: it can't be undone, or not yet.
+            NotFound: there is no import of that number.
+            InputError: it cannot be undone, or not yet.
         """
         await self._checked(number)
         async with self._db.read() as conn:
-            mine = await list_shares.own_lists(conn, number)
-            return UndoPlan(*await import_shares.sizes(conn, number), len(mine))
+            entries = await import_entries.count_to_delete(conn, number)
+            return UndoPlan(entries, await lists.count_created(conn, number))
 
-    async def has_brought(self, status: ImportStatus) -> bool:
-        """Whether an import of links has brought anything, be it lists alone."""
+    async def has_created(self, status: ImportStatus) -> bool:
+        """Return whether an import of links created or named anything, be it only lists."""
         if status.is_archive or status.is_unread:
             return False
         if status.read > status.rejected:
             return True
         async with self._db.read() as conn:
-            return bool(await list_shares.own_lists(conn, status.id))
+            return await lists.count_created(conn, status.id) > 0
 
     async def undo(self, number: int) -> ImportUndone:
-        """Undo an import, to its end.
+        """Undo an import completely.
 
         Raises:
-            NotFound: there is none of that number.
-            InputError: it can't be undone, or not yet.
+            NotFound: there is no import of that number.
+            InputError: it cannot be undone, or not yet.
         """
         status = await self._checked(number)
-        known = status.undone or ImportUndone()
+        before = status.undone or ImportUndone()
         if status.is_put_back:
-            known = replace(known, removed=0)
+            before = ImportUndone()
         async with self._db.write() as conn:
-            now = datetime.now(UTC)
-            begun = replace(
-                known,
-                deletion=await removal.begin(conn, now),
-                edit=await edits.begin(conn, now),
-                is_done=False,
-            )
-            await imports.set_undone(conn, number, begun)
-        undone = await self._take_back(number, await self._remove(number, begun))
+            deletion = await removal.begin(conn, datetime.now(UTC))
+            undone = replace(before, deletion=deletion, is_done=False)
+            await imports.set_undone(conn, number, undone)
+        undone = await self._delete_entries(number, undone)
         async with self._db.write() as conn:
-            if await list_shares.take_back(conn, number):
+            if await lists.delete_empty(conn):
                 await lists.owe(conn)
-            done = await _at_the_end(conn, undone)
-            await imports.set_undone(conn, number, done)
+            undone = await _completed(conn, undone)
+            await imports.set_undone(conn, number, undone)
         await write_owed_if_possible(self._db, receipts_of(self._store.directory.parent))
-        while await remake_stale(self._db, self._store):
-            pass
         self._on_changed()
-        return done
+        return undone
 
     async def begin(self, number: int, *, patience: float) -> None:
-        """Undo an import in the background; returns when it is done, or after so many seconds.
+        """Undo an import in the background; return when it is done or `patience` seconds passed.
 
         Raises:
-            NotFound: there is none of that number.
-            InputError: it can't be undone, or not yet.
+            NotFound: there is no import of that number.
+            InputError: it cannot be undone, or not yet.
         """
         await self._checked(number)
         if number not in self._running:
@@ -128,11 +115,11 @@ class ImportUndo:
         await asyncio.wait([self._running[number]], timeout=patience)
 
     def is_running(self, number: int) -> bool:
-        """Whether an import is being undone by this process."""
+        """Return whether this process is undoing an import now."""
         return number in self._running
 
     async def stop(self) -> None:
-        """Stop undoing; what is left is done when it is asked for again."""
+        """Stop every undo; the rest is done when it is asked for again."""
         running = [*self._running.values()]
         for task in running:
             task.cancel()
@@ -143,7 +130,7 @@ class ImportUndo:
         try:
             await self.undo(number)
         except ArchiverError:
-            log.exception("undoing an import broke off", number=str(number))
+            log.exception("undoing an import failed", number=str(number))
 
     async def _checked(self, number: int) -> ImportStatus:
         status = await self._statuses.find(number)
@@ -157,8 +144,8 @@ class ImportUndo:
             )
         if status.is_unread:
             raise InputError("Its file is still being read. Undo it when that is over.")
-        has_spoken = bool(status.added or status.merged)
-        if has_spoken and not status.undone and await self._is_forgotten(number):
+        has_entries = bool(status.added or status.merged)
+        if has_entries and not status.undone and await self._is_unknown(number):
             raise InputError(
                 "This import can't be undone: the index was built from the archive's files alone, "
                 "and what undoing needs is not in them. Delete what files of its name brought, "
@@ -167,72 +154,30 @@ class ImportUndo:
             )
         return status
 
-    async def _is_forgotten(self, number: int) -> bool:
-        """Whether nobody knows any more what an import alone has brought."""
+    async def _is_unknown(self, number: int) -> bool:
+        """Return whether the index was rebuilt without knowing what an import created."""
         async with self._db.read() as conn:
-            return await receipts.is_of_its_receipt(conn, number) and await import_shares.sizes(
-                conn, number
-            ) == (0, 0)
+            if await import_entries.has_created_any(conn, number):
+                return False
+            return await receipts.is_of_its_receipt(conn, number)
 
-    async def _remove(self, number: int, undone: ImportUndone) -> ImportUndone:
-        """Throw away what the import alone has brought."""
+    async def _delete_entries(self, number: int, undone: ImportUndone) -> ImportUndone:
+        async with self._db.write() as conn:
+            await import_entries.hand_over(conn, number)
         while True:
             async with self._db.write() as conn:
-                if not await import_shares.hand_on(conn, number, limit=SHARED_BATCH):
-                    break
-        while True:
-            async with self._db.write() as conn:
-                mine = await import_shares.own_entries(conn, number, limit=BATCH)
+                mine = await import_entries.created_by(conn, number, limit=BATCH)
                 if not mine:
                     return undone
                 await throw_entries_away(conn, self._store, mine, number=undone.deletion)
                 undone = replace(undone, removed=undone.removed + len(mine))
                 await imports.set_undone(conn, number, undone)
 
-    async def _take_back(self, number: int, undone: ImportUndone) -> ImportUndone:
-        """Take from other entries what the import has added to them."""
-        while True:
-            async with self._db.write() as conn:
-                shares = await import_shares.shares_of(conn, number, limit=SHARED_BATCH)
-                if not shares:
-                    return undone
-                become = _without(shares)
-                changed = await edits.change_each(
-                    conn, [*shares], become, edit_id=undone.edit, by_person=False
-                )
-                rows = [row for each in shares.values() for row in each.rows]
-                await import_shares.forget(conn, rows)
-                undone = replace(undone, changed=undone.changed + changed)
-                await imports.set_undone(conn, number, undone)
 
-
-def _without(shares: Mapping[int, Shares]) -> Callable[[int, Annotation], Annotation]:
-    """From an annotation to what it is without these, but for what other imports say too."""
-
-    def become(entry_id: int, annotation: Annotation) -> Annotation:
-        for own in reversed(shares[entry_id].own):
-            only = reduce(
-                lambda left, other: left.without(other.as_annotation()),
-                shares[entry_id].others,
-                own,
-            )
-            annotation = only.taken_from(annotation)
-        return annotation
-
-    return become
-
-
-async def _at_the_end(conn: AsyncConnection, undone: ImportUndone) -> ImportUndone:
-    """An undoing that is over, without the numbers of a deletion or an edit of nothing."""
+async def _completed(conn: AsyncConnection, undone: ImportUndone) -> ImportUndone:
+    """Mark an undo as complete, and drop its deletion if nothing was deleted."""
     deleted = await removal.size(conn, undone.deletion)
-    edited = await edits.size(conn, undone.edit)
     if deleted and not deleted.entries:
         await removal.forget(conn, undone.deletion)
-    if edited and not edited.changed:
-        await edits.forget(conn, undone.edit)
-    return replace(
-        undone,
-        deletion=undone.deletion if deleted and deleted.entries else 0,
-        edit=undone.edit if edited and edited.changed else 0,
-        is_done=True,
-    )
+    deletion = undone.deletion if deleted and deleted.entries else 0
+    return replace(undone, deletion=deletion, is_done=True)

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
 from archiver.finishing import to_its_end
-from archiver.index import imports
+from archiver.index import import_entries, imports, lists, receipts
 from archiver.index.database import Database
 from archiver.logs import get_log
 from archiver.model.choices import NO_CHOICES, Choices
@@ -29,6 +29,7 @@ from archiver.services.import_status import ImportStatuses
 from archiver.services.kept_imports import KeptImport, KeptImports
 from archiver.services.looked_at import LookedAtFiles
 from archiver.services.receipt_files import receipts_of, write_owed_if_possible
+from archiver.services.stretches import MOST, stretches
 from archiver.store.files import sync_file
 from archiver.store.segments import SegmentStore
 
@@ -268,6 +269,37 @@ class Imports:
             if not (await self.status(kept.number)).is_unread:
                 await asyncio.to_thread(kept.path.unlink, missing_ok=True)
                 await self._write_receipts()
+
+
+async def carry_over_imports(old: Database, new: Database) -> None:
+    """Copy what only an index knows of imports into a rebuilt one, which has the imports already.
+
+    That is the receipts of imports that are not finished, and which import created what.
+    """
+    async with old.read() as conn:
+        unfinished = [each.id for each in await imports.unfinished(conn)]
+        whole = await receipts.known_whole(conn)
+        created_lists = await lists.creators(conn)
+    async with new.write() as conn:
+        await receipts.note_known_whole(conn, whole)
+        await lists.restore_creators(conn, created_lists)
+    for number in unfinished:
+        await _carry_over_receipt(old, new, number)
+    async for creators in stretches(old, import_entries.creators_after):
+        async with new.write() as conn:
+            await import_entries.restore_creators(conn, creators)
+
+
+async def _carry_over_receipt(old: Database, new: Database, number: int) -> None:
+    after = 0
+    while True:
+        async with old.read() as conn:
+            rows = await receipts.page(conn, number, after=after, limit=MOST)
+        if not rows:
+            return
+        async with new.write() as conn:
+            await receipts.restore_rows(conn, number, rows)
+        after = rows[-1].row
 
 
 def _within(path: Path, data: Path) -> Path:

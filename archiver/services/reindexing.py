@@ -44,7 +44,7 @@ from archiver.ledger.records import owed_record
 from archiver.logs import get_log
 from archiver.memento.timestamps import to_timestamp
 from archiver.services.fixity import Finding
-from archiver.services.import_carrying import carry_imports_over
+from archiver.services.imports import carry_over_imports
 from archiver.services.receipt_files import receipts_of, restore_all, write_owed
 from archiver.services.reindex_losses import (
     require_any_segment,
@@ -245,7 +245,7 @@ async def _take_over(
         queued = await _carry_over(old, new) if old else 0
         problems += [Finding(*each) for each in await restore_all(new, receipts)]
         if old:
-            await carry_imports_over(old, new)
+            await carry_over_imports(old, new)
     except IndexUnavailable as error:
         problems.append(Finding("the old index", f"What it had waiting is lost: {error}"))
     return queued

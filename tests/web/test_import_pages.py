@@ -128,9 +128,9 @@ async def test_an_import_is_undone_after_a_question_and_put_back(client, runtime
     listed = await (await client.get("/import")).text()
     deletion = re.search(r'name="deletion" value="(\d+)"', page)[1]
 
-    assert "1 entry that only this import brought goes" in asked
+    assert "1 entry that only this import added will be deleted" in asked
     assert done.headers["Location"] == here
-    assert "1 entry that only it had brought is gone" in page
+    assert "1 entry that only it had added was deleted" in page
     assert f"{here}/undo" not in page
     assert "/snapshots?q=import" not in page
     assert "<p>This import was undone.</p>" in once_more
@@ -139,7 +139,7 @@ async def test_an_import_is_undone_after_a_question_and_put_back(client, runtime
     await sent(client, "/restore", deletion=deletion, back=here)
     assert (await runtime.search.overview()).entries == 1
     back = await (await client.get(here)).text()
-    assert "was put back" in back
+    assert "were restored" in back
     assert f"{here}/undo" in back
 
 
@@ -149,7 +149,7 @@ async def test_nothing_is_asked_where_nothing_is_left_to_undo(client, runtime):
 
     asked = await (await client.get(f"/import/{status.id}/undo")).text()
 
-    assert "There is nothing left that only this import brought" in asked
+    assert "There is nothing to delete" in asked
 
 
 async def test_an_import_of_lists_alone_can_be_undone_on_its_page(client, runtime):
@@ -163,7 +163,7 @@ async def test_an_import_of_lists_alone_can_be_undone_on_its_page(client, runtim
     after = await (await client.get(here)).text()
 
     assert f"{here}/undo" in page
-    assert "1 list that only this import brought goes" in asked
+    assert "1 list that only this import added will be deleted" in asked
     assert "This import was undone" in after
     assert not await runtime.lists.all()
 

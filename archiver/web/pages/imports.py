@@ -77,7 +77,7 @@ async def status(request: web.Request) -> web.StreamResponse:
         tuple(await runtime.receipts.reasons(found.id)),
         failed=await runtime.oversight.failures_of(found.id) if found.counts.failed else (),
         queued=number(asked) if asked else None,
-        has_brought=await runtime.import_undo.has_brought(found),
+        has_brought=await runtime.import_undo.has_created(found),
         is_undoing=runtime.import_undo.is_running(found.id),
         has_links=bool(found.without_capture) and await runtime.oversight.has_links(found.id),
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
