@@ -3,7 +3,7 @@
 Whoever holds a host has its pages to itself. What other pages need of it, and redirects that lead
 there, go by a share: what the host may be asked for, divided among the processes that are alive;
 where that is less than one each, by a turn that all have in common. What a host asked for (429,
-503) lies in rows that every process reads each second (docs/decisions/0128-hosts-held.md).
+503) lies in rows that every process reads each second.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """SQLite files of strangers, read only: the one place beside our own index that asks in SQL.
 
-See docs/decisions/0082-databases-of-browsers.md. Nothing of a file is trusted: no view or trigger
+Nothing of a file is trusted: no view or trigger
 of it runs with rights, no value is longer than a few megabytes, no question takes for ever, and
 none is answered with far more than the file can hold: a column may be generated.
 """

@@ -2,7 +2,7 @@
 
 A table of all documents makes some of what a query asks for dearer the more there are: how rare a
 word is, which words begin so. In parts, newest first, a query is at its end when it has enough, and
-what it does in one part is bounded by its size (docs/decisions/0060-search.md).
+what it does in one part is bounded by its size.
 """
 
 from collections.abc import Collection, Sequence

@@ -2,7 +2,7 @@
 
 Who was silent for too long is taken for dead: its row goes, and with it the right to write. So a
 process must stop asking the web before others may think so, and by a clock that goes on while it
-is stopped (docs/decisions/0127-several-machines.md).
+is stopped.
 """
 
 import asyncio

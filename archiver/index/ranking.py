@@ -1,7 +1,7 @@
 """The best of what a query's words find: candidates in bounded number, scored by FTS5's bm25.
 
 Candidates are the newest that match, and the newest that match in their title or tags alone: of
-a word that stands everywhere, no more than that is looked at (docs/decisions/0060-search.md).
+a word that stands everywhere, no more than that is looked at.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

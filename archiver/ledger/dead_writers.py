@@ -1,8 +1,7 @@
 """Which processes are dead, that hold jobs or read files.
 
 Of its own machine each process knows by locks, at once. Others are known by their rows: they are
-dead once those are gone, and somebody takes a row away when its lease is over
-(docs/decisions/0127-several-machines.md).
+dead once those are gone, and somebody takes a row away when its lease is over.
 """
 
 import asyncio

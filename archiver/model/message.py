@@ -1,7 +1,7 @@
 """A sentence for a person: its English text with named places, and what goes into them.
 
 ``str`` is the English sentence, for logs, the API and the command line. A page words it in its own
-language (docs/decisions/0099-texts-in-five-languages.md).
+language.
 """
 
 from collections.abc import Mapping

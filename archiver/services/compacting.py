@@ -2,8 +2,7 @@
 
 Each segment that holds something of it is written anew without, beside the old one; then the index
 is pointed at the new one and the old one removed. First of all payloads move whose records go and
-that other captures revisit. Every step leaves an archive that is whole
-(docs/decisions/0072-compaction.md).
+that other captures revisit. Every step leaves an archive that is whole.
 """
 
 import asyncio

@@ -2,8 +2,7 @@
 
 Segments are moved one by one, each proved to be where it goes before it counts; the index is built
 where it is wanted (``reindexing``), which takes along what is in no segment. Where the archive lies
-is known to the folder, so what was broken off goes on when it is asked for again
-(docs/decisions/0130-moving-an-archive.md).
+is known to the folder, so what was broken off goes on when it is asked for again.
 """
 
 import asyncio

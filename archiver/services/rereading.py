@@ -1,7 +1,6 @@
 """Articles that another version of the extractor read, read again from what is stored.
 
-Nothing is fetched. What is read supersedes what an older extractor read
-(docs/decisions/0051-reading-again.md).
+Nothing is fetched. What is read supersedes what an older extractor read.
 """
 
 import asyncio

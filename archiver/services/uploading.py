@@ -1,7 +1,6 @@
 """Uploads closed segments to the store, and says how far that has come.
 
-Every process that writes does so; one at a time for each data directory
-(docs/decisions/0116-segments-in-an-object-store.md).
+Every process that writes does so; one at a time for each data directory.
 """
 
 import asyncio

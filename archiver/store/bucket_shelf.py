@@ -1,8 +1,7 @@
 """Segments that are written here and lie in a bucket once they are closed.
 
 The folder of a file is its state: in ``warc/`` is what the bucket does not have for certain, in
-``uploaded/`` copies of what it has, which anybody may delete
-(docs/decisions/0116-segments-in-an-object-store.md). Functions here block.
+``uploaded/`` copies of what it has, which anybody may delete. Functions here block.
 """
 
 import hashlib

@@ -45,7 +45,7 @@ def words_of(given: str) -> str:
     """What was typed where an address belongs, if it is words to be searched for; or nothing.
 
     Several lines are addresses, and so is what begins with a scheme, whatever is wrong with it.
-    What looks like the name of a file is words (docs/decisions/0126-addresses-and-words.md).
+    What looks like the name of a file is words.
 
     >>> words_of("red kite"), words_of("example.org"), words_of("https://two words")
     ('red kite', '', '')

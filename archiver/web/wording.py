@@ -1,7 +1,7 @@
 """How pages are worded in one language: its texts, dates and numbers.
 
 Babel reads the catalogues and knows CLDR; it is asked once a language, and never while a page is
-rendered (docs/decisions/0099-texts-in-five-languages.md).
+rendered.
 """
 
 from collections.abc import Mapping

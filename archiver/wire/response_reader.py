@@ -1,7 +1,7 @@
 """Reads one response from the bytes of a connection, as leniently as browsers do (RFC 9112 §6).
 
 Servers send heads and bodies that no grammar allows, and browsers show them. What is passed over
-here is what Chromium passes over; ``docs/decisions/0027-what-browsers-accept.md`` has the table.
+here is what Chromium passes over; docs/decisions/0013-read-as-browsers-do.md has a table.
 No connection may be used again after such a response.
 """
 

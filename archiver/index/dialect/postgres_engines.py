@@ -1,8 +1,7 @@
 """Opens an index in PostgreSQL, over pg8000: connections worked by threads, as SQLite's are.
 
 Writers take turns by an advisory lock that lasts as long as their transaction, on whatever machine
-they are: numbers of rows, and stamps of changes, rise as commits do
-(docs/decisions/0113-an-index-in-postgresql.md). Readers see one moment each.
+they are: numbers of rows, and stamps of changes, rise as commits do. Readers see one moment each.
 """
 
 import math
