@@ -58,6 +58,12 @@ URL_COLUMNS = _ADDRESSES_OF_PEOPLE | frozenset(
     "lien liens adresseweb siteweb signet enlace enlaces vinculo direccionweb sitioweb "
     "网址 網址 链接 鏈接 連結 网页地址 链接地址".split()
 )
+CONTAINERS = frozenset(
+    "links link bookmarks items children entries urls tabs pages articles posts stories records "
+    "results rows sites websites readinglist favorites favourites "
+    "lesezeichen liens signets favoris enlaces marcadores favoritos 链接 书签".split()
+)
+"""Members of an object that hold rows of their own, also where the object is a row itself."""
 
 
 def address_columns(names: Iterable[str]) -> list[str]:

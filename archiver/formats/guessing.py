@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from archiver.formats.column_words import (
+    CONTAINERS,
     DATES,
     FOLDERS,
     LATER,
@@ -132,15 +133,34 @@ def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
 
 
 def _in_object(value: dict[str, Any], folders: tuple[str, ...]) -> Iterator[Bookmark]:
-    if any(isinstance(each, str) for each in value.values()) and (found := guessed(value)):
-        yield within(found, folders)
-        return
     name = first_of(text_of(value.get(each)) for each in ("title", "name"))
-    inner = [each for each in value.values() if isinstance(each, dict | list)]
-    if not inner and value:
-        yield unreadable(json.dumps(value, default=str)[:500], NO_ADDRESS)
+    rows = {key: each for key, each in value.items() if _are_rows(key, each)}
+    own = {key: each for key, each in value.items() if key not in rows}
+    texts = [key for key, each in own.items() if isinstance(each, str)]
+    is_row = bool(address_columns(texts)) if rows else bool(texts)
+    if is_row and (found := guessed(own)):
+        yield within(found, folders)
+        inner = [*rows.values()]
+    else:
+        inner = [each for each in value.values() if isinstance(each, dict | list)]
+        if not inner and value:
+            yield unreadable(json.dumps(value, default=str)[:500], NO_ADDRESS)
     for each in inner:
         yield from guessed_in(each, (*folders, name))
+
+
+def _are_rows(name: str, value: Any) -> bool:
+    """Whether a member of an object is a list of links, and no property of the object."""
+    if plain(name) not in CONTAINERS or not isinstance(value, list):
+        return False
+    if any(isinstance(each, dict) and "rel" in each for each in value):
+        return False
+    return any(
+        bool(address_columns(each))
+        if isinstance(each, dict)
+        else isinstance(each, str) and _ADDRESS.match(each.strip()) is not None
+        for each in value
+    )
 
 
 def guessed_tags(value: Any) -> tuple[str, ...]:

@@ -11,12 +11,11 @@ from functools import lru_cache
 from archiver.formats.file_lists import FileLists
 from archiver.formats.given_file import GivenFile
 from archiver.formats.guessing import guessed_tags
+from archiver.formats.html_items import Hidden, Item, html_items, text_of
 from archiver.formats.importer import Importer
-from archiver.formats.markup import Link, Tag, attributes_of, tokenize_list
 from archiver.formats.netscape_fields import (
     MAX_NOTE,
     MAX_TITLE,
-    Text,
     added_at_of,
     in_seconds,
     note_of,
@@ -32,7 +31,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark, broken
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
-from archiver.model.row_problems import NO_LINK
+from archiver.model.row_problems import HIDDEN, NO_LINK, problem_of
 
 _BOOKMARKS = re.compile(
     r"<!doctype\s{1,20}netscape-bookmark|<dt\b[^<]{0,20}<(?:a|h3)\b", re.IGNORECASE
@@ -50,12 +49,10 @@ PAGES = "1"
 NOBODYS = "0"
 """There is none: in its place stands the address."""
 MOST_TAGS = 2_000_000
-"""Pieces of a file, tags and texts, without a link among them: behind these nothing is looked for.
+"""List tags and headings without a link among them after which the rest is not read.
 
 An archive of two megabytes unpacks to fifty million empty tags, which take minutes.
 """
-_ENDS_LINK = frozenset({"dl", "/dl", "h1", "h2", "h3", "hr", "/dd"})
-_LINE_BREAKS = frozenset({"br", "p", "/p", "div", "/div", "li"})
 
 
 def _recognises(file: GivenFile) -> bool:
@@ -80,101 +77,81 @@ def read_netscape(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
-    reader = _Reader(FileLists(file), is_ours=is_ours)
-    in_vain = 0
-    for token in tokenize_list(file.chunks()):
-        in_vain += 1
-        if isinstance(token, str):
-            reader.text(token)
-        elif bookmark := reader.link(token) if isinstance(token, Link) else reader.tag(token):
+    reader, hidden = _Reader(FileLists(file), is_ours=is_ours), Hidden()
+    without_link = 0
+    for item in html_items(file.chunks(), hidden):
+        without_link += 1
+        if bookmark := reader.take(item):
             yield bookmark
-            in_vain = 0
-        elif in_vain > MOST_TAGS:
+            without_link = 0
+        elif without_link > MOST_TAGS:
             break
     if bookmark := reader.finish():
         yield bookmark
-    if in_vain > MOST_TAGS:
+    if without_link > MOST_TAGS:
         yield broken("", NO_LINK)
+    if hidden.addresses:
+        yield broken("", problem_of(HIDDEN, hidden.addresses))
 
 
 class _Reader:
-    """Where in the file we are: the folders around, the link being read, the text wanted.
+    """State of one pass: the folders around the current link, the link and its note.
 
-    What ``bookmarks_html`` wrote is taken as it stands: no folder in it is a browser's own, and no
-    text is a mark of another service.
+    A file that ``bookmarks_html`` wrote is read without interpretation: no folder in it is a
+    browser's own, and no text is a mark of another service.
     """
 
     def __init__(self, lists: FileLists, *, is_ours: bool) -> None:
         self._is_ours = is_ours
         self._folders = Folders(lists, has_roots=not is_ours)
         self._link: dict[str, str] | None = None
-        self._title = Text(MAX_TITLE)
-        self._note = Text(MAX_NOTE)
-        self._wanted: Text | None = None
-        self._in_item = False
-        self._section = ""
+        self._title = self._note = self._section = ""
 
-    def text(self, text: str) -> None:
-        """Take the text between two tags."""
-        if self._wanted is not None:
-            self._wanted.add(text)
-
-    def link(self, link: Link) -> Bookmark | None:
-        """Take an item whole, as ``tag`` and ``text`` take it in parts; gives the one before."""
+    def take(self, item: Item) -> Bookmark | None:
+        """Take the next item; return the bookmark that it ends, if it ends one."""
+        name, element = item
+        if name == "dd" and element is not None:
+            note = text_of(element)[:MAX_NOTE]
+            if self._link is not None:
+                self._note = f"{self._note}{note}"[:MAX_NOTE]
+            elif self._folders.is_announced:
+                self._folders.describe(note)
+            return None
+        if not name:
+            return None
         ended = self.finish()
-        self._in_item = True
-        attributes = attributes_of(link)
-        if "href" in attributes:
-            self._link = attributes
-            self._note.take()
-            self._title.take()
-            self._title.add(link.text)
+        if name == "a" and element is not None:
+            self._link = {key: str(value) for key, value in element.attrs.items()}
+            self._title = text_of(element)[:MAX_TITLE]
+        elif name == "h3" and element is not None:
+            self._folders.announce(element.attrs)
+            self._folders.named(text_of(element)[:MAX_TITLE])
+        elif name == "h1" and element is not None:
+            self._section = " ".join(text_of(element)[:MAX_TITLE].split()).lower()
+        elif name == "dl":
+            self._folders.enter()
+        elif name == "/dl":
+            self._folders.leave()
         return ended
 
-    def tag(self, tag: Tag) -> Bookmark | None:
-        """Take a tag; gives the bookmark that it ends, if it ends one."""
-        match tag.name:
-            case "dt":
-                self._in_item = True
-                return self.finish()
-            case "a":
-                return self._begin_link(tag)
-            case "/a":
-                if self._wanted is self._title:
-                    self._wanted = None
-            case "dd":
-                is_wanted = self._link is not None or self._folders.is_announced
-                self._wanted = self._note if is_wanted else None
-            case "/h3":
-                self._end_folder_name()
-            case "/h1" if self._link is None and self._wanted is self._title:
-                self._wanted = None
-                self._section = " ".join(self._title.take().split()).lower()
-            case name if name in _LINE_BREAKS:
-                self.text("\n")
-            case name if name in _ENDS_LINK:
-                return self._structure(tag)
-        return None
-
     def finish(self) -> Bookmark | None:
-        """Give the link that was being read."""
-        self._wanted = None
-        link, self._link = self._link, None
-        if link is None:
+        """Return the link that was being read, if there is one."""
+        if self._link is None:
             return None
-        folders, note = self._folders, self._note.take()
+        link, title, note = self._link, " ".join(self._title.split()), self._note
+        self._link, self._title, self._note = None, "", ""
         if self._is_ours:
-            return self._as_it_was(link, note.strip())
+            return self._as_it_was(link, title, note.strip())
+        folders = self._folders
         folder_facts = folders.fill()
-        note = note_of(note) if note else ""
-        note = note or link.pop("description", "")[:MAX_NOTE].strip()
+        note = note_of(note) or link.pop("description", "")[:MAX_NOTE].strip()
         section = "" if folders.depth else self._section
         is_read, is_starred = state_of(section) if section else (False, False)
-        url, title = link.pop("href").strip(), " ".join(self._title.take().split())
+        url = link.pop("href", "").strip()
         return Bookmark(
             Annotation(
                 url_given=url[:MAX_URL],
-                title="" if title == url else title,  # which is put where there is none
+                title="" if title == url else title,  # services put the address for no title
                 note=note,
                 added_at=added_at_of(link),
                 is_read=is_read,
@@ -185,15 +162,14 @@ class _Reader:
             )
         )
 
-    def _as_it_was(self, link: dict[str, str], note: str) -> Bookmark:
-        """A link of a file that is ours."""
+    def _as_it_was(self, link: dict[str, str], title: str, note: str) -> Bookmark:
+        """Return a link of a file that is ours."""
         split = link.get("tags", "").split(",")
         self._folders.fill()
         names = self._folders.path
-        title = " ".join(self._title.take().split())
         whose = link.get(PAGE_TITLE)
         annotation = Annotation(
-            link["href"],
+            link.get("href", ""),
             in_seconds(link.get("add_date", "")),
             title="" if whose in (PAGES, NOBODYS) else title,
             tags=guessed_tags(link[ALL_TAGS]) if ALL_TAGS in link else tuple(filter(None, split)),
@@ -204,47 +180,6 @@ class _Reader:
             source_record=held_title_record(title) if whose == PAGES else "",
         )
         return Bookmark(annotation)
-
-    def _begin_link(self, tag: Tag) -> Bookmark | None:
-        if self._wanted is self._note and self._in_item and self._link is not None:
-            # Where items begin with <DT>, a link behind <DD> is part of what the person wrote.
-            return None
-        attributes = attributes_of(tag)
-        if "href" not in attributes:
-            return None
-        ended = self.finish()
-        self._link = attributes
-        self._want_title()
-        self._note.take()
-        return ended
-
-    def _want_title(self) -> None:
-        self._title.take()
-        self._wanted = self._title
-
-    def _structure(self, tag: Tag) -> Bookmark | None:
-        self._end_folder_name()
-        ended = self.finish()
-        self._in_item = False
-        if tag.name == "h3":
-            self._folders.announce(attributes_of(tag))
-            self._note.take()
-            self._want_title()
-        elif tag.name == "h1":
-            self._want_title()
-        elif tag.name == "dl":
-            if self._folders.is_announced:
-                self._folders.describe(self._note.take())
-            self._folders.enter()
-        elif tag.name == "/dl":
-            self._folders.leave()
-        return ended
-
-    def _end_folder_name(self) -> None:
-        """Take the text of an ``<H3>``, closed or not."""
-        if self._link is None and self._wanted is self._title:
-            self._folders.named(self._title.take())
-            self._wanted = None
 
 
 @lru_cache(4096)

@@ -7,13 +7,12 @@ from functools import lru_cache
 from typing import Any
 
 from archiver.formats.dates import parse_date
-from archiver.formats.markup import resolve
 from archiver.model.source_record import write_source_record
 
 MAX_TITLE = 10_000
-"""Characters kept of a title, a folder's name or a tag, references in it unresolved."""
+"""Characters kept of a title, a folder's name or a tag."""
 MAX_NOTE = 500_000
-"""Characters kept of a note, likewise."""
+"""Characters kept of a note."""
 MAX_TAGS = 200
 """Tags kept of one bookmark."""
 _SHORT = 500
@@ -28,30 +27,6 @@ _MOST_NAME = 100
 _UNIX = datetime(1970, 1, 1, tzinfo=UTC)
 _HASHTAG = re.compile(r"(?<!\S)#([^\W\d_][\w-]{0,99})")
 """A tag in a note, as Shaarli and its like write them; none begins with a digit."""
-
-
-class Text:
-    """Text that comes in pieces, kept up to a limit."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._room = limit
-        self._pieces: list[str] = []
-
-    def add(self, piece: str) -> None:
-        """Take a piece, as far as there is room."""
-        if self._room > 0:
-            self._pieces.append(piece[: self._room])
-            self._room -= len(piece)
-
-    def take(self) -> str:
-        """Give what there is, references resolved, and be empty again."""
-        if not self._pieces:
-            return ""
-        text = resolve("".join(self._pieces))
-        self._pieces.clear()
-        self._room = self._limit
-        return text
 
 
 def note_of(text: str) -> str:

@@ -82,10 +82,10 @@ class Folders:
         if description := text.strip():
             self._facts["description"] = description[:_MOST_DESCRIPTION]
 
-    def announce(self, attributes: dict[str, str]) -> None:
+    def announce(self, attributes: Mapping[str, object]) -> None:
         """Begin a folder, by the attributes of its heading."""
         self._next = ""
-        known = {name: attributes.get(name, "")[:_MOST_DATE] for name in _KEPT}
+        known = {name: str(attributes.get(name, ""))[:_MOST_DATE] for name in _KEPT}
         self._facts = {name: each for name, each in known.items() if each not in ("", "0")}
         self._next_is_root = any(attributes.get(key) == "true" for key in _ROOT_ATTRIBUTES)
 

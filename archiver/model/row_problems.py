@@ -12,6 +12,10 @@ NO_ADDRESS = marked("This row holds no address.")
 NO_ROW = marked("This is no row of the list.")
 NESTED = marked("This is nested too deep.")
 FOLDER_NESTED = marked("This folder is nested too deep.")
+HIDDEN = marked(
+    "{detail} addresses in comments or scripts of this file are not read. Remove the comment marks "
+    "and import it again if they are bookmarks."
+)
 NO_LINK = marked("From here on there are tags and no link: the rest is not read.")
 
 NO_JSON = marked("This is no JSON that can be read: {detail}.")
@@ -22,6 +26,7 @@ TOO_LONG = marked("The address is longer than {most} characters.")
 OTHER_SCHEME = marked("Only http and https addresses can be kept, and this one is “{scheme}:”.")
 NO_SCHEME = marked("The address has no scheme. Did you mean {meant}?")
 _WITH_DETAIL = (
+    HIDDEN,
     NO_JSON,
     DATABASE_ENDS,
     TABLE_ENDS,

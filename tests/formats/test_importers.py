@@ -250,3 +250,47 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     with suppress(UnreadableFile):
         form, _ = opened(data)
         assert form in {importer.name for importer in IMPORTERS}
+
+
+X = "https://x.example/"
+_LINKS = [{"url": "https://a.example/", "title": "A"}, {"url": "https://b.example/"}]
+
+
+@pytest.mark.parametrize(
+    ("document", "also"),
+    [
+        ({"links": _LINKS}, set()),
+        ({"version": "1", "links": _LINKS}, set()),
+        ({"links": _LINKS, "url": X}, {X}),
+        ({"url": X, "links": _LINKS}, {X}),
+        ({"url": X, "links": ["https://a.example/", "https://b.example/"]}, {X}),
+        ({"url": X, "what I read": _LINKS}, {X}),
+        ({"data": {"url": X, "items": _LINKS}}, {X}),
+        ([{"name": "Group", "url": X, "bookmarks": _LINKS}], {X}),
+        ([{"name": "Group", "icon": X, "tabs": _LINKS}], set()),
+    ],
+)
+def test_an_object_around_links_is_read_as_its_links(document, also):
+    found = {each.url_given for each in annotations(json.dumps(document), form="JSON")}
+
+    assert found == {"https://a.example/", "https://b.example/"} | also
+
+
+def test_json_lines_whose_rows_hold_links_are_read_to_the_end():
+    lines = [{"url": f"{X}{each}", "links": [{"url": f"{X}{each}/in"}]} for each in range(3)]
+
+    found = annotations("\n".join(map(json.dumps, lines)), form="JSON")
+
+    assert {each.url_given for each in found} == {
+        *(f"{X}{each}" for each in range(3)),
+        *(f"{X}{each}/in" for each in range(3)),
+    }
+
+
+def test_related_links_of_a_row_are_kept_in_its_source_record():
+    row = {"url": X, "links": [{"rel": "self", "href": "https://b.example/"}]}
+
+    (found,) = annotations(json.dumps([row]), form="JSON")
+
+    assert found.url_given == X
+    assert "https://b.example/" in found.source_record

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -16,7 +17,7 @@ from archiver.formats.netscape import read_netscape
 from archiver.formats.netscape_fields import MAX_NOTE, MAX_TITLE
 from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation
-from archiver.model.row_problems import NO_LINK
+from archiver.model.row_problems import HIDDEN, NO_LINK, problem_of
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file.
@@ -249,8 +250,8 @@ def test_nothing_is_looked_for_behind_more_tags_without_a_link_than_any_list_has
     monkeypatch.setattr(netscape, "MOST_TAGS", 100)
     first, last = ('<DT><A HREF="http://a.example/1">1</A>', '<A HREF="http://a.example/2">2</A>')
 
-    few = read(f"{first}{'<b></b>' * 40}{last}")
-    many = f"{first}{'<b></b>' * 60}{last}".encode()
+    few = read(f"{first}{'<dl></dl>' * 40}{last}")
+    many = f"{first}{'<dl></dl>' * 60}{last}".encode()
 
     assert [each.url_given for each in few] == ["http://a.example/1", "http://a.example/2"]
     found = [
@@ -277,6 +278,55 @@ def test_comments_and_scripts_are_left_out() -> None:
     )
 
     assert [found.url_given for found in read(text)] == ["yes"]
+
+
+@pytest.mark.parametrize("place", ["title", "note", "folder", "list item"])
+@pytest.mark.parametrize(
+    "markup",
+    [
+        *("<script>", "<SCRIPT SRC=x>", "<style>", "<!--", "<textarea>", "<title>", "<xmp>"),
+        *("<plaintext>", "<iframe>", "<noscript>", "<noembed>", "<noframes>", "<select>", "<svg>"),
+        *("<math>", "<template>", "<object>", "<table>", "<button>", "<option>", "<frameset>"),
+        *("<![CDATA[", "<!DOCTYPE html>", "<?php", "</body></html>", "<b><i>", "<p", "<a href>"),
+        *("<div><div>", "</archiver-item>", "<archiver-item>", '<img alt="', "</title>", "<T, U>"),
+    ],
+)
+def test_unescaped_markup_hides_no_other_bookmark(markup: str, place: str) -> None:
+    items = {
+        "title": f"<DT><A HREF=b>About {markup} there</A>\n",
+        "note": f"<DT><A HREF=b>B</A>\n<DD>About {markup} there\n",
+        "folder": f"<DT><H3>About {markup} there</H3>\n<DL><DT><A HREF=b>B</A></DL>\n",
+        "list item": f"<li><a href=b>About {markup} there</a></li>\n",
+    }
+    close = markup.strip("<>").split()[0].lower()
+    text = (
+        f"<DL><DT><A HREF=a>A</A>\n{items[place]}<DT><A HREF=c TAGS=t>C</A>\n<DD>A note\n"
+        f"<DT><A HREF=d>Closing </{close}> --> here</A>\n<DT><A HREF=e>E</A></DL>"
+    )
+
+    found = {each.url_given: each for each in read(text)}
+
+    assert [*found] == ["a", "b", "c", "d", "e"]
+    assert (found["c"].title, found["c"].note, found["c"].tags) == ("C", "A note", ("t",))
+    said = " ".join((found["b"].title, found["b"].note, *found["b"].folders))
+    assert re.search("(?s)About .*there", said)
+
+
+@pytest.mark.parametrize("title", ["About <script> and <!-- in HTML", "Vec<T> of <K, V>"])
+def test_what_is_no_markup_stays_in_a_title(title: str) -> None:
+    assert only(f"<DT><A HREF=a>{title}</A>").title == title
+
+
+def test_links_that_a_comment_hides_are_counted() -> None:
+    text = (
+        "<DT><A HREF=a>A</A>\n<!-- <DT><A HREF=http://b.example/>B</A>\n"
+        "<DT><A HREF='https://c.example/'>C</A> -->\n<DT><A HREF=d>D</A>"
+    )
+    file = GivenFile(io.BytesIO(text.encode()), "x.html")
+
+    found = [(each.annotation.url_given, each.problem) for each in read_netscape(file)]
+
+    assert found == [("a", ""), ("d", ""), ("", problem_of(HIDDEN, 2))]
 
 
 def test_a_forgotten_quote_costs_only_its_own_bookmark() -> None:

@@ -1,0 +1,288 @@
+"""HTML lists of links, split into items that Beautiful Soup parses a batch at a time.
+
+Nobody escapes the titles in these files reliably. A parser that is given a whole file with
+``About <script> elements`` in a title takes all bookmarks behind it for a script. Here the file is
+cut ahead of each tag that begins an item, and no item can affect the next one.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import NamedTuple
+
+from bs4 import BeautifulSoup, Tag
+
+MAX_PIECE = 1 << 21
+"""Characters kept of one piece; an icon in a ``data:`` URL may have a megabyte."""
+_BATCH_PIECES = 200
+_BATCH_CHARACTERS = 1 << 19
+_MOST_HIDDEN = 8 << 20
+"""Characters that a comment or script may have from its first link to its end, and pieces."""
+_MOST_PIECES = 20_000
+
+_CUT = re.compile(r"<(/?dl|/?dd|dt|h[1-3]|hr|a)(?=[\s/>])", re.IGNORECASE | re.ASCII)
+_LONGEST_CUT = len("</dl>")
+_HREF = re.compile(r"\bhref\s{0,20}=", re.IGNORECASE)
+_WITH_TEXT = frozenset({"a", "dd", "h1", "h3"})
+_TEXT_ENDS = {
+    "a": re.compile(r"</a\b", re.IGNORECASE),
+    **dict.fromkeys(("h1", "h2", "h3"), re.compile(r"</h[1-3]\b", re.IGNORECASE)),
+}
+_HIDING = re.compile(r"<(!--|script\b|style\b)", re.IGNORECASE | re.ASCII)
+_HIDING_ENDS = {
+    "!--": re.compile("-->"),
+    "script": re.compile(r"</script\b", re.IGNORECASE),
+    "style": re.compile(r"</style\b", re.IGNORECASE),
+}
+_ADDRESS = re.compile(r"""<a\s[^<>]{0,2000}?\bhref\s{0,9}=\s{0,9}["']?https?:""", re.IGNORECASE)
+
+_MARKUP = re.compile(
+    r"<(?:(!--)|(/?)([a-z][^\s/>]*+)([^<>]*+)(>?)|(?=[!?/]))", re.IGNORECASE | re.ASCII
+)
+_PAGE_TAG = re.compile(r"</?(?:body|html)\b[^<>]*+>", re.IGNORECASE | re.ASCII)
+_NAMES = re.compile(r"<(/?[a-z][^\s/>]*+)", re.ASCII)
+_KNOWN = frozenset(
+    "a abbr acronym b bdi bdo big blockquote br center cite code dd del dfn div em font h1 h2 h3 "
+    "h4 h5 h6 hr i img ins kbd li mark nobr ol p pre q s samp small span strike strong sub sup tt "
+    "u ul var wbr".split()
+)
+"""Elements that are markup in a title or note; others are text unless they are closed in it."""
+_ITEM = "archiver-item"
+_BARE_AMPERSAND = re.compile(
+    r"&(?!#[0-9]{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[a-zA-Z][a-zA-Z0-9]{1,31};)"
+)
+_BREAKS = ["br", "p", "div", "li"]
+
+
+class Item(NamedTuple):
+    """A tag that begins or ends something.
+
+    Attributes:
+        name: ``a``, ``dd``, ``dl``, ``/dl``, ``h3`` and so on, in lower case; empty for the text
+            ahead of the first one.
+        element: the element with its text; None for the names that have neither.
+    """
+
+    name: str
+    element: Tag | None
+
+
+class _Piece(NamedTuple):
+    name: str
+    html: str
+
+
+@dataclass(slots=True)
+class Hidden:
+    """Count of the addresses that are in comments, scripts and styles, which are not read."""
+
+    addresses: int = 0
+
+
+def html_items(chunks: Iterable[str], hidden: Hidden) -> Iterator[Item]:
+    """Read the links, notes, headings and list tags of an HTML file in their order."""
+    pieces = _joined_notes(_without_hidden(_pieces(chunks), hidden))
+    while batch := _batch(pieces):
+        elements = iter(_parsed([piece for piece in batch if piece.name in _WITH_TEXT]))
+        for piece in batch:
+            yield Item(piece.name, next(elements) if piece.name in _WITH_TEXT else None)
+
+
+def text_of(element: Tag) -> str:
+    """Return the text of an element, with a line break for each ``<br>``, ``<p>`` and so on."""
+    for each in element.find_all(_BREAKS):
+        each.insert_before("\n")
+        if each.name != "br":
+            each.append("\n")
+    return element.get_text()
+
+
+def parse_fragment(html: str) -> BeautifulSoup:
+    """Parse a piece of HTML of which nothing is hidden by an element that is not closed in it."""
+    return BeautifulSoup(_with_text_escaped(html), "lxml", multi_valued_attributes=None)
+
+
+def plain_text(html: str) -> str:
+    """Return the text of a title or note that may have markup and character references."""
+    return text_of(parse_fragment(f"<{_ITEM}>{html}")) if "<" in html or "&" in html else html
+
+
+def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
+    """Cut a text ahead of each tag that begins or ends something."""
+    name, held, size, rest = "", list[str](), 0, ""
+    for chunk in chain(chunks, [" " * _LONGEST_CUT]):
+        text = rest + chunk
+        last = text.rfind("<", max(0, len(text) - _LONGEST_CUT))
+        text, rest = (text[:last], text[last:]) if last >= 0 else (text, "")
+        at = 0
+        for cut in _CUT.finditer(text):
+            held.append(text[at : cut.start()][: MAX_PIECE - size])
+            yield _Piece(name, "".join(held))
+            name, held, size, at = cut[1].lower(), [], 0, cut.start()
+        if size < MAX_PIECE:
+            held.append(text[at:][: MAX_PIECE - size])
+            size += len(held[-1])
+    yield _Piece(name, "".join(held))
+
+
+def _without_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece]:
+    """Leave out comments, scripts and styles that begin outside of titles and notes.
+
+    One that is never closed hides nothing: it is text, and so are all of its kind behind it.
+    """
+    replayed: deque[_Piece] = deque()
+    unclosed: set[str] = set()
+
+    def following() -> _Piece | None:
+        return replayed.popleft() if replayed else next(pieces, None)
+
+    while piece := following():
+        opened = _opened(piece, unclosed)
+        if opened is None:
+            yield piece
+            continue
+        kind = opened[1].lower()
+        skipped, size = list[_Piece](), 0
+        end: re.Match[str] | None = None
+        while not end and size < _MOST_HIDDEN and len(skipped) < _MOST_PIECES:
+            skip = following()
+            if skip is None:
+                break
+            skipped.append(skip)
+            if skip.name == "dt" and kind != "!--":
+                break
+            size += len(skip.html)
+            end = _HIDING_ENDS[kind].search(skip.html)
+        if end is None:
+            unclosed.add(kind)
+            replayed.extendleft(reversed(skipped))
+            replayed.appendleft(piece)
+            continue
+        last = skipped.pop().html
+        hidden.addresses += sum(len(_ADDRESS.findall(each.html)) for each in skipped)
+        hidden.addresses += len(_ADDRESS.findall(last, 0, end.start()))
+        yield _Piece(piece.name, piece.html[: opened.start()])
+        replayed.appendleft(_Piece("", last[end.end() :]))
+
+
+def _opened(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
+    """Find what begins outside of a title or note, and does not end within its piece."""
+    if piece.name == "dd" or not _HIDING.search(piece.html):
+        return None
+    at = 0
+    if text_ends := _TEXT_ENDS.get(piece.name):
+        end = text_ends.search(piece.html)
+        at = end.end() if end else len(piece.html)
+    while found := _HIDING.search(piece.html, at):
+        if found[1].lower() in unclosed:
+            at = found.end()
+        elif end := _HIDING_ENDS[found[1].lower()].search(piece.html, found.start() + 2):
+            at = end.end()
+        else:
+            return found
+    return None
+
+
+def _joined_notes(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
+    """Join what is one text: links in a note of a ``<DT>`` item, anchors without an address."""
+    name, held, size = "", list[str](), 0
+    is_item = has_link = False
+    for piece in pieces:
+        in_note = name == "dd" and is_item and has_link
+        if not piece.name or (piece.name == "a" and (in_note or not _HREF.search(piece.html))):
+            if size < MAX_PIECE:
+                held.append(piece.html)
+                size += len(piece.html)
+            continue
+        yield _Piece(name, "".join(held))
+        if piece.name == "dt":
+            is_item, has_link = True, False
+        elif piece.name == "a":
+            has_link = True
+        elif piece.name != "dd":
+            is_item = has_link = False
+        name, held, size = piece.name, [piece.html], len(piece.html)
+    yield _Piece(name, "".join(held))
+
+
+def _batch(pieces: Iterator[_Piece]) -> list[_Piece]:
+    batch, size = [], 0
+    for piece in islice(pieces, _BATCH_PIECES):
+        batch.append(piece)
+        size += len(piece.html)
+        if size > _BATCH_CHARACTERS:
+            break
+    return batch
+
+
+def _parsed(pieces: list[_Piece]) -> list[Tag]:
+    """Parse each of these: all as one document, and apart if one of them affects another."""
+    texts = [_with_text_escaped(_up_to_its_end(piece)) for piece in pieces]
+    soup = _soup("".join(f"<{_ITEM}>{text}</{_ITEM}>" for text in texts))
+    found = soup.body.find_all(_ITEM, recursive=False) if soup.body else []
+    elements = [
+        element
+        for item, piece in zip(found, pieces, strict=False)
+        if (element := _element(item, piece)) is not None
+    ]
+    if len(found) == len(elements) == len(pieces):
+        return elements
+    return [_parsed_alone(piece, text) for piece, text in zip(pieces, texts, strict=True)]
+
+
+def _parsed_alone(piece: _Piece, text: str) -> Tag:
+    """Parse one piece. Where a quote is not closed its tag ends at the first ``>``."""
+    tag, _, rest = text.partition(">")
+    for repaired in (text, f'{tag}">{rest}', f"{tag}'>{rest}"):
+        soup = _soup(f"<{_ITEM}>{repaired}")
+        element = _element(soup.body.find(_ITEM) if soup.body else None, piece)
+        if element is not None:
+            return element
+    return _soup(f"<{piece.name}>").find(piece.name) or Tag(name=piece.name)
+
+
+def _element(item: Tag | None, piece: _Piece) -> Tag | None:
+    """Return the element that an item begins with, if it is the one of its piece."""
+    first = item.contents[0] if item and item.contents else None
+    if not isinstance(first, Tag) or first.name != piece.name:
+        return None
+    return item if piece.name == "dd" else first
+
+
+def _soup(html: str) -> BeautifulSoup:
+    return BeautifulSoup(html, "lxml", multi_valued_attributes=None)
+
+
+def _up_to_its_end(piece: _Piece) -> str:
+    """Cut a link or heading at its end tag; what follows is not part of it."""
+    end = _TEXT_ENDS.get(piece.name)
+    found = end.search(piece.html) if end else None
+    return piece.html[: found.start()] if found else piece.html
+
+
+def _with_text_escaped(html: str) -> str:
+    """Escape the ``<`` of what is no markup, and the ``&`` of what is no reference."""
+    if "&" in html:
+        html = _BARE_AMPERSAND.sub("&amp;", html)
+    if html.count("<") < 2:
+        return html
+    html = _PAGE_TAG.sub("", html)
+    names = frozenset(_NAMES.findall(html.lower()))
+    last_comment = html.rfind("-->")
+    is_link = html[:2].lower() == "<a"
+
+    def is_markup(found: re.Match[str]) -> bool:
+        comment, slash, name, rest, closed = found.groups()
+        if comment or not name:
+            return bool(comment) and last_comment >= found.end()
+        if found.start() == 0 or not closed:
+            return found.start() == 0
+        name = name.lower()
+        if name in _KNOWN:
+            return not (is_link and name == "a")
+        has_other_tag = (name if slash else f"/{name}") in names
+        return name != _ITEM and (has_other_tag or rest.endswith("/"))
+
+    return _MARKUP.sub(lambda found: found[0] if is_markup(found) else f"&lt;{found[0][1:]}", html)
