@@ -19,6 +19,7 @@ from archiver.services.supervision import kept_going
 if TYPE_CHECKING:
     from archiver.crawl.context import CrawlContext
     from archiver.crawl.shared_hosts import SharedHosts
+    from archiver.net.given_cookies import GivenCookies
     from archiver.services.access import AccessControl
     from archiver.services.archives import Archives
     from archiver.services.articles import Articles
@@ -116,7 +117,7 @@ class App:
         )
         recorder = Recorder(self.db, self.store)
         throttle = Throttle(settings, shared=self.shared_hosts)
-        fetcher = Fetcher(settings)
+        fetcher = Fetcher(settings, cookies=self.given_cookies)
         renderer = Renderer(Means(settings, fetcher, throttle, recorder), LearnedHosts(self.db))
         for close in (derive.stop, fetcher.close, renderer.stop):
             self._stack.push_async_callback(close)
@@ -131,6 +132,13 @@ class App:
             renderer=renderer,
             hosts=self.shared_hosts,
         )
+
+    @cached_property
+    def given_cookies(self) -> "GivenCookies":
+        """The user's cookies; ``_work_with_servers`` reads them where the index has them."""
+        from archiver.net.given_cookies import GivenCookies
+
+        return GivenCookies(None if self.db.machine else self.settings.data)
 
     @cached_property
     def shared_hosts(self) -> "SharedHosts | None":
@@ -462,13 +470,14 @@ async def open_app(
 async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
     """Upload segments to the object store, and follow what other machines configure."""
     if app.shared_hosts:
-        from archiver.services.shared_copies import shared_cookies
+        from archiver.services.given_cookies import CookieKeeping
 
         keep_up = partial(app.shared_hosts.keep_up, app.context.throttle.rest)
         await stack.enter_async_context(kept_going(keep_up, "shared-hosts"))
-        cookies = shared_cookies(app.settings, app.db)
-        await cookies.fetch()
-        await stack.enter_async_context(kept_going(cookies.keep_fetching, "cookies"))
+        keeping = CookieKeeping(app.settings.data, app.db)
+        app.given_cookies.hold(await keeping.content())
+        follow = partial(keeping.keep_following, app.given_cookies.hold)
+        await stack.enter_async_context(kept_going(follow, "cookies"))
     if app.uploading:
         stack.push_async_callback(app.uploading.finish)
         for task in (app.uploading.watch, app.uploading.upload):

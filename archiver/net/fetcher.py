@@ -52,11 +52,16 @@ class Turn(Protocol):
 class Fetcher:
     """The network side of one process; an async context manager."""
 
-    def __init__(self, settings: Settings, resolver: AbstractResolver | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        resolver: AbstractResolver | None = None,
+        cookies: GivenCookies | None = None,
+    ) -> None:
         self._settings = settings
         self.guard = AddressGuard(settings.allow_networks)
         self.resolver = GuardedResolver(self.guard, resolver)
-        self._cookies = GivenCookies(settings.data)
+        self._cookies = cookies or GivenCookies(settings.data)
         self._requests = Requests(
             self.guard,
             {

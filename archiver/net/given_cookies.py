@@ -6,38 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from archiver.kept_file import KeptFile, Mark
-from archiver.wire.cookies import Cookie, cookies_for, read_cookies, write_cookies
+from archiver.wire.cookies import Cookie, cookies_for, read_cookies
 
 NAME: Final = "cookies.txt"
 MOST_BYTES: Final = 16 << 20
 LOOK_SECONDS: Final = 1.0
 """So much later another process's change is heard of."""
-
-
-class CookieFile:
-    """``cookies.txt`` of an archive, mode 0600. Blocking.
-
-    Args:
-        data: directory of the archive.
-    """
-
-    def __init__(self, data: Path) -> None:
-        self._file = KeptFile(data / NAME)
-
-    def mark(self) -> Mark | None:
-        """What the file looks like from outside; None if there is none."""
-        return self._file.mark()
-
-    def read(self) -> list[Cookie]:
-        """What it holds; none where there is no file."""
-        return cookies_in(self._file.read(MOST_BYTES))
-
-    def change(self, change: Callable[[list[Cookie]], list[Cookie]]) -> list[Cookie]:
-        """Write what ``change`` makes of what it holds, and say what that is."""
-        with self._file.alone():
-            after = change(self.read())
-            self._file.write(write_cookies(after).encode())
-        return after
 
 
 def cookies_in(content: bytes | None) -> list[Cookie]:
@@ -46,17 +20,24 @@ def cookies_in(content: bytes | None) -> list[Cookie]:
 
 
 class GivenCookies:
-    """Says which of them go with a request; a change is heard of within a second.
+    """Selects the user's cookies for a request.
 
-    ``clock`` is for tests.
+    Args:
+        data: the data directory, whose ``cookies.txt`` is read again within a second after a
+            change; None if the owner passes the content to ``hold``.
+        clock: for tests.
     """
 
-    def __init__(self, data: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        self._file = CookieFile(data)
+    def __init__(self, data: Path | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._file = KeptFile(data / NAME) if data else None
         self._clock = clock
         self._mark: Mark | None = None
         self._cookies: list[Cookie] = []
         self._looked_at = -LOOK_SECONDS
+
+    def hold(self, content: bytes | None) -> None:
+        """Use the cookies of this file content from now on."""
+        self._cookies = cookies_in(content)
 
     def field_for(self, url: str, led_by: Collection[str]) -> str:
         """The ``Cookie`` field for a request; empty where none goes with it.
@@ -65,9 +46,10 @@ class GivenCookies:
             url: that is requested.
             led_by: the hosts that led to it, from the one that a person asked.
         """
-        if self._clock() >= self._looked_at + LOOK_SECONDS:
+        if self._file and self._clock() >= self._looked_at + LOOK_SECONDS:
             self._looked_at = self._clock()
             mark = self._file.mark()  # one look at a folder: it costs no more than a request's URL
             if mark != self._mark:
-                self._mark, self._cookies = mark, self._file.read()
+                self._mark = mark
+                self.hold(self._file.read(MOST_BYTES))
         return cookies_for(url, self._cookies, time.time(), led_by) if self._cookies else ""

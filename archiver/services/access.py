@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Final
 from unicodedata import category
 
-from archiver.access.file import AccessFile
+from archiver.access.file import NAME, read_access, write_access
 from archiver.access.passwords import hash_password, is_password
 from archiver.config import Settings
 from archiver.errors import ConfigurationError, IndexUnavailable, InputError
 from archiver.index.database import Database
+from archiver.kept_file import KeptFile
 from archiver.logs import get_log
 from archiver.model.access import Access, Scope, Session, Token
-from archiver.services.access_keeping import keeping_of
+from archiver.services.user_files import SECRET, UserFile, user_file
 
 SESSION_SECONDS: Final = 30 * 86400
 BEGINS: Final = "arc_"
@@ -30,7 +31,8 @@ LONGEST_PASSWORD: Final = 1024
 LONGEST_NAME: Final = 100
 MOST_TOKENS: Final = 100
 MOST_SESSIONS: Final = 100
-"""Of more the one that was not seen for the longest ends."""
+"""The session that was not used for the longest ends when there are more."""
+MOST_BYTES: Final = 1 << 20
 LOOK_SECONDS: Final = 1.0
 """So much later another process's change is heard of."""
 SEEN_SECONDS: Final = 3600
@@ -41,12 +43,17 @@ log = get_log(__name__)
 
 
 def has_password(data: Path) -> bool:
-    """Whether a password is kept for the archive in that folder. Blocking.
+    """Return whether ``access.json`` of a data directory has a password; blocking.
 
     Raises:
-        ConfigurationError: what is kept can't be read.
+        ConfigurationError: the file can't be read.
     """
-    return AccessFile(data).read().password is not None
+    return _read_file(data).password is not None
+
+
+def _read_file(data: Path) -> Access:
+    path = data / NAME
+    return read_access(KeptFile(path).read(MOST_BYTES), str(path))
 
 
 def is_loopback(host: str) -> bool:
@@ -58,14 +65,14 @@ def is_loopback(host: str) -> bool:
 
 
 class AccessControl:
-    """Knows who may come in. What is kept is in a file that commands change, too.
+    """Password, tokens and sessions. Commands in other processes can change them.
 
     Args:
         data: directory of the archive.
-        configured: the password that the settings give, which counts instead of the one kept.
-        db: the index, which keeps it where machines share that.
-        host: what the service listens on. If others reach that, nobody comes in once the password
-            is taken away, where otherwise everybody would.
+        configured: the password from the settings; it replaces the stored one.
+        db: the index; on a server it stores the password, tokens and sessions.
+        host: the address that the service listens on. If other machines can reach it, removing the
+            password locks everybody out; otherwise everybody gets in.
     """
 
     def __init__(
@@ -76,10 +83,12 @@ class AccessControl:
         *,
         db: Database | None = None,
     ) -> None:
-        self._keeping, file = keeping_of(data, db)
+        self._file: UserFile = user_file(data, NAME, db)
+        self._secret = user_file(data, SECRET, db)
         self._configured = configured
         self._is_open_to_others = not is_loopback(host)
-        self._access = file.read()
+        self._is_known = db is None or not db.machine
+        self._access = _read_file(data) if self._is_known else Access()
         self._mark: object = self
         self._looked = -LOOK_SECONDS
         self._guesses = asyncio.Semaphore(_GUESSES_AT_ONCE)
@@ -90,7 +99,8 @@ class AccessControl:
     @property
     def is_locked(self) -> bool:
         """Whether it takes a password to come in."""
-        return self._is_open_to_others or self.keys_hang_on is not None
+        is_open = self._is_known and self.keys_hang_on is None
+        return self._is_open_to_others or not is_open
 
     @property
     def is_configured(self) -> bool:
@@ -120,14 +130,23 @@ class AccessControl:
             return
         self._looked = now
         try:
-            if await self._keeping.mark() != self._mark:
-                self._take(*await self._keeping.look())
+            mark = await self._file.mark()
+            if mark != self._mark:
+                self._take(read_access(await self._file.read(), self._file.place), mark)
         except (ConfigurationError, IndexUnavailable) as error:
             log.warning("who may come in can't be read; it stays as it was", reason=str(error))
 
-    async def common_secret(self, own: bytes) -> bytes:
-        """What all who serve this archive sign with; ``own`` where there is nothing yet."""
-        return await self._keeping.secret(own)
+    async def signing_secret(self, fallback: bytes) -> bytes:
+        """Return the secret that all machines sign with: the fallback if there is none yet."""
+        found = fallback
+
+        def rewrite(held: bytes | None) -> bytes | None:
+            nonlocal found
+            found = held or fallback
+            return None if held else found
+
+        await self._secret.change(rewrite)
+        return found
 
     async def is_password(self, given: str) -> bool:
         """Whether that is the password."""
@@ -266,12 +285,21 @@ class AccessControl:
             log.warning("when somebody was here can't be written down", reason=str(error))
 
     async def _change(self, change: Callable[[Access], Access]) -> None:
-        self._take(*await self._keeping.change(change))
+        after = Access()
+
+        def rewrite(held: bytes | None) -> bytes | None:
+            nonlocal after
+            before = read_access(held, self._file.place)
+            after = change(before)
+            return write_access(after) if after != before else None
+
+        mark = await self._file.change(rewrite)
+        self._take(after, mark)
 
     def _take(self, access: Access, mark: object) -> None:
         if access.password != self._access.password:
             self._right = b""
-        self._access, self._mark = access, mark
+        self._access, self._mark, self._is_known = access, mark, True
 
     def _refuse_configured(self) -> None:
         if self._configured is not None:

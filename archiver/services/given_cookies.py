@@ -3,13 +3,18 @@
 Their values are never shown, logged, exported or written into WARC files.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from archiver.errors import InputError
-from archiver.net.given_cookies import MOST_BYTES, CookieFile, cookies_in
-from archiver.wire.cookies import MOST_COOKIES, Cookie, read_cookies
+from archiver.index.database import Database
+from archiver.net.given_cookies import MOST_BYTES, NAME, cookies_in
+from archiver.services.user_files import user_file
+from archiver.wire.cookies import MOST_COOKIES, Cookie, read_cookies, write_cookies
+
+FOLLOW_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +45,30 @@ class CookiesTaken:
 
 
 class CookieKeeping:
-    """The cookies of an archive. Blocking."""
+    """The user's cookies of an archive; on a server all machines use the same.
 
-    def __init__(self, data: Path) -> None:
-        self._file = CookieFile(data)
+    Args:
+        data: the data directory.
+        db: the index, if it is open.
+    """
 
-    def take(self, content: bytes) -> CookiesTaken:
+    def __init__(self, data: Path, db: Database | None = None) -> None:
+        self._file = user_file(data, NAME, db)
+
+    async def keep_following(self, hold: Callable[[bytes | None], None]) -> None:
+        """Pass the content to ``hold`` now and after each change; never return."""
+        mark: object = self
+        while True:
+            if (now := await self._file.mark()) != mark:
+                hold(await self.content())
+                mark = now
+            await asyncio.sleep(FOLLOW_SECONDS)
+
+    async def content(self) -> bytes | None:
+        """Return the cookies as a file in Netscape's format; None if there are none."""
+        return await self._file.read()
+
+    async def take(self, content: bytes) -> CookiesTaken:
         """Keep the cookies of a file in Netscape's format, in the place of those alike.
 
         Raises:
@@ -61,14 +84,17 @@ class CookieKeeping:
                 "There is no cookie in this file. It is to be a cookies.txt in Netscape's format: "
                 "seven fields to a line, between tabs, as curl and yt-dlp read it."
             )
-        self._file.change(lambda before: _merged(before, found))
+        await self._change(lambda before: _merged(before, found))
         return CookiesTaken(len(found), tuple(refused))
 
-    def list(self) -> list[NamedCookie]:
-        """What is kept, by host and name, without values."""
-        return _by_host(self._file.read())
+    async def list(self) -> list[NamedCookie]:
+        """Return the cookies by host and name, without values."""
+        found = sorted(
+            map(_named, cookies_in(await self.content())), key=lambda each: (each.host, each.name)
+        )
+        return [*found]
 
-    def remove(self, host: str) -> int:
+    async def remove(self, host: str) -> int:
         """Forget the cookies of a host and those beneath it; how many that were.
 
         Raises:
@@ -77,19 +103,17 @@ class CookieKeeping:
         wanted = host.strip().lower().removeprefix(".")
         gone: list[Cookie] = []
 
-        def without(before: list[Cookie]) -> list[Cookie]:
+        def without(before: Sequence[Cookie]) -> list[Cookie]:
             gone.extend(each for each in before if _is_of(each.host, wanted))
             return [each for each in before if each not in gone]
 
-        self._file.change(without)
+        await self._change(without)
         if not gone:
             raise InputError("No cookie is kept for {host}.", host=host)
         return len(gone)
 
-
-def named_in(content: bytes | None) -> list[NamedCookie]:
-    """What such a file holds, by host and name, without values."""
-    return _by_host(cookies_in(content))
+    async def _change(self, change: Callable[[Sequence[Cookie]], Sequence[Cookie]]) -> None:
+        await self._file.change(lambda held: write_cookies(change(cookies_in(held))).encode())
 
 
 def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
@@ -100,10 +124,6 @@ def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
 
 def _is_of(host: str, wanted: str) -> bool:
     return host == wanted or host.endswith(f".{wanted}")
-
-
-def _by_host(found: Sequence[Cookie]) -> list[NamedCookie]:
-    return sorted(map(_named, found), key=lambda each: (each.host, each.name))
 
 
 def _named(cookie: Cookie) -> NamedCookie:

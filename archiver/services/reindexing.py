@@ -32,7 +32,6 @@ from archiver.index import (
     rebuild_scratch,
     recorded_seeds,
     seeds,
-    shared_files,
     waiting,
     writers,
 )
@@ -52,8 +51,8 @@ from archiver.services.reindex_losses import (
     require_same_entries,
     require_segments,
 )
-from archiver.services.shared_copies import write_copies
 from archiver.services.stretches import MOST, stretches
+from archiver.services.user_files import carry_over_user_files, remove_user_files
 from archiver.store.machine import machine_of
 from archiver.store.segments import SegmentStore
 from archiver.warc.record import Record
@@ -125,7 +124,6 @@ async def reindex(
             if old:
                 await _write_owed(old, store)
                 await write_owed(old, receipts_of(settings.data))
-                await _write_copies(old, settings.data)
             new = await _open_to_fill(now.beside())
             try:
                 report = await _build_index(
@@ -139,6 +137,7 @@ async def reindex(
                 if not accept_missing and old:
                     require_readable(report.unreadable)
                     await require_same_entries(old, new)
+                await carry_over_user_files(old, new, settings.data)
             except RecordsMissing:
                 await new.close()
                 await asyncio.to_thread(now.beside().remove)
@@ -147,6 +146,8 @@ async def reindex(
                 await new.close()
         await asyncio.to_thread(now.replace)
         await asyncio.to_thread(settle_index, settings, now)
+        if now.dialect.is_shared:
+            await asyncio.to_thread(remove_user_files, settings.data)
     return report
 
 
@@ -291,7 +292,6 @@ async def _carry_over(old: Database, new: Database) -> int:
         async with new.write() as conn:
             await recorded_seeds.restore(conn, unrecorded, unrecorded=True)
     await _carry_over_feeds(old, new)
-    await _carry_over_files(old, new)
     count = 0
     async for seeds_open in stretches(old, waiting.open_seeds):
         async with new.write() as conn:
@@ -314,21 +314,6 @@ async def _carry_over_feeds(old: Database, new: Database) -> None:
             async with new.write() as conn:
                 await followed_feeds.note_items(conn, url, items, now=state.checked_at)
             after = items[-1]
-
-
-async def _carry_over_files(old: Database, new: Database) -> None:
-    """Take along what machines share; a folder has copies of it."""
-    async with old.read() as conn:
-        found = await shared_files.all_of(conn)
-    async with new.write() as conn:
-        for name, content in found.items() if conn.dialect.is_shared else ():
-            await shared_files.put(conn, name, content)
-
-
-async def _write_copies(old: Database, data: Path) -> None:
-    async with old.read() as conn:
-        found = await shared_files.all_of(conn)
-    await asyncio.to_thread(write_copies, data, found)
 
 
 async def _enqueue_again(conn: AsyncConnection, found: list[waiting.OpenSeed]) -> int:

@@ -15,16 +15,13 @@ from archiver.formats.subscription_list import (
 )
 from archiver.index import followed_feeds
 from archiver.index.database import Database
-from archiver.kept_file import KeptFile
 from archiver.model.subscription import Followed, Subscription
 from archiver.services.feed_looks import FeedLooks
 from archiver.services.given_links import clean_tags
-from archiver.services.shared_copies import FEEDS, SharedCopy
+from archiver.services.user_files import FEEDS, user_file
 from archiver.urls.parse import parse_url
 from archiver.urls.pasted import with_scheme
 
-MOST_HELD = 16 * MOST_BYTES
-"""Bytes of the file: what is added may fill a sixteenth of it, and what moves makes it longer."""
 CLAIM_SECONDS = 600
 """After it another machine may look at a feed that one of them was to look at."""
 _Change = Callable[[list[Subscription]], list[Subscription]]
@@ -34,8 +31,7 @@ class Subscriptions:
     """The feeds of an archive."""
 
     def __init__(self, data: Path, db: Database, looks: FeedLooks) -> None:
-        self._file = KeptFile(data / FEEDS, mode=0o644)
-        self._copy = SharedCopy(self._file, db, MOST_HELD)
+        self._file = user_file(data, FEEDS, db)
         self._db = db
         self._looks = looks
 
@@ -176,31 +172,31 @@ class Subscriptions:
         return looked
 
     async def _change(self, change: _Change) -> list[Subscription]:
-        async with self._copy.changing():
-            return await asyncio.to_thread(self._change_file, change)
+        after: list[Subscription] = []
 
-    async def _held(self) -> list[Subscription]:
-        await self._copy.fetch()
-        return await asyncio.to_thread(self._read)
-
-    def _change_file(self, change: _Change) -> list[Subscription]:
-        with self._file.alone():
-            before = self._read()
+        def rewrite(content: bytes | None) -> bytes | None:
+            nonlocal after
+            before = self._parse(content)
             after = change(before)
             if len(after) > MOST_FEEDS:
                 raise InputError("{most} feeds are the most.", most=MOST_FEEDS)
-            if after != before:
-                self._file.write(_written(after, is_more=len(after) > len(before)))
-            return after
+            if after == before:
+                return None
+            return _written(after, is_more=len(after) > len(before))
 
-    def _read(self) -> list[Subscription]:
-        held = self._file.read(MOST_HELD)
+        await self._file.change(rewrite)
+        return after
+
+    async def _held(self) -> list[Subscription]:
+        return await asyncio.to_thread(self._parse, await self._file.read())
+
+    def _parse(self, content: bytes | None) -> list[Subscription]:
         try:
-            return read_subscriptions(held, FEEDS) if held is not None else []
+            return read_subscriptions(content, FEEDS) if content is not None else []
         except UnreadableFile as error:
             raise ConfigurationError(
-                f"{self._file.path} can't be read ({error}) Put back what was there, or delete it: "
-                "then no feed is followed."
+                f"{self._file.place} can't be read ({error}) Put back what was there, or delete "
+                "it: then no feed is followed."
             ) from error
 
 

@@ -41,6 +41,7 @@ def build_app(
     routes: Iterable[web.RouteDef] = ROUTES,
     limits: ServerLimits | None = None,
     worded: Mapping[str, Wording] | None = None,
+    secret: bytes | None = None,
 ) -> web.Application:
     """Return the application over a runtime, which the caller opens and closes.
 
@@ -49,6 +50,7 @@ def build_app(
         routes: all there are; a test may serve others behind the same middleware.
         limits: what one client may take of the service.
         worded: the languages that there are, by their tags; those of ours, where it is left out.
+        secret: the key that signs; read from the data directory where it is left out.
 
     Raises:
         ConfigurationError: the archive's secret file is not ours.
@@ -65,7 +67,7 @@ def build_app(
         ),
         client_max_size=FORM_BYTES,
     )
-    _furnish(app, runtime)
+    _furnish(app, runtime, secret or load_secret(runtime.settings.data))
     app[WORDINGS] = worded or wordings()
     app[LIMITS] = limits or ServerLimits()
     app.on_response_prepare.append(middleware.add_headers)
@@ -84,8 +86,7 @@ def _expectant(route: web.RouteDef) -> web.RouteDef:
     return web.RouteDef(route.method, route.path, route.handler, options)
 
 
-def _furnish(app: web.Application, runtime: App) -> None:
-    secret = load_secret(runtime.settings.data)
+def _furnish(app: web.Application, runtime: App, secret: bytes) -> None:
     app[RUNTIME] = runtime
     app[SIGNER] = Signer(secret, runtime.access.keys_hang_on)
     app[PERMISSIONS] = Permissions(app[SIGNER], has_password=runtime.access.is_locked)

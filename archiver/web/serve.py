@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import secrets
 import signal
 import socket
 import sys
@@ -18,7 +19,7 @@ from archiver.services.access import has_password, is_loopback
 from archiver.web.app import build_app
 from archiver.web.limits import ServerLimits
 from archiver.web.server import BoundedRunner
-from archiver.web.signing import keep_secret, load_secret
+from archiver.web.signing import SECRET_BYTES
 
 _WHICH = "`archiver verify` names them"
 _BACKLOG = 128
@@ -53,9 +54,9 @@ async def serve(settings: Settings) -> None:
         stop = _stop_on_signals()
         limits = ServerLimits().fit_to_machine()
         async with open_app(settings, serve=True, connections=limits.files) as runtime:
-            await _share(runtime)
+            secret = await _shared_secret(runtime)
             await runtime.crawling.prove_browser()
-            runner = BoundedRunner(build_app(runtime, limits=limits), limits)
+            runner = BoundedRunner(build_app(runtime, limits=limits, secret=secret), limits)
             try:
                 await runner.setup()
                 for each in filter(None, (listening, second)):
@@ -86,20 +87,18 @@ def refuse_open_doors(settings: Settings) -> None:
         _refuse_open_door(settings, is_locked=is_locked)
 
 
-async def _share(runtime: App) -> None:
-    """Have the password, the sessions and the secret of all who serve this archive.
+async def _shared_secret(runtime: App) -> bytes | None:
+    """Return the secret that all machines sign with; None if this is the only machine.
 
     Raises:
         ConfigurationError: as ``refuse_open_doors``.
     """
     settings, access = runtime.settings, runtime.access
-    if settings.index:
-        await access.refresh()
-        _refuse_open_door(settings, is_locked=access.keys_hang_on is not None)
-        own = await asyncio.to_thread(load_secret, settings.data)
-        common = await access.common_secret(own)
-        if common != own:
-            await asyncio.to_thread(keep_secret, settings.data, common)
+    if not settings.index:
+        return None
+    await access.refresh()
+    _refuse_open_door(settings, is_locked=access.keys_hang_on is not None)
+    return await access.signing_secret(secrets.token_bytes(SECRET_BYTES))
 
 
 def _refuse_open_door(settings: Settings, *, is_locked: bool) -> None:

@@ -8,10 +8,9 @@ from base64 import urlsafe_b64encode
 from pathlib import Path
 
 from archiver.errors import ConfigurationError
-from archiver.kept_file import KeptFile
 
 _FILE = "secret"
-_SECRET_BYTES = 32
+SECRET_BYTES = 32
 _MAC_BYTES = 16
 
 
@@ -35,17 +34,12 @@ def load_secret(data: Path) -> bytes:
         data.mkdir(parents=True, exist_ok=True)
         _create(path)
     secret = path.read_bytes()
-    if len(secret) != _SECRET_BYTES:
+    if len(secret) != SECRET_BYTES:
         raise ConfigurationError(
-            f"{path} does not hold the {_SECRET_BYTES} bytes it should: "
+            f"{path} does not hold the {SECRET_BYTES} bytes it should: "
             "delete it to have a new one made, which signs everyone out."
         )
     return secret
-
-
-def keep_secret(data: Path, secret: bytes) -> None:
-    """Have the secret of others who serve this archive."""
-    KeptFile(data / _FILE).write(secret)
 
 
 def _create(path: Path) -> None:
@@ -54,7 +48,7 @@ def _create(path: Path) -> None:
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(_SECRET_BYTES))
+            file.write(secrets.token_bytes(SECRET_BYTES))
             file.flush()
             os.fsync(file.fileno())
         path.hardlink_to(fresh)

@@ -58,7 +58,8 @@ async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_anoth
     settings = Settings(
         data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, render="always"
     )
-    CookieKeeping(settings.data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
+    cookie = f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n"
+    await CookieKeeping(settings.data).take(cookie.encode())
 
     async with open_app(settings) as runtime:
         assert not runtime.crawling.browser_problem
@@ -94,7 +95,8 @@ async def test_they_go_with_nothing_that_a_page_asks_for_to_which_another_site_l
     settings = Settings(
         data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, render="always"
     )
-    CookieKeeping(settings.data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
+    cookie = f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n"
+    await CookieKeeping(settings.data).take(cookie.encode())
 
     async with open_app(settings) as runtime:
         await runtime.entries.save([brought], source=source_of(f"{elsewhere}/feed"))

@@ -67,10 +67,11 @@ def leads(live):
 
 
 @pytest.fixture
-def settings(tmp_path):
+async def settings(tmp_path):
     """Those of an archive with a cookie for one of the two sites."""
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
-    CookieKeeping(settings.data).take(f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n".encode())
+    cookie = f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n"
+    await CookieKeeping(settings.data).take(cookie.encode())
     return settings
 
 

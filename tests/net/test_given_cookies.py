@@ -54,7 +54,7 @@ def everything_in(directory):
 async def test_they_go_with_requests_and_into_no_file_and_no_log(
     crawling, live, keeping, members, tmp_path, caplog
 ):
-    keeping.take(cookie())
+    await keeping.take(cookie())
     caplog.set_level("DEBUG")
 
     async with crawling() as crawl:
@@ -76,7 +76,7 @@ async def test_they_go_with_requests_and_into_no_file_and_no_log(
 async def test_what_a_page_of_another_host_needs_is_asked_for_without_them(
     crawling, live, keeping, members
 ):
-    keeping.take(cookie())
+    await keeping.take(cookie())
     elsewhere = live.origin.replace("127.0.0.1", "localhost")
     live.put("/hostile", f'<img src="{live.url("/pixel.png")}"><p>A page of another site.')
 
@@ -91,19 +91,19 @@ async def test_what_a_page_of_another_host_needs_is_asked_for_without_them(
 async def test_others_see_the_host_and_the_name_and_nobody_but_the_owner_reads_the_file(
     keeping, tmp_path
 ):
-    keeping.take(cookie() + cookie("theme", "dark", "other.example"))
+    await keeping.take(cookie() + cookie("theme", "dark", "other.example"))
 
-    assert [(each.host, each.name) for each in keeping.list()] == [
+    assert [(each.host, each.name) for each in await keeping.list()] == [
         ("127.0.0.1", "session"),
         ("other.example", "theme"),
     ]
-    assert SECRET not in repr(keeping.list())
+    assert SECRET not in repr(await keeping.list())
     assert stat.S_IMODE((tmp_path / "data" / "cookies.txt").stat().st_mode) == 0o600
 
 
 async def test_what_is_removed_is_sent_no_more(crawling, live, keeping, members):
-    keeping.take(cookie())
-    assert keeping.remove("127.0.0.1") == 1
+    await keeping.take(cookie())
+    assert await keeping.remove("127.0.0.1") == 1
 
     async with crawling(retries=0) as crawl:
         await crawl.queue(live.url("/members"))
@@ -111,10 +111,10 @@ async def test_what_is_removed_is_sent_no_more(crawling, live, keeping, members)
 
     assert members == {"/members": ""}
     with pytest.raises(InputError, match="No cookie is kept"):
-        keeping.remove("127.0.0.1")
+        await keeping.remove("127.0.0.1")
 
 
 @pytest.mark.parametrize("content", [b"", b"id=1; Path=/", b"\xff\xfe\0\0", b"# Netscape\n"])
-def test_a_file_without_cookies_is_refused(keeping, content):
+async def test_a_file_without_cookies_is_refused(keeping, content):
     with pytest.raises(InputError, match="no cookie"):
-        keeping.take(content)
+        await keeping.take(content)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.access.file import NAME, AccessFile
+from archiver.access.file import NAME, read_access
 from archiver.errors import InputError
 from archiver.model.access import Scope
 from archiver.services import access as module
@@ -99,7 +99,7 @@ async def test_a_session_is_over_after_its_time(control, tmp_path, monkeypatch):
     session = await control.begin_session("x")
     monkeypatch.setattr(module, "SESSION_SECONDS", 0)
     assert not await control.is_session(session)
-    assert AccessFile(tmp_path).read().sessions
+    assert read_access((tmp_path / NAME).read_bytes(), NAME).sessions
 
 
 @pytest.mark.parametrize("typed", ["a good\tpass phrase", "two lines\nof it", "a bell \a rings"])

@@ -9,7 +9,7 @@ from aiohttp import web
 from archiver.errors import ConfigurationError, InputError, NotFound
 from archiver.model.listing import ListingQuery
 from archiver.services.reindexing import reindex
-from archiver.services.shared_copies import FEEDS as NAME
+from archiver.services.user_files import FEEDS as NAME
 
 YESTERDAY = datetime.now(UTC) - timedelta(days=1)
 

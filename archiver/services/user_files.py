@@ -1,0 +1,128 @@
+"""User settings: password and tokens, followed feeds, cookies.
+
+Each is a small file in the data directory. If the index is on a server, each is a row of the index
+instead, so all machines use the same settings and a data directory has none of its own.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Protocol
+
+from archiver.access import file as access_file
+from archiver.index import shared_files
+from archiver.index.database import Database
+from archiver.kept_file import PRIVATE, KeptFile
+from archiver.net import given_cookies
+
+FEEDS: Final = "feeds.opml"
+SECRET: Final = "secret"  # noqa: S105 - a file name
+"""The key of session cookies and signed addresses."""
+MOST_BYTES: Final = 64 << 20
+_MODES: Final = {access_file.NAME: PRIVATE, given_cookies.NAME: PRIVATE, FEEDS: 0o644}
+
+Rewrite = Callable[[bytes | None], bytes | None]
+"""Gets the content, None if there is none; returns the new content, None to change nothing."""
+
+
+class UserFile(Protocol):
+    """A file of user settings, read and written as a whole.
+
+    Attributes:
+        place: where it is, for messages.
+    """
+
+    place: str
+
+    async def mark(self) -> object:
+        """Return a value that differs after each change."""
+
+    async def read(self) -> bytes | None:
+        """Return the content; None if there is none."""
+
+    async def change(self, rewrite: Rewrite) -> object:
+        """Replace the content while nobody else can, and return the new mark."""
+
+
+class _FileInFolder:
+    def __init__(self, file: KeptFile) -> None:
+        self._file = file
+        self.place = str(file.path)
+
+    async def mark(self) -> object:
+        return await asyncio.to_thread(self._file.mark)
+
+    async def read(self) -> bytes | None:
+        return await asyncio.to_thread(self._file.read, MOST_BYTES)
+
+    async def change(self, rewrite: Rewrite) -> object:
+        return await asyncio.to_thread(self._change, rewrite)
+
+    def _change(self, rewrite: Rewrite) -> object:
+        with self._file.alone():
+            after = rewrite(self._file.read(MOST_BYTES))
+            if after is not None:
+                self._file.write(after)
+            return self._file.mark()
+
+
+class _RowInIndex:
+    def __init__(self, db: Database, name: str) -> None:
+        self._db = db
+        self._name = name
+        self.place = f"The row {name!r} of the table shared_file"
+
+    async def mark(self) -> object:
+        async with self._db.read() as conn:
+            return await shared_files.revision_of(conn, self._name)
+
+    async def read(self) -> bytes | None:
+        async with self._db.read() as conn:
+            found = await shared_files.find(conn, self._name)
+        return found.content if found else None
+
+    async def change(self, rewrite: Rewrite) -> object:
+        async with self._db.write() as conn:
+            found = await shared_files.find(conn, self._name)
+            after = rewrite(found.content if found else None)
+            if after is not None:
+                return await shared_files.put(conn, self._name, after)
+            return found.revision if found else None
+
+
+def user_file(data: Path, name: str, db: Database | None = None) -> UserFile:
+    """Return a file of user settings by its name."""
+    if db is not None and db.machine:
+        return _RowInIndex(db, name)
+    return _FileInFolder(KeptFile(data / name, mode=_MODES.get(name, PRIVATE)))
+
+
+async def carry_over_user_files(old: Database | None, new: Database, data: Path) -> None:
+    """Copy the user settings into a new index, or from an index on a server into the folder."""
+    found = await asyncio.to_thread(_in_folder, data)
+    if old and old.dialect.is_shared:
+        async with old.read() as conn:
+            found = await shared_files.all_of(conn)
+    if new.dialect.is_shared:
+        async with new.write() as conn:
+            for name, content in found.items():
+                await shared_files.put(conn, name, content)
+    else:
+        await asyncio.to_thread(_write_to_folder, data, found)
+
+
+def _in_folder(data: Path) -> dict[str, bytes]:
+    read = {name: KeptFile(data / name).read(MOST_BYTES) for name in _MODES}
+    return {name: content for name, content in read.items() if content is not None}
+
+
+def _write_to_folder(data: Path, found: dict[str, bytes]) -> None:
+    for name, mode in _MODES.items():
+        if name in found:
+            KeptFile(data / name, mode=mode).write(found[name])
+
+
+def remove_user_files(data: Path) -> None:
+    """Delete the files in the folder after their content was copied to an index; blocking."""
+    for name in _MODES:
+        (data / name).unlink(missing_ok=True)

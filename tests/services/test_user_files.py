@@ -1,0 +1,43 @@
+import asyncio
+
+import pytest
+
+from archiver.index.database import Database
+from archiver.services.user_files import FEEDS, carry_over_user_files, user_file
+
+
+@pytest.fixture
+async def db(tmp_path):
+    opened = await Database.open(tmp_path / "archive.sqlite3")
+    yield opened
+    await opened.close()
+
+
+async def test_of_concurrent_changes_none_is_lost(tmp_path):
+    def add(number):
+        return lambda held: (held or b"") + f"{number} ".encode()
+
+    await asyncio.gather(*(user_file(tmp_path, FEEDS).change(add(each)) for each in range(40)))
+
+    found = await user_file(tmp_path, FEEDS).read()
+    assert sorted(map(int, found.split())) == [*range(40)]
+    assert {each.name for each in tmp_path.iterdir()} == {FEEDS, "feeds.lock"}
+
+
+async def test_a_change_has_another_mark_and_nothing_to_change_has_not(tmp_path):
+    file = user_file(tmp_path, "access.json")
+    assert await file.read() is None
+    before = await file.mark()
+
+    after = await file.change(lambda _: b"x")
+
+    assert before != after == await file.mark() == await file.change(lambda _: None)
+    assert (tmp_path / "access.json").stat().st_mode & 0o777 == 0o600
+
+
+async def test_files_stay_in_the_folder_when_a_file_index_is_rebuilt(db, tmp_path):
+    await user_file(tmp_path, FEEDS).change(lambda _: b"<opml/>")
+
+    await carry_over_user_files(db, db, tmp_path)
+
+    assert await user_file(tmp_path, FEEDS).read() == b"<opml/>"
