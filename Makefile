@@ -13,7 +13,7 @@ export PATH := $(PATH):/usr/sbin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve install test test-cluster lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
+.PHONY: docs help serve install test test-cluster lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -41,6 +41,9 @@ format: $(VENV)/.installed-dev  ## format and mend what can be mended
 
 texts: $(VENV)/.installed-dev  ## bring the catalogues of archiver/locales/ up to date with the source
 	@.ci/texts $(BIN) archiver/locales
+
+docs: $(VENV)/.installed-dev  ## regenerate docs/settings.md, docs/cli.md and the routes in docs/api.md
+	$(BIN)/python -m docs.generate
 
 bench: $(VENV)/.installed-dev  ## our crawl beside its two ancestors; ARGS="--urls 100000"
 	$(BIN)/python -m benchmarks.crawl $(ARGS)

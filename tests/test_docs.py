@@ -1,45 +1,22 @@
 """What the docs say of settings, commands, routes, formats and files is what the program does."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from aiohttp.test_utils import TestServer
-from click import Command, Context, Group
 
 from archiver.app import open_app
-from archiver.cli.main import cli
-from archiver.config import SETTINGS, Settings
+from archiver.config import Settings
 from archiver.formats.importers import IMPORTERS
 from archiver.services.export_kinds import EXPORTS
 from archiver.web.app import build_app
-from archiver.web.routes import ROUTES
+from docs.generate import PAGES as GENERATED
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 FORMATS = ROOT / "docs" / "formats.md"
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-
-
-def setting_row(name: str) -> str:
-    field = SETTINGS[name]
-    default = "none" if field.default in (None, ()) else f"`{field.default}`"
-    if isinstance(field.default, bool):
-        default = "yes" if field.default else "no"
-    flag, variable = f"--{name.replace('_', '-')}", f"ARCHIVER_{name.upper()}"
-    return f"| `{flag}` | `{variable}` | {default} | {field.description} |"
-
-
-def commands(group: Group, path: str) -> Iterator[str]:
-    context = Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if isinstance(command, Group):
-            yield from commands(command, f"{path} {name}")
-        elif isinstance(command, Command):
-            yield f"{path} {name}"
 
 
 def data_patterns() -> list[re.Pattern[str]]:
@@ -51,26 +28,9 @@ def data_patterns() -> list[re.Pattern[str]]:
     return [re.compile(re.sub(r"<\w+>|\\\*", "[^/]+", re.escape(each))) for each in paths]
 
 
-def test_the_table_of_settings_is_that_of_the_settings():
-    rows = [line for line in OPERATIONS.splitlines() if line.startswith("| `--")]
-
-    assert rows == [setting_row(name) for name in SETTINGS]
-
-
-def test_every_command_is_in_the_readme():
-    assert [each for each in commands(cli, "archiver") if f"`{each}" not in README] == []
-
-
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")
-def test_every_route_is_in_the_readme(route):
-    path = re.sub(r"\{(\w+):[^{}]*(?:\{[^{}]*\})?[^{}]*\}", r"{\1}", route.path)
-
-    if path.startswith("/api/v1/"):
-        assert "/api/v1/…" in README
-    elif path.startswith("/web/"):
-        assert "/web/{timestamp}{modifier}/{url}" in README
-    else:
-        assert f"`{route.method} {path}`" in README
+@pytest.mark.parametrize("name", GENERATED)
+def test_generated_reference_pages_are_current(name):
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == GENERATED[name]()
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
@@ -83,7 +43,6 @@ def test_every_export_form_is_in_the_table_of_forms(kind):
     row = f"| `{kind.key}` | {kind.name} | {kind.holds} |"
 
     assert row in FORMATS.read_text(encoding="utf-8")
-    assert f"`{kind.suffix}`" in README
 
 
 @pytest.mark.sqlite("files of an index")

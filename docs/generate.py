@@ -1,0 +1,96 @@
+"""Generator of the reference pages: settings.md, cli.md and the routes in api.md.
+
+Run ``python -m docs.generate`` (or ``make docs``) after changing a setting, a command or a route.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+from aiohttp import web
+
+from archiver.cli.main import cli
+from archiver.config import SETTINGS
+from archiver.web.routes import ROUTES
+
+DOCS = Path(__file__).parent
+BEGIN, END = "<!-- begin: generated routes -->\n", "<!-- end: generated routes -->\n"
+
+
+def settings() -> str:
+    """Return docs/settings.md."""
+    lines = [
+        "# Settings",
+        "",
+        "Generated from `archiver/config.py`. Every setting is a command line flag and an",
+        "environment variable. A flag wins over its variable, and both win over the default.",
+        "Lists are separated by commas or spaces.",
+        "",
+        "| flag | variable | default | meaning |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name, setting in SETTINGS.items():
+        flag, variable = f"--{name.replace('_', '-')}", f"ARCHIVER_{name.upper()}"
+        default = "none" if setting.default in (None, ()) else f"`{setting.default}`"
+        if isinstance(setting.default, bool):
+            default = "yes" if setting.default else "no"
+        lines.append(f"| `{flag}` | `{variable}` | {default} | {setting.description} |")
+    return "\n".join(lines) + "\n"
+
+
+def commands() -> str:
+    """Return docs/cli.md."""
+    pages = [*_commands(cli, "archiver")]
+    index = [f"- [`{path}`](#{path.replace(' ', '-')}): {_first(each)}" for path, each in pages]
+    parts = [
+        "# Command line",
+        "Generated from `archiver COMMAND --help`. Every command also takes the [settings]"
+        + "(settings.md) that concern it; `archiver COMMAND --help-settings` lists them.",
+        "\n".join(index),
+        *(f"## {path}\n\n```text\n{_help(path, each)}\n```" for path, each in pages),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def api() -> str:
+    """Return docs/api.md with its table of routes replaced."""
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    before, _, rest = page.partition(BEGIN)
+    after = rest.partition(END)[2]
+    rows = ["| route | does |", "| --- | --- |", *map(_row, ROUTES)]
+    return before + BEGIN + "\n".join(rows) + "\n" + END + after
+
+
+PAGES: dict[str, Callable[[], str]] = {"settings.md": settings, "cli.md": commands, "api.md": api}
+
+
+def _commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from _commands(command, f"{path} {name}")
+        elif command:
+            yield f"{path} {name}", command
+
+
+def _first(command: click.Command) -> str:
+    return (command.help or "").partition("\n")[0]
+
+
+def _help(path: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=path, max_content_width=90, terminal_width=90)
+    return command.get_help(context).replace("\b\n", "")
+
+
+def _row(route: web.RouteDef) -> str:
+    path = re.sub(r"\{(\w+):[^{}]*(?:\{[^{}]*\})?[^{}]*\}", r"{\1}", route.path)
+    doc = inspect.getdoc(route.handler) or ""
+    return f"| `{route.method} {path}` | {doc.partition(chr(10))[0]} |"
+
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page(), encoding="utf-8")
