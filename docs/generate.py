@@ -46,8 +46,7 @@ def commands() -> str:
     index = [f"- [`{path}`](#{path.replace(' ', '-')}): {_first(each)}" for path, each in pages]
     parts = [
         "# Command line",
-        "Generated from `archiver COMMAND --help`. Every command also takes the [settings]"
-        + "(settings.md) that concern it; `archiver COMMAND --help-settings` lists them.",
+        "Generated from `archiver COMMAND --help`. Commands also take [settings](settings.md).",
         "\n".join(index),
         *(f"## {path}\n\n```text\n{_help(path, each)}\n```" for path, each in pages),
     ]
