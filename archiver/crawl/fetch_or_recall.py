@@ -43,7 +43,7 @@ LEAST_REST = 2.0
 """A host that wants more rest than this, in seconds, is waited for on disk."""
 LEAST_REST_WITHIN_A_PAGE = 10.0
 """What a page needs is waited for longer than that, and is missing then: others want its place."""
-SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json")
+SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json", "application/feed+json")
 
 
 async def fetch(context: CrawlContext, asked: Outgoing, *, unhurried: bool = False) -> Obtained:

@@ -130,6 +130,7 @@ async def open_links(
     memory_bytes: int,
     skip: int = 0,
     choices: Choices = NO_CHOICES,
+    url: str = "",
 ) -> AsyncIterator[LinkFile]:
     """Read a file of links from where it stands, in a child that may use so much memory.
 
@@ -139,11 +140,12 @@ async def open_links(
         memory_bytes: address space of the child.
         skip: how many links to pass over first.
         choices: what is chosen for all of them.
+        url: where the file was fetched from, for relative links in it.
 
     Raises:
         UnreadableFile: the file is empty, or of a kind that is not read.
     """
-    arguments = str(memory_bytes), str(skip), choices.write(), name
+    arguments = str(memory_bytes), str(skip), choices.write(), name, url
     process = await asyncio.create_subprocess_exec(
         *child_command("archiver.derive.link_file_worker", *arguments),
         stdin=asyncio.subprocess.PIPE,

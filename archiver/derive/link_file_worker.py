@@ -1,6 +1,6 @@
 """A child that reads one file of links: bytes on its standard input, seeds on its output.
 
-Run as ``python -m archiver.derive.link_file_worker MEMORY_BYTES SKIP CHOICES NAME``, CHOICES as
+Run as ``python -m archiver.derive.link_file_worker MEMORY_BYTES SKIP CHOICES NAME URL``, CHOICES as
 ``model.choices`` writes them. It first says what kind of file it is, or why it can't be read; then
 come batches, and an empty one at the end.
 """
@@ -45,12 +45,14 @@ def main() -> None:
     """Read to the end, or until the other side closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory, skip = int(sys.argv[1]), int(sys.argv[2])
-    choices, name = Choices.read(sys.argv[3]), sys.argv[4]
+    choices, name, url = Choices.read(sys.argv[3]), sys.argv[4], sys.argv[5]
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     gc.set_threshold(*COLLECT)
     try:
-        file = GivenFile(sys.stdin.buffer, name, spool=_spooled, columns_as=choices.columns)
+        file = GivenFile(
+            sys.stdin.buffer, name, spool=_spooled, columns_as=choices.columns, url=url
+        )
         importer = importer_of(file)
         if importer.says_all_tags:
             choices = choices.with_tags_stated()

@@ -1,123 +1,149 @@
-"""The items of a feed as links: RSS of any version, Atom, JSON Feed."""
+"""Items of feeds as links: RSS and Atom with feedparser, JSON Feed with the standard library."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
+from importlib import import_module
+from io import BytesIO
+from typing import Any
+from urllib.parse import urljoin
 
+from archiver.errors import UnreadableFile
 from archiver.formats.charset import HEAD_BYTES, decode_head
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
+from archiver.formats.json_values import JsonText
 from archiver.formats.kept_pages import MOST_PAGE
-from archiver.formats.row_importers import json_importer
-from archiver.formats.rows import Row, first_of, text_of
-from archiver.formats.xml_events import Element, elements, is_xml
+from archiver.formats.row_importers import bookmarks_of
+from archiver.formats.rows import Row, first_of, names_of, text_of
+from archiver.formats.xml_events import is_xml, xml_text
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
 
-_ITEMS = frozenset({"item", "entry"})
-_DATES = ("published", "pubdate", "date", "created", "updated", "modified", "issued")
-_SAID_ONCE = frozenset({"title", *_DATES})
-_ARTICLE = ("encoded", "content", "description")
-"""What may hold the whole article, the surest first."""
+MOST_CHARACTERS = 32 << 20
+"""Of an RSS or Atom feed: feedparser holds all of it."""
+_DATES = ("published", "created", "updated")
 _HAS_PARAGRAPHS = re.compile(
     r"<(?:p|div|h[1-6]|ul|ol|table|blockquote|pre|figure)\b", re.IGNORECASE
 )
-_MARKUP = frozenset({"content", "summary", "description", "encoded", "title"})
-_TAGS = frozenset({"category", "subject", "tag"})
+_TAKEN = frozenset({"title", "link", "links", "tags", "content", "guidislink", "author"})
+_DERIVED = ("_detail", "_parsed")
+"""Ends of the names that feedparser gives to what it reads from another field."""
 _RSS_NAMESPACE = re.compile(
     r"""["'](?:http://purl\.org/rss/1\.0/|http://my\.netscape\.com/rdf/simple/0\.9/)\s*["']"""
 )
 """The whole of it: Zotero's RDF names a module of RSS, which begins the same."""
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}:", re.IGNORECASE)
 _MOST_KEPT = 2000
-_HTML_TYPES = frozenset({"html", "text/html"})
 _MOST_OF_A_NAME = 20
+_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
 _JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    item: _Item | None = None
-    around: list[str] = []
-    for element in elements(file):
-        if element.name in _ITEMS and not around:
-            if element.is_end and item:
-                yield item.bookmark()
-                item = None
-            elif not element.is_end:
-                item = _Item(element)
-        elif item and not element.is_end:
-            around.append(element.name)
-        elif item and around:
-            around.pop()
-            item.take_within(element, around[0]) if around else item.take(element)
+    feedparser = import_module("feedparser")  # takes long, and most files are no feeds
+    # It takes text for the name of a file, or for a URL to be requested: never give it a string.
+    feed = feedparser.parse(
+        BytesIO(_whole(file).encode()),
+        response_headers={
+            "content-type": "application/xml; charset=utf-8",
+            "content-location": file.url,
+        },
+        resolve_relative_uris=False,  # in articles: they are read like any page
+        sanitize_html=False,  # likewise
+    )
+    base = file.url or _base_of(dict(feed.feed))
+    for entry in feed.entries:
+        yield _item(dict(entry), base)
 
 
-class _Item:
-    """What is told of one item."""
+def _whole(file: GivenFile) -> str:
+    pieces, room = [], MOST_CHARACTERS
+    for piece in xml_text(file):
+        room -= len(piece)
+        if room < 0:
+            raise UnreadableFile(
+                "{name} is a feed of more than {most} MB. Split it into several files.",
+                name=file.name,
+                most=MOST_CHARACTERS >> 20,
+            )
+        pieces.append(piece)
+    return "".join(pieces)
 
-    def __init__(self, element: Element) -> None:
-        self._links = {"about": element.attributes.get("about", "")}
-        self._values: dict[str, list[str]] = {}
-        self._tags: list[str] = []
-        self._articles: dict[str, str] = {}
 
-    def take(self, element: Element) -> None:
-        """Take an element within the item."""
-        text = element.text.strip()
-        if element.name == "link" and (rel := element.attributes.get("rel", "alternate")):
-            self._link(rel, element.attributes.get("href", "") or text)
-        elif element.name in ("guid", "id"):
-            is_link = text.startswith(("http://", "https://"))
-            self._links.setdefault("id", text if is_link else "")
-            self._say(element.name, text)
-        elif element.name in _TAGS:
-            self._tags.append(element.attributes.get("term") or text)
-        elif text:
-            self._article(element, text)
-            self._say(element.name, text[:_MOST_KEPT])
-        elif address := element.attributes.get("url") or element.attributes.get("href"):
-            # What comes with the item, such as a recording or a picture.
-            self._say(element.name, address)
+def _base_of(feed: Mapping[str, Any]) -> str:
+    """Return where a feed says that it is, or the site that it is of."""
+    own = (each.get("href", "") for each in feed.get("links", ()) if each.get("rel") == "self")
+    return first_of((*own, str(feed.get("link", ""))))
 
-    def take_within(self, element: Element, around: str) -> None:
-        """Take an element within such an element of the item: a name of its author, a picture."""
-        value = element.text.strip() or element.attributes.get("url", "")
-        if around not in _MARKUP:
-            self._say(around if element.name == "name" else f"{around} {element.name}", value)
 
-    def _article(self, element: Element, text: str) -> None:
-        """Keep what is HTML and longer than the source record has room for, once for each name."""
-        name, is_other = element.name, element.attributes.get("type", "html") not in _HTML_TYPES
-        if name in _ARTICLE and len(text) > _MOST_KEPT and not is_other and is_article(text):
-            self._articles.setdefault(name, text)
-
-    def _link(self, rel: str, address: str) -> None:
-        if rel not in self._links:
-            self._links[rel] = address
-        if rel != "alternate" or self._links[rel] != address:
-            self._say(f"link {rel}", address)
-
-    def _say(self, name: str, text: str) -> None:
-        values = self._values.setdefault(name, [])
-        if text and text not in values and len(values) < _MOST_OF_A_NAME:
-            values.append(text)
-
-    def bookmark(self) -> Bookmark:
-        """The item as a link."""
-        row = Row(
-            {name: _one_or_all(name, values) for name, values in self._values.items() if values}
+def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
+    links: dict[str, list[str]] = {}
+    for each in entry.get("links", ()):
+        _add(links.setdefault(each.get("rel", "alternate"), []), each.get("href", ""))
+    identifier = str(entry.get("id", ""))
+    url = first_of(
+        (
+            *links.get("alternate", ())[:1],
+            str(entry.get("link", "")),
+            *links.get("via", ())[:1],
+            identifier if identifier.startswith(("http://", "https://")) else "",
         )
-        for name in _SAID_ONCE & self._values.keys():
-            row.put(f"more {name}", self._values[name][1:])
-        url = first_of(self._links.get(each, "") for each in ("alternate", "about", "via", "id"))
-        return row.bookmark(
-            url,
-            title=row.text("title"),
-            added_at=row.moment(*_DATES),
-            tags=tuple(dict.fromkeys(filter(None, (each.strip() for each in self._tags)))),
-            page=first_of(self._articles.get(each, "") for each in _ARTICLE),
-        )
+    )
+    article = _article(entry)
+    fields = {name: _said(value) for name, value in entry.items() if _is_said(name)}
+    if not article:
+        fields["content"] = _said(entry.get("content"))
+    if fields.get("summary") in (article[:_MOST_KEPT], fields.get("content")):
+        fields["summary"] = ""
+    row = Row({name: value for name, value in fields.items() if value})
+    for rel, addresses in links.items():
+        others = [each for each in addresses if each != url]
+        if others:
+            row.put(f"link {rel}", others[0] if len(others) == 1 else others)
+    if identifier == url:
+        row.drop("id")
+    return row.bookmark(
+        _absolute(url, base),
+        title=text_of(entry.get("title")),
+        added_at=row.moment(*_DATES),
+        tags=names_of([each.get("term") for each in entry.get("tags", ()) if each.get("term")]),
+        page=article,
+    )
+
+
+def _is_said(name: str) -> bool:
+    return name not in _TAKEN and not name.endswith(_DERIVED)
+
+
+def _said(value: Any) -> str | list[str]:
+    """Return what a field says, for the source record: a text, or the names of several things."""
+    if isinstance(value, Mapping):
+        parts = (text_of(value.get(each)) for each in ("name", "email", "url", "href", "value"))
+        return " ".join(dict.fromkeys(filter(None, parts)))
+    if isinstance(value, list):
+        found: list[str] = []
+        for each in value:
+            _add(found, "".join(_said(each)))
+        return found[0] if len(found) == 1 else found
+    return text_of(value).strip()[:_MOST_KEPT]
+
+
+def _add(found: list[str], text: str) -> None:
+    if text and text not in found and len(found) < _MOST_OF_A_NAME:
+        found.append(text)
+
+
+def _article(entry: Mapping[str, Any]) -> str:
+    """Return the article that comes with an item, if it is longer than a source record holds."""
+    contents: Iterable[Any] = (*entry.get("content", ()), entry.get("summary_detail") or {})
+    for each in contents:
+        text = text_of(each.get("value"))
+        if each.get("type") in _HTML_TYPES and len(text) > _MOST_KEPT and is_article(text):
+            return text
+    return ""
 
 
 def is_article(text: str) -> bool:
@@ -125,24 +151,44 @@ def is_article(text: str) -> bool:
     return len(text) <= MOST_PAGE and _HAS_PARAGRAPHS.search(text) is not None
 
 
-def _one_or_all(name: str, values: list[str]) -> str | list[str]:
-    return values[0] if len(values) == 1 or name in _SAID_ONCE else values
+def _read_json(file: GivenFile) -> Iterator[Bookmark]:
+    base = file.url
+
+    def items() -> Iterator[Any]:
+        nonlocal base
+        for name, value in JsonText(file).members("items"):
+            if name in ("items", ""):
+                yield value
+            elif name in ("feed_url", "home_page_url"):
+                base = base or text_of(value)
+
+    return bookmarks_of(items(), lambda row: _json_item(row, base))
 
 
-def _json_item(row: Row) -> Bookmark:
+def _json_item(row: Row, base: str) -> Bookmark:
     own = row.text("externalurl")
     article = text_of(row.peek("contenthtml"))
     is_long = len(article) > _MOST_KEPT and is_article(article)
     if is_long:
         row.drop("contenthtml")
+    address = own or row.text("url")
     return row.bookmark(
-        own or row.text("url", "id"),
+        _absolute(address, base) or row.text("id"),
         title=row.text("title"),
         note=row.text("summary"),
         added_at=row.moment("datepublished", "datemodified"),
         tags=row.names("tags"),
         page=article if is_long else "",
     )
+
+
+def _absolute(address: str, base: str) -> str:
+    """Return an address as it is from the feed's; as it stands where that is unknown."""
+    is_relative = address and base and not _SCHEME.match(address)
+    try:
+        return urljoin(base, address) if is_relative else address
+    except ValueError:
+        return address
 
 
 def _is_json_feed(file: GivenFile) -> bool:
@@ -162,12 +208,12 @@ FEED = Importer(
     ("rss", "atom", "xml"),
     marked("any feed: its items become links"),
 )
-JSON_FEED = json_importer(
+JSON_FEED = Importer(
     "JSON Feed",
     _is_json_feed,
-    _json_item,
-    origin=marked("any JSON Feed: its items become links"),
-    within="items",
+    _read_json,
+    ("json",),
+    marked("any JSON Feed: its items become links"),
 )
 
 FORMS = frozenset({FEED.name, JSON_FEED.name})

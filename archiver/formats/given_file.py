@@ -39,6 +39,7 @@ class GivenFile:
         name: as the person knows it; a hint, and part of messages.
         spool: makes a stream seekable, for kinds whose table of contents is at the end.
         columns_as: what columns of a table say, where a person has said so.
+        url: where it was fetched from, against which relative links are resolved; empty for others.
 
     Attributes:
         lists: which a reader has met beside bookmarks, where its kind tells of them.
@@ -52,8 +53,10 @@ class GivenFile:
         *,
         spool: Spool = in_memory,
         columns_as: Mapping[str, ColumnRole] | None = None,
+        url: str = "",
     ) -> None:
         self.name = name
+        self.url = url
         self.columns_as = columns_as or {}
         self.head = _read_head(source)
         if is_packed(self.head):

@@ -19,8 +19,10 @@ from archiver.formats.refusal import is_binary
 MOST_TEXT = 16 << 20
 """Characters kept of one element's own text: an article in CDATA is one."""
 MOST_DEPTH = 1000
-_REFERENCE = re.compile(r"&([a-zA-Z][a-zA-Z0-9]{1,31});")
-_HALF = re.compile(r"&[a-zA-Z0-9]{0,32}\Z")
+_REFERENCE = re.compile(
+    r"(?P<begin><!\[CDATA\[)|(?P<end>\]\]>)|&(?:(?P<name>[a-zA-Z][a-zA-Z0-9]{1,31});|(?P<code>#))?"
+)
+_HALF = re.compile(r"(?:&[a-zA-Z0-9]{0,32}|<!?\[?[CDAT]{0,5}|\]{1,2})\Z")
 _OWN = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
@@ -51,7 +53,7 @@ def elements(file: GivenFile) -> Iterator[Element]:
     parser = etree.XMLParser(
         target=_Target(found), recover=True, huge_tree=True, no_network=True, encoding="utf-8"
     )
-    for chunk in _without_entities(file):
+    for chunk in xml_text(file):
         try:
             parser.feed(chunk.encode())
         except etree.XMLSyntaxError:
@@ -97,9 +99,25 @@ class _Target:
         """Nothing is built."""
 
 
-def _without_entities(file: GivenFile) -> Iterator[str]:
-    """The text from the root element on, references to HTML's entities as what they stand for."""
-    held = file.text[:0]
+def xml_text(file: GivenFile) -> Iterator[str]:
+    """Yield the text from the root element on, in pieces that any parser of XML reads.
+
+    References to HTML's entities become references to characters, and ``&`` alone, as in addresses
+    that nobody escaped, is escaped.
+    """
+    is_in_cdata = False
+
+    def replaced(found: re.Match[str]) -> str:
+        nonlocal is_in_cdata
+        if found["begin"] or found["end"]:
+            is_in_cdata = bool(found["begin"])
+        elif not is_in_cdata and found["name"]:
+            return _character(found[0], found["name"])
+        elif not is_in_cdata and not found["code"]:
+            return "&amp;"
+        return found[0]
+
+    held = ""
     is_first = True
     for chunk in file.chunks():
         text = held + chunk
@@ -109,14 +127,14 @@ def _without_entities(file: GivenFile) -> Iterator[str]:
         half = _HALF.search(text)
         held = text[half.start() :] if half else ""
         text = text[: half.start()] if half else text
-        yield _NOT_XML.sub("\ufffd", _REFERENCE.sub(_character, text))
-    yield held
+        yield _NOT_XML.sub("\ufffd", _REFERENCE.sub(replaced, text))
+    yield _REFERENCE.sub(replaced, held)
 
 
-def _character(reference: re.Match[str]) -> str:
-    if reference[1] in _OWN:
-        return reference[0]
-    found = html5.get(f"{reference[1]};", "\ufffd")
+def _character(reference: str, name: str) -> str:
+    if name in _OWN:
+        return reference
+    found = html5.get(f"{name};", "\ufffd")
     return "".join(f"&#{ord(each)};" for each in found)
 
 

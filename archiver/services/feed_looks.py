@@ -15,6 +15,7 @@ from archiver.formats.feed_items import FORMS, feed_title
 from archiver.index import followed_feeds, seeds
 from archiver.logs import get_log
 from archiver.model.failure import Failure
+from archiver.model.row_problems import as_message
 from archiver.model.seed import Seed
 from archiver.model.subscription import NO_FEED, FeedState, Followed, Subscription, source_of
 from archiver.urls.parse import host
@@ -113,11 +114,14 @@ class FeedLooks:
 
         Raises:
             NoFeed: it is none.
+            UnreadableFile: it has items, but none with a link that can be read.
         """
         name = host(answer.url)
         memory = self._context.settings.extract_memory_bytes
         try:
-            async with open_links(BytesIO(answer.content), name, memory_bytes=memory) as links:
+            async with open_links(
+                BytesIO(answer.content), name, memory_bytes=memory, url=answer.url
+            ) as links:
                 if links.form not in FORMS and answer.is_page and not _says_it_is_a_list(answer):
                     raise NoFeed("What {host} sends is no feed.", host=name)
                 if links.form not in FORMS:
@@ -129,6 +133,14 @@ class FeedLooks:
                 batch = await links.next_batch()
         except UnreadableFile as error:
             raise NoFeed("What {host} sends is no feed.", host=name) from error
+        if batch.rejected and not batch.seeds:
+            raise UnreadableFile(
+                "The feed of {host} has {number} items, and none has a link that can be read. "
+                "{problem}",
+                host=name,
+                number=len(batch.rejected),
+                problem=as_message(batch.rejected[0].reason),
+            )
         return batch.seeds[:MOST_ITEMS]
 
     async def _named(self, answer: FeedAnswer) -> str:

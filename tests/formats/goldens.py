@@ -1053,7 +1053,7 @@ golden(
     said(
         A,
         AT,
-        {"guid": "7", "creator": ["Ann", "Bo"], "description": "<p>about", "enclosure": B},
+        {"id": "7", "authors": ["Ann", "Bo"], "summary": "<p>about", "link enclosure": B},
         title="A & B",
         tags=("one",),
     ),

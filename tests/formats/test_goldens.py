@@ -167,11 +167,10 @@ def test_the_authors_and_other_links_of_an_entry_are_kept():
             A,
             None,
             {
+                "authors": [f"Ann {C}", "Bo"],
+                "media_thumbnail": C,
+                "content": "<p>words</p>",
                 "link enclosure": B,
-                "author": ["Ann", "Bo"],
-                "author uri": C,
-                "thumbnail": C,
-                "more title": ["Other"],
             },
             title="T",
         )
