@@ -19,7 +19,7 @@ ENTRYPOINT ["archiver"]
 CMD ["serve"]
 
 # With a Chromium for pages that need one: docker build --target browser. It needs user namespaces
-# and an init: docker run --init --security-opt seccomp=chromium.json … (see docs/operations.md).
+# and an init: docker run --init --security-opt seccomp=chromium.json … (see docs/administration.md).
 FROM plain AS browser
 USER root
 RUN apt-get update -qq \

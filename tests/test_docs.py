@@ -15,13 +15,13 @@ from docs.generate import PAGES as GENERATED
 
 ROOT = Path(__file__).parents[1]
 FORMATS = ROOT / "docs" / "formats.md"
-OPERATIONS = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+ADMINISTRATION = (ROOT / "docs" / "administration.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def data_patterns() -> list[re.Pattern[str]]:
     """The paths in the first column of the data directory's table."""
-    table = OPERATIONS.split("## The data directory")[1].split("\n\n")[1]
+    table = ADMINISTRATION.split("## The data directory")[1].split("\n\n")[1]
     paths = [
         each for row in table.splitlines() for each in re.findall("`(.*?)`", row.split("|")[1])
     ]
@@ -79,3 +79,22 @@ def test_files_of_ours_that_the_docs_name_are_there(page):
     )
 
     assert [each for each in named if not (ROOT / each).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_sections_lead_to_headings(page):
+    targets = re.findall(r"\]\(([^):#]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+
+    missing = [
+        f"{name}#{section}"
+        for name, section in targets
+        if section not in sections(page.parent / name if name else page)
+    ]
+
+    assert missing == []
+
+
+def sections(page: Path) -> set[str]:
+    """Anchors of the headings of a page, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}

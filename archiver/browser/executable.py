@@ -21,7 +21,7 @@ NAMES = (
 """The shell without windows is the same engine, at a third of the cost."""
 NO_SANDBOX = marked(
     "Chromium's sandbox can't start here: the machine, or the container, does not allow user "
-    "namespaces. See docs/operations.md."
+    "namespaces. See docs/administration.md."
 )
 _VERSION = re.compile(rb"(\d{2,4})\.\d+\.\d+\.\d+")
 _OLDEST = 120
