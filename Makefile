@@ -24,10 +24,10 @@ serve: $(VENV)/.installed  ## set everything up and serve on http://127.0.0.1:80
 install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is the command
 
 test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
-	@.ci/in-memory $(BIN)/python -m pytest $(ARGS)
+	@.ci/with-postgres $(BIN)/python -m pytest $(ARGS)
 
-test-cluster: $(VENV)/.installed-dev chromium strace iproute2 servers  ## the same with every index in PostgreSQL and all segments in an object store, and those that need servers; S3=versitygw needs Go, once
-	@.ci/with-postgres $(BIN)/python -m pytest -p tests.in_bucket -p tests.in_postgres -o norecursedirs='.*' $(ARGS) tests
+test-cluster: $(VENV)/.installed-dev chromium strace iproute2 servers  ## those that need an object store, too; S3=versitygw needs Go, once
+	@.ci/with-postgres $(BIN)/python -m pytest -o norecursedirs='.*' $(ARGS) tests/cluster
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
 	$(BIN)/ruff format --check .
@@ -60,7 +60,7 @@ install-wheel: $(VENV)/.pip  ## that wheel and what it needs, into PREFIX; with 
 check-image: wheel chromium  ## the steps of the Dockerfile, in a temporary folder
 	@where=$$(mktemp -d) && trap 'rm -rf "$$where"' EXIT \
 	&& $(MAKE) --no-print-directory install-wheel PREFIX="$$where/venv" EXTRAS=[cluster] \
-	&& "$$where/venv/bin/python" -c 'import obstore, pg8000' \
+	&& "$$where/venv/bin/python" -c 'import asyncpg, obstore' \
 	&& cd "$$where" && venv/bin/archiver --help > help && venv/bin/archiver --version \
 	&& echo https://example.invalid/ | venv/bin/archiver import - --no-crawl --data data > counts \
 	&& venv/bin/archiver list --data data \

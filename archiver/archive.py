@@ -94,7 +94,7 @@ async def open_archive(settings: Settings) -> AsyncIterator[Archive]:
 
 async def _open_database(settings: Settings, store: SegmentStore) -> Database:
     engines = await asyncio.to_thread(_open_index, settings)
-    if not engines.dialect.is_shared:
+    if not engines.is_shared:
         return Database(engines)
     machine = await asyncio.to_thread(machine_of, settings.data)
     return Database(engines, Member(store.writer, machine, settings.writer_lease))

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import obstore
-
 from archiver.index.dialect.postgres_wire import PipelinedConnection
 
 STEPS: Final = ("append", "sync", "commit", "put", "mark", "delete")

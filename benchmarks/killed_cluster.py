@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import connect
+
 from benchmarks.capture import run
 from benchmarks.crawl import crawl_settings
 from benchmarks.dying import MOMENTS, STEPS

@@ -31,9 +31,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import SaidConnection, connect
+
 from benchmarks.cluster import server_cpu
 from benchmarks.crawl import crawl_settings
 from benchmarks.own_postgres import OwnPostgres

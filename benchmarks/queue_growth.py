@@ -14,6 +14,7 @@ import statistics
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import psutil
 
@@ -85,9 +86,15 @@ async def turn(of: Queue, server: psutil.Process) -> None:
     """Lease some jobs, and end them."""
     cpu, begun = server_cpu(server), time.perf_counter()
     async with of.db.write() as conn:
-        known = await due(conn, ROOM, conn.now(), sharers=2)
+        known = await due(conn, ROOM, datetime.now(UTC), sharers=2)
         taken = await queue.lease(
-            conn, owner=OWNER, count=ROOM, each=EACH, hosts=Turns(), now=conn.now(), known=known
+            conn,
+            owner=OWNER,
+            count=ROOM,
+            each=EACH,
+            hosts=Turns(),
+            now=datetime.now(UTC),
+            known=known,
         )
         hosts = {each.entry.host for each in taken}
         await holds.hold(conn, OWNER, hosts, delay_ms=0)
@@ -95,7 +102,7 @@ async def turn(of: Queue, server: psutil.Process) -> None:
     of.leases.append((between - begun, leased - cpu, len(taken)))
     async with of.db.write() as conn:
         saved = [(each, Timestamp("20260301000000"), None) for each in taken]
-        await outcomes.end_jobs(conn, saved, conn.now())
+        await outcomes.end_jobs(conn, saved, datetime.now(UTC))
         await holds.let_go(conn, OWNER, hosts)
     of.ends.append((time.perf_counter() - between, server_cpu(server) - leased, len(taken)))
 

@@ -49,7 +49,7 @@ async def fill(
     made = [
         _capture(url, at, first + n) for n, (url, at) in enumerate(zip(urls, moments, strict=True))
     ]
-    async with database.write_much() as conn:
+    async with database.write() as conn:
         await segments.advance(conn, {SEGMENT: first + len(pages)})
         ids = await recorded_seeds.restore(
             conn,

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.dead_hosts import failure_of
 from archiver.crawl.frontier import Frontier
 from archiver.errors import StoreError
 from archiver.index import gone, oversight, queue, unrecorded
-from archiver.index.at_once import at_once
-from archiver.index.connection import AsyncConnection
 from archiver.ledger.burying import signs_of_holders
 from archiver.ledger.recovery import recover
 from archiver.logs import get_log
@@ -218,11 +217,12 @@ class Dispatcher:
                 raise
         for host in hosts:
             async with self._context.db.write() as conn:
-                await queue.put_last(conn, host, failure_of(host), now=conn.now())
+                await queue.put_last(conn, host, failure_of(host), now=datetime.now(UTC))
 
     async def _is_paused(self) -> bool:
         """Whether nothing is to be fetched for now; what was not begun is then given back."""
-        paused = await self._context.db.look(oversight.is_paused)
+        async with self._context.db.read() as conn:
+            paused = await oversight.is_paused(conn)
         if paused:
             await self._put_aside()
         return paused
@@ -263,12 +263,9 @@ class Dispatcher:
     async def _note_changes(self) -> bool:
         """Write down what was said of entries that no visit will close soon."""
         self._noted = asyncio.get_running_loop().time()
-        changed, owed = await self._context.db.look(_unwritten)
+        async with self._context.db.read() as conn:
+            changed = await unrecorded.oldest(conn, NOTES)
+            owed = await gone.owed(conn, limit=DELETIONS)
         await self._context.recorder.note(changed)
         await self._context.recorder.write_down(owed)
         return bool(changed or owed)
-
-
-async def _unwritten(conn: AsyncConnection) -> tuple[list[int], dict[int, str]]:
-    """Entries of which something is to be written down, and records that are owed."""
-    return await at_once(unrecorded.oldest(conn, NOTES), gone.owed(conn, limit=DELETIONS))

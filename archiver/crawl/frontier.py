@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from datetime import UTC, datetime
 
 from archiver.crawl.shared_hosts import SharedHosts
 from archiver.index import queue, turns
@@ -149,7 +149,8 @@ class Frontier:
             return []
         if self.shared:
             await self.shared.acquainted()
-        async with self._db.write_asking(partial(self._due, room)) as (conn, known):
+        async with self._db.write() as conn:
+            known = await self._due(room, conn)
             taken = await self._taken(conn, room, known)
             busy = await self._hold(conn, taken)
         self._settle(busy)
@@ -166,7 +167,7 @@ class Frontier:
         if self._only is not None:
             return None
         sharers = self.shared.crawlers if self.shared else 1
-        return await due(conn, room, conn.now(), sharers=sharers)
+        return await due(conn, room, datetime.now(UTC), sharers=sharers)
 
     async def _taken(self, conn: AsyncConnection, room: int, known: Due | None) -> list[Lease]:
         """Leases, had in this transaction."""
@@ -178,7 +179,7 @@ class Frontier:
                 owner=self._owner,
                 count=room,
                 busy=self._resting(),
-                now=conn.now(),
+                now=datetime.now(UTC),
             )
         return await queue.lease(
             conn,
@@ -186,7 +187,7 @@ class Frontier:
             count=room,
             each=IN_LINE * self._each,
             hosts=self._turns(),
-            now=conn.now(),
+            now=datetime.now(UTC),
             known=known,
         )
 
@@ -248,7 +249,7 @@ class Frontier:
         async with self._db.write() as conn:
             ids = [lease.job_id for lease in leases]
             await queue.requeue(
-                conn, ids, owner=self._owner, interrupted=interrupted, now=conn.now()
+                conn, ids, owner=self._owner, interrupted=interrupted, now=datetime.now(UTC)
             )
             busy = await self._hold(conn, (), without=ids)
         self._settle(busy)
@@ -267,16 +268,18 @@ class Frontier:
         if self._only is not None:
             return 0.0 if self._only else None
         if self.shared:
-            now = self._db.now()
-            at = await self._db.look(lambda conn: turns.next_free(conn, self._owner, now))
+            now = datetime.now(UTC)
+            async with self._db.read() as conn:
+                at = await turns.next_free(conn, self._owner, now)
         else:
-            at = await self._db.look(lambda conn: queue.next_due(conn, ()))
-        return None if at is None else max((at - self._db.now()).total_seconds(), 0.0)
+            async with self._db.read() as conn:
+                at = await queue.next_due(conn, ())
+        return None if at is None else max((at - datetime.now(UTC)).total_seconds(), 0.0)
 
     async def settle_only(self) -> None:
         """Forget those of ``only`` that are at an end, or had an attempt, by whichever process."""
         if self._only:
-            async with self._db.glance() as conn:
+            async with self._db.read() as conn:
                 self._only -= set(await queue.attempted(conn, sorted(self._only)[: self._room * 4]))
 
     async def _hold(

@@ -248,7 +248,7 @@ class Pipeline:
             failure = Failure(FailureKind.INTERNAL, "Something went wrong here; the log says what.")
         if failure.kind is FailureKind.TIMEOUT and (of_dead := self._timed_out(lease, failure, at)):
             return of_dead
-        again = retry_at(failure, lease, self._context.settings, self._context.db.now())
+        again = retry_at(failure, lease, self._context.settings, datetime.now(UTC))
         return VisitResult(lease.entry, at, failure=failure, retry_at=again, lease=lease)
 
     async def _bring(self, lease: Lease) -> Visit:
@@ -267,7 +267,7 @@ class Pipeline:
         if not dead.is_dead(host):
             return None
         self._dispatcher.put_last(host)
-        now = self._context.db.now()
+        now = datetime.now(UTC)
         return VisitResult(
             lease.entry, at, failure=failure, retry_at=now, lease=lease, is_put_last=True
         )

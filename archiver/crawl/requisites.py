@@ -22,7 +22,7 @@ from archiver.crawl.requisite_round import (
 from archiver.crawl.sheets import turning_rules
 from archiver.errors import FetchError
 from archiver.index import captures, gone
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Capture
 from archiver.model.failure import Failure, FailureKind

@@ -14,7 +14,6 @@ from archiver.config import Settings
 from archiver.errors import FencedOff, IndexUnavailable
 from archiver.finishing import both
 from archiver.index import holds
-from archiver.index.at_once import at_once
 from archiver.index.clock import boot_seconds
 from archiver.index.database import AsyncConnection, Database
 from archiver.logs import get_log
@@ -149,7 +148,7 @@ class SharedHosts:
 
     async def _keep_looking(self, rest: Callable[[str, float], None]) -> None:
         while True:
-            await self._look(rest, within=LOOK_SECONDS)
+            await self._look(rest)
 
     async def _keep_writing(self) -> None:
         while True:
@@ -185,17 +184,13 @@ class SharedHosts:
                 await self._look(rest)  # and this one of what hosts asked them for meanwhile
             self._known.set()
 
-    async def _look(self, rest: Callable[[str, float], None], *, within: float = 0.0) -> int:
-        crawlers, rests = await self._db.look(_what_others_do, within=within)
+    async def _look(self, rest: Callable[[str, float], None]) -> int:
+        async with self._db.read() as conn:
+            crawlers, rests = await holds.crawlers(conn), await holds.rests(conn)
         for host, left_ms in rests.items():
             rest(host, left_ms / 1000)
         self._crawlers = max(crawlers, 1)
         return crawlers
-
-
-async def _what_others_do(conn: AsyncConnection) -> tuple[int, dict[str, int]]:
-    """How many ask hosts, and for how long (ms) which of these want to be left alone."""
-    return await at_once(holds.crawlers(conn), holds.rests(conn))
 
 
 def _at_least_ms(seconds: float) -> int:

@@ -230,7 +230,7 @@ def _try_for_the_rest(context: CrawlContext, lease: Lease, page: Obtained) -> No
     """Come again for the whole page; after the last attempt what there is of it is the page."""
     message = f"{host(page.ref.url)} broke off before its answer was complete."
     failure = Failure(FailureKind.DISCONNECTED, message)
-    if retry_at(failure, lease, context.settings, context.db.now()):
+    if retry_at(failure, lease, context.settings, datetime.now(UTC)):
         raise FetchError(failure)
 
 

@@ -6,11 +6,11 @@ The record of a snapshot names those that its page brought; no list and no repla
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
 from archiver.index.answer_table import answer
 from archiver.index.bulk import among_texts, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import segment
 from archiver.model.capture import Location, RecordId
 

@@ -5,7 +5,7 @@ go in the order of the file: most keys rise with it, and are put at the end of t
 no order each take a page for themselves, which is kept in memory (``Dialect.much``).
 """
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -24,12 +24,12 @@ from sqlalchemy import (
     select,
     text,
 )
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import CreateTable
 
 from archiver.index import annotations
-from archiver.index.at_once import Result
-from archiver.index.bulk import Clash, insert_rows
-from archiver.index.connection import AsyncConnection
+from archiver.index.bulk import insert_rows
+from archiver.index.dialect import dialect_of
 from archiver.index.schema import entry, gone_entry, import_row, job
 from archiver.index.table_registry import Number, Words
 from archiver.model.importing import MOST_GIVEN, Outcome
@@ -66,15 +66,15 @@ async def put_down(conn: AsyncConnection, seeds: SeedColumns, numbers: Sequence[
         seeds.hosts,
         *annotations.columns(seeds.annotations),
     )
-    await conn.tell(CreateTable(_arriving, if_not_exists=True))
+    await conn.execute(CreateTable(_arriving, if_not_exists=True))
     await clear(conn)
     rows = [*zip(count(), *columns, strict=False)]
-    await insert_rows(conn, _arriving, ("place", "row", *_OWN), rows, Clash.ENDS)
+    await insert_rows(conn, _arriving, ("place", "row", *_OWN), rows)
 
 
-def take_out_known(conn: AsyncConnection) -> Awaitable[Result]:
-    """Begin to take out those that are entries already; gives their places once it is done."""
-    return conn.ask(_TAKE_OUT_KNOWN)
+async def take_out_known(conn: AsyncConnection) -> list[int]:
+    """Take out those that are entries already; return their places."""
+    return list((await conn.execute(_TAKE_OUT_KNOWN)).scalars())
 
 
 async def make_entries(
@@ -100,7 +100,7 @@ async def make_entries(
     """
     alike = {"first": first, "state": state.value, "sort_at": sort_at}
     alike |= {"import_id": import_id, "owed": int(owed)}
-    await conn.tell(_MAKE_AGAIN if is_any_gone else _MAKE_ENTRIES, alike)
+    await conn.execute(_MAKE_AGAIN if is_any_gone else _MAKE_ENTRIES, alike)
 
 
 async def make_jobs(
@@ -119,17 +119,17 @@ async def make_jobs(
     """
     alike = {"first": first, "first_entry": first_entry, "import_id": import_id}
     alike |= {"priority": priority, "now_s": now_ms // 1000, "now_ms": now_ms, "stamp": stamp}
-    await conn.tell(_MAKE_JOBS, alike)
+    await conn.execute(_MAKE_JOBS, alike)
 
 
 async def write_receipt(conn: AsyncConnection, import_id: int) -> None:
     """Write down that what is left was added."""
-    await conn.tell(_WRITE_RECEIPT, {"import_id": import_id})
+    await conn.execute(_WRITE_RECEIPT, {"import_id": import_id})
 
 
 async def clear(conn: AsyncConnection) -> None:
     """Take away what was put down."""
-    await conn.tell(text(conn.dialect.empties.format(_arriving.name)))
+    await conn.execute(text(dialect_of(conn).empties.format(_arriving.name)))
 
 
 def _number(name: str) -> ColumnElement[int]:
@@ -137,12 +137,9 @@ def _number(name: str) -> ColumnElement[int]:
 
 
 def _making(table: Table, made: Mapping[Column[Any], ColumnElement[Any]]) -> Insert:
-    """Makes a row of each that is left, in the order of the file.
-
-    Nothing is run behind it if it fails, so SQLite need not keep each page as it was.
-    """
+    """Makes a row of each that is left, in the order of the file."""
     rows = select(*made.values()).order_by(_arriving.c.place)
-    return insert(table).prefix_with("OR ROLLBACK", dialect="sqlite").from_select([*made], rows)
+    return insert(table).from_select([*made], rows)
 
 
 def _entries(generation: ColumnElement[int]) -> Insert:

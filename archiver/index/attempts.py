@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import exists, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import failures
 from archiver.index.bulk import among, execute_rows, given, insert_rows, over
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import attempt
 from archiver.model.failure import Failure
 from archiver.model.job import Attempt

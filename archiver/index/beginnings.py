@@ -7,8 +7,9 @@ is wanted. How much that is, is told by where the first such word lies in it and
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.connection import AsyncConnection
+from archiver.index.dialect import dialect_of
 from archiver.index.matching import is_open_ended
 from archiver.index.search_tables import search_table
 from archiver.query.tree import All, Any, Node, Not, Term
@@ -23,7 +24,7 @@ DEAR_PAGES = 500
 
 async def pages_of(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence[int]) -> int:
     """About how many pages of each part are read for some beginnings, by one of the parts."""
-    asked = conn.dialect.words.pages
+    asked = dialect_of(conn).words.pages
     begun = {phrase_of(term.text)[-1] for term in terms}
     if not (asked and begun and parts):
         return 0

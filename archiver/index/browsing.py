@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from sqlalchemy import Column, ColumnElement, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import hosts
 from archiver.index.conditions import lists_named
-from archiver.index.connection import AsyncConnection
 from archiver.index.entries import Filters
 from archiver.index.schema import entry_list, tag
 from archiver.model.job import State

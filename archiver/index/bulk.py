@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, Select, Table, bindparam
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.connection import AsyncConnection
-from archiver.index.dialect import listed_values
+from archiver.index.dialect import dialect_of, listed_values
 from archiver.index.dialect.rows import Clash, OverRows, given, insertion, over
 
 __all__ = ["Clash", "OverRows", "given", "over"]
@@ -41,10 +41,9 @@ async def insert_rows(
 async def execute_rows(
     conn: AsyncConnection, statement: OverRows, rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Run a statement over rows: a stretch is put together while the engine is at those before."""
-    for following in conn.dialect.batches(statement, rows):
-        await conn.tell_driver_sql(*following)
-    await conn.settled()
+    """Run a statement over rows."""
+    for batch in dialect_of(conn).batches(statement, rows):
+        await conn.exec_driver_sql(*batch)
 
 
 async def scalars_of(
@@ -52,7 +51,7 @@ async def scalars_of(
 ) -> list[Any]:
     """The values that a query gives over rows, one after the other; no NULL."""
     found: list[Any] = []
-    for batch in conn.dialect.batches(query, rows):
+    for batch in dialect_of(conn).batches(query, rows):
         answer = await conn.exec_driver_sql(*batch)
         found += [value for row in answer for value in row if value is not None]
     return found

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.captures import CAPTURES, to_capture
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture
 from archiver.model.capture import Capture
 

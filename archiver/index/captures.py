@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, bindparam, func, literal_column, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
-from archiver.index.at_once import at_once
 from archiver.index.bulk import (
     THESE,
     OverRows,
@@ -18,7 +18,6 @@ from archiver.index.bulk import (
     over,
     scalars_of,
 )
-from archiver.index.connection import AsyncConnection
 from archiver.index.digests import from_blob, to_blob
 from archiver.index.numbering import next_number
 from archiver.index.schema import capture, segment, withheld
@@ -96,10 +95,8 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
     """
     if not captures:
         return {}
-    known, first = await at_once(
-        segments.ids(conn, [*{each.location.segment for each in captures}]),
-        next_number(conn, capture.c.id),
-    )
+    known = await segments.ids(conn, [*{each.location.segment for each in captures}])
+    first = await next_number(conn, capture.c.id)
     rows = [_row(first + n, known[each.location.segment], each) for n, each in enumerate(captures)]
     await insert_rows(conn, capture, _NEW, rows)
     ids: dict[RecordId, int] = {}

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import jobs
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import job
 from archiver.model.job import Change, ChangeCursor
 

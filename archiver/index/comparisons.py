@@ -7,9 +7,9 @@ from what is stored.
 from collections.abc import Collection, Sequence
 
 from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among, execute_rows, given, over
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry
 
 _FRESH = given("fresh", entry.c.id, entry.c.latest, entry.c.changed)
@@ -24,7 +24,7 @@ _SETTLED = over(
 async def owe(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     """Note that these entries have another article; those with one snapshot owe nothing."""
     if entry_ids:
-        await conn.tell(
+        await conn.execute(
             update(entry)
             .where(entry.c.id.in_(among(entry_ids)), entry.c.snapshot_count > 1)
             .values(comparison_owed=1)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import Clash, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import counter
 
 ENTRIES = "entries"

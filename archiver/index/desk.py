@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from sqlalchemy import select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry
 
 

@@ -12,10 +12,10 @@ from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Row, case, delete, func, or_, select, text, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.at_once import at_once
 from archiver.index.bulk import THESE, OverRows, among, execute_rows, given, insert_rows, over
-from archiver.index.connection import AsyncConnection
+from archiver.index.dialect import dialect_of
 from archiver.index.dialect.port import WordIndex, Words
 from archiver.index.numbering import next_number
 from archiver.index.schema import counter, document, entry, search_part
@@ -73,9 +73,8 @@ class OwedDocument:
 
 async def room(conn: AsyncConnection) -> Room:
     """Where new documents go."""
-    first, there = await at_once(
-        next_number(conn, document.c.id), conn.execute(select(search_part.c.number))
-    )
+    first = await next_number(conn, document.c.id)
+    there = await conn.execute(select(search_part.c.number))
     return Room(first, frozenset(there.scalars()))
 
 
@@ -108,7 +107,7 @@ async def insert_all(
             for n, each in enumerate(made)
         ],
     )
-    words_of = conn.dialect.words.row
+    words_of = dialect_of(conn).words.row
     kept = [each.words or words_of(each.found_by) for each in made]
     await _index(conn, [(first + n, words) for n, words in enumerate(kept)], place.parts)
     await _mark(conn, [each for each in made if each.entry_id not in unchanged])
@@ -176,7 +175,7 @@ async def repay(
     if (await conn.execute(changed.where(own, counter.c.value == before))).rowcount:
         rows = [(each.document_id, *_described(found_by)) for each, found_by in made]
         await execute_rows(conn, _DESCRIBE, rows)
-        words_of = conn.dialect.words.row
+        words_of = dialect_of(conn).words.row
         await _index(conn, [(each.document_id, words_of(found_by)) for each, found_by in made])
 
 
@@ -222,7 +221,7 @@ async def _index(
             await ensure_part(conn, part)
         await execute_rows(
             conn,
-            _into(conn.dialect.words, part),
+            _into(dialect_of(conn).words, part),
             [(row_id, *words) for row_id, words in some],
         )
 
@@ -240,7 +239,7 @@ async def ensure_part(conn: AsyncConnection, part: int) -> None:
     there = await conn.execute(select(search_part.c.number).where(search_part.c.number == part))
     if there.scalar() is None:
         await insert_rows(conn, search_part, ("number",), [(part,)])
-        for statement in conn.dialect.words.ddl(part):
+        for statement in dialect_of(conn).words.ddl(part):
             await conn.execute(text(statement))
 
 

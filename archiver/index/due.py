@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from archiver.index import changes, turns
-from archiver.index.at_once import at_once
-from archiver.index.connection import AsyncConnection
 from archiver.index.fair_share import Share, fair_share
 
 
@@ -27,7 +27,7 @@ class Due:
 async def due(conn: AsyncConnection, room: int, now: datetime, *, sharers: int = 1) -> Due:
     """What is due for one of so many processes, which has so much room."""
     return Due(
-        *await at_once(
-            turns.soonest(conn), changes.next_stamp(conn, now), fair_share(conn, room, sharers)
-        )
+        await turns.soonest(conn),
+        await changes.next_stamp(conn, now),
+        await fair_share(conn, room, sharers),
     )

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, bindparam, delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import annotations, labels, list_members, tags
 from archiver.index.bulk import among, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.import_entries import mark_touched
 from archiver.index.schema import edit, edited, entry
 from archiver.index.unrecorded import mark_unrecorded

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, func, literal_column, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import annotations, failures, labels
-from archiver.index.at_once import at_once
 from archiver.index.bulk import among_texts, is_one_of_these
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import document, entry, entry_tag, in_list, snapshot, tag
 from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
@@ -96,9 +95,8 @@ async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int,
     """Entries by row id, each with the revision of its annotation."""
     if not ids:
         return {}
-    rows, carried = await at_once(
-        conn.execute(_BY_IDS, {"these": ids}), labels.of_entries(conn, ids)
-    )
+    rows = await conn.execute(_BY_IDS, {"these": ids})
+    carried = await labels.of_entries(conn, ids)
     return {
         row.id: Revised(
             _entry(row, carried[row.id]), row.revision, bool(row.unrecorded), row.generation

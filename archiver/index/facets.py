@@ -7,9 +7,9 @@ from functools import lru_cache
 from heapq import nsmallest
 
 from sqlalchemy import CompoundSelect, Integer, Select, bindparam, func, literal, select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import THESE
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Gathered, YearOf
 from archiver.index.schema import document, entry, entry_tag, tag
 from archiver.model.listing import Facet, FacetValue

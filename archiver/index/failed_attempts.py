@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import bindparam, case, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import attempts, documents, failures
 from archiver.index.bulk import among
-from archiver.index.connection import AsyncConnection
 from archiver.index.documents import NewDocument
 from archiver.index.schema import entry
 from archiver.memento.timestamps import to_timestamp

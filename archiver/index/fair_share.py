@@ -7,10 +7,9 @@ all it has room for would leave the others without work, at the beginning of a c
 from dataclasses import dataclass
 
 from sqlalchemy import Integer, bindparam, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters
-from archiver.index.at_once import at_once
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import counter, queue_host
 
 LEAST = 16
@@ -43,9 +42,8 @@ async def fair_share(conn: AsyncConnection, room: int, sharers: int) -> Share:
     """A share of what waits, for one of so many processes that has so much room."""
     if sharers < 2:
         return Share(room, room)
-    queued, hosts = await at_once(
-        conn.execute(_QUEUED), conn.execute(_IN_LINE, {"most": room * sharers})
-    )
+    queued = await conn.execute(_QUEUED)
+    hosts = await conn.execute(_IN_LINE, {"most": room * sharers})
     least = max(LEAST, room // OF_ROOM)
     waiting = (queued.scalar() or 0, hosts.scalar_one())
     return Share(*(max(each // sharers, least) for each in waiting)).within(room)

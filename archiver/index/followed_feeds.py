@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import Clash, among_texts, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, feed, feed_item, gone_entry
 from archiver.model.capture import HashUrl
 from archiver.model.subscription import FeedState

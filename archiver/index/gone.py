@@ -7,10 +7,10 @@ are taken away by ``removal``.
 from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import delete, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters
 from archiver.index.bulk import Clash, among, among_texts, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import (
     capture,
     counter,

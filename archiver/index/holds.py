@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, exists, func, null, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import Clash, among_texts, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Now
 from archiver.index.host_tables import host_hold, host_rest, host_turn
 from archiver.index.machine_tables import writer
@@ -45,7 +45,7 @@ async def let_go(conn: AsyncConnection, owner: str, hosts: Collection[str]) -> N
         stale = delete(host_hold).where(
             host_hold.c.owner.is_(None), host_hold.c.free_at_ms <= Now()
         )
-        await conn.tell(stale)
+        await conn.execute(stale)
 
 
 async def let_go_of_all(conn: AsyncConnection, owner: str) -> None:
@@ -80,7 +80,7 @@ async def end_turn(conn: AsyncConnection, owner: str, host: str, *, wait_ms: int
 
 async def note_rests(conn: AsyncConnection, rests: Mapping[str, int]) -> None:
     """Note for how long from now on hosts want to be left alone (ms)."""
-    await conn.tell(delete(host_rest).where(host_rest.c.until_ms <= Now()))
+    await conn.execute(delete(host_rest).where(host_rest.c.until_ms <= Now()))
     moment = (await conn.execute(select(Now()))).scalar_one()
     rows = [(host, moment + rest) for host, rest in sorted(rests.items())]
     await insert_rows(conn, host_rest, ("host", "until_ms"), rows, Clash.RISES)
@@ -107,4 +107,4 @@ async def crawlers(conn: AsyncConnection) -> int:
 
 async def _free(conn: AsyncConnection, *which: ColumnElement[bool]) -> None:
     free: dict[str, Any] = {"owner": null(), "free_at_ms": Now() + host_hold.c.delay_ms}
-    await conn.tell(update(host_hold).where(*which).values(free))
+    await conn.execute(update(host_hold).where(*which).values(free))

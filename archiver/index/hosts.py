@@ -3,9 +3,9 @@
 from collections.abc import Collection
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import Clash, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import host
 from archiver.query.keys import reversed_host, site_range
 

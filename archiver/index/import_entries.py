@@ -8,9 +8,9 @@ when the first one is undone; the receipts (`import_row`) tell which imports tho
 from collections.abc import Collection, Sequence
 
 from sqlalchemy import Select, bindparam, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among, among_texts
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, import_row, imports
 from archiver.model.capture import HashUrl
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from hashlib import md5
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, gone
 from archiver.index.bulk import Clash, among, among_texts, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.digests import from_blob, to_blob
 from archiver.index.schema import capture, counter, record_id_seen, stated_digest
 from archiver.model.capture import PayloadDigest, RecordId

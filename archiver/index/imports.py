@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import jobs
 from archiver.index.bulk import Clash, among, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Greatest
 from archiver.index.import_entries import has_created_any
 from archiver.index.schema import imports
@@ -157,14 +157,14 @@ async def advance(
         imports.c.lists_left_out: lists_left_out,
     }
     this = imports.c.id == import_id
-    await conn.tell(
+    await conn.execute(
         update(imports).where(this).values({column: column + by for column, by in more.items()})
     )
     if unusable:
         shown = select(imports.c.rejected_samples).where(this)
         samples = json.loads((await conn.execute(shown)).scalar_one())
         samples += [_sample(each) for each in unusable[: SAMPLES - len(samples)]]
-        await conn.tell(update(imports).where(this).values(rejected_samples=json.dumps(samples)))
+        await conn.execute(update(imports).where(this).values(rejected_samples=json.dumps(samples)))
 
 
 async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -> None:

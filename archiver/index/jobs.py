@@ -7,10 +7,10 @@ from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Row, Select, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures
 from archiver.index.bulk import among_texts
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job, snapshot
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import HashUrl, Timestamp

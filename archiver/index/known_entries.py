@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Row, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.formats.own_document import has_held, without_held
 from archiver.index import annotations, labels
 from archiver.index.bulk import among, among_texts
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job
 from archiver.model.annotation import merged_all
 from archiver.model.choices import CaptureWhen

@@ -4,11 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import Table, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import list_members, tags
-from archiver.index.at_once import at_once
 from archiver.index.bulk import OverRows, execute_rows, given, over
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, entry_tag, in_list
 
 _MOVED = given("moved", entry.c.id)
@@ -35,9 +34,8 @@ NONE = Labels()
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Labels]:
     """What each of these entries carries."""
-    of_tags, of_lists = await at_once(
-        tags.of_entries(conn, entry_ids), list_members.of_entries(conn, entry_ids)
-    )
+    of_tags = await tags.of_entries(conn, entry_ids)
+    of_lists = await list_members.of_entries(conn, entry_ids)
     return {each: Labels(of_tags.get(each, ()), of_lists.get(each, {})) for each in entry_ids}
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import hosts
 from archiver.index.conditions import lists_named
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry_list, host, tag
 from archiver.query.keys import list_key, reversed_host
 from archiver.query.spelling import distance

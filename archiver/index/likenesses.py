@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row, delete, func, literal_column, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import THESE, among, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, likeness, segment, snapshot
 from archiver.model.capture import Capture, Location
 from archiver.model.likeness import EMBLEMS, Emblems, Likeness, LikenessKind

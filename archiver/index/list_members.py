@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import bindparam, delete, func, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import lists
 from archiver.index.bulk import (
@@ -20,7 +21,6 @@ from archiver.index.bulk import (
     insert_rows,
     over,
 )
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry_list, in_list
 
 STEP = 1 << 20
@@ -124,7 +124,7 @@ async def put_new(
     ]
     if rows:
         fresh = Counter(list_id for _, list_id, _, _ in rows)
-        await _put_in(conn, rows, last, fresh=fresh, taken=Clash.ENDS)
+        await _put_in(conn, rows, last, fresh=fresh, taken=Clash.FAILS)
     return {path: Room(room.list_id, last[room.list_id]) for path, room in rooms.items()}
 
 
@@ -212,7 +212,7 @@ async def _take_out(conn: AsyncConnection, rows: _Rows) -> None:
 
 async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
     if more:
-        await conn.tell(
+        await conn.execute(
             update(entry_list)
             .where(entry_list.c.id == bindparam("list_id"))
             .values(entry_count=entry_list.c.entry_count + bindparam("more")),

@@ -1,8 +1,8 @@
 """What lies in several lists: who adds up lists must count it once."""
 
 from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.connection import AsyncConnection
 from archiver.index.list_tables import entry_list, in_list
 
 MOST_IN_SEVERAL = 200_000

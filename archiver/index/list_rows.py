@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Select, select, tuple_, union
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Gathered
 from archiver.index.entries import Filters, Place, narrowed, newest_query
 from archiver.index.schema import entry, in_list

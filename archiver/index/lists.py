@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, gone
 from archiver.index.bulk import (
@@ -20,7 +21,6 @@ from archiver.index.bulk import (
     insert_rows,
     over,
 )
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import counter, entry_list, imports
 from archiver.model.entry_list import (
     MOST_LISTS,

@@ -1,8 +1,8 @@
 """What plain looks at pages told of their hosts, read back."""
 
 from sqlalchemy import literal_column, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import snapshot
 from archiver.model.rendering import Look
 

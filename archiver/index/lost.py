@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Select, delete, exists, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import failed_attempts, removal, segments, unrecorded
 from archiver.index.bulk import among
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import answer, capture, entry, likeness, segment, snapshot, withheld
 from archiver.model.failure import Failure
 

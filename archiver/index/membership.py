@@ -11,13 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from archiver.errors import FencedOff
 from archiver.finishing import to_its_end
 from archiver.index import writers
 from archiver.index.clock import Clock, boot_seconds
-from archiver.index.connection import AsyncConnection
-from archiver.index.connections import Connections
 from archiver.index.schema import HEAD
 from archiver.logs import get_log
 
@@ -68,10 +67,10 @@ class Membership:
 
     on_lost: Callable[[], object]
 
-    def __init__(self, member: Member, connections: Connections, clock: Clock) -> None:
+    def __init__(self, member: Member, engine: AsyncEngine) -> None:
         self.member = member
-        self._connections = connections
-        self._clock = clock
+        self._engine = engine
+        self._clock = Clock()
         self._entering = asyncio.Lock()
         self._beating: asyncio.Task[None] | None = None
         self._heard = asyncio.Event()
@@ -93,7 +92,7 @@ class Membership:
 
     async def _have_row(self) -> None:
         begun = boot_seconds()
-        async with self._connections.transaction() as conn:
+        async with self._engine.begin() as conn:
             moment, self._history = await writers.enter(
                 conn,
                 self.member.name,
@@ -136,9 +135,9 @@ class Membership:
                 await asyncio.wait([self._beating])
                 if not self.error:
                     with suppress(DBAPIError):  # it is taken away once its lease is over
-                        async with self._connections.transaction() as conn:
+                        async with self._engine.begin() as conn:
                             await writers.leave(conn, self.member.name)
-        await self._connections.close()
+        await self._engine.dispose()
 
     @property
     def _is_sure(self) -> bool:
@@ -158,7 +157,7 @@ class Membership:
 
     async def _beat(self) -> None:
         begun = boot_seconds()
-        async with self._connections.glance() as conn:
+        async with self._engine.begin() as conn:
             moment = await writers.beat(conn, self.member.name, self._history)
             if moment is None:
                 await self._lose(conn)

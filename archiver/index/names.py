@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import THESE
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Gathered
 from archiver.index.matching import is_open_ended
 from archiver.index.schema import document, entry, entry_tag, tag

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hashlib import md5
 
 from sqlalchemy import Select, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import Clash, among, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, entry, need, segment, snapshot
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, compress, count, repeat
 
+from sqlalchemy.ext.asyncio import AsyncConnection
+
 from archiver.index import (
     annotations,
     arriving,
@@ -15,9 +17,7 @@ from archiver.index import (
     list_members,
     tags,
 )
-from archiver.index.at_once import at_once
 from archiver.index.bulk import insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job
 from archiver.index.turns import make_ready, to_ms
@@ -117,9 +117,8 @@ async def bring(
     await arriving.put_down(conn, firsts, [*compress(numbers, is_first)])
     tag_rows = await _tag_rows(conn, firsts, met)
     await _find_rooms(conn, firsts, met, import_id)
-    taken_out = arriving.take_out_known(conn)
+    known = {*await arriving.take_out_known(conn)}
     await _make(conn, group)
-    known = {*(await taken_out).scalars()}
     is_new = [place not in known for place in range(len(firsts))]
     await _carry(conn, firsts, is_new, group, tag_rows, met)
     each = iter(is_new)
@@ -188,13 +187,12 @@ async def insert(
 async def _next_numbers(conn: AsyncConnection, met: Met, now: datetime) -> _Numbers:
     """What the next rows are numbered with; it is asked for once in a transaction."""
     if met.numbers is None:
-        first, first_job, stamp, gone_before = await at_once(
-            next_number(conn, entry.c.id),
-            next_number(conn, job.c.id),
-            changes.next_stamp(conn, now),
-            gone.count(conn),
+        met.numbers = _Numbers(
+            await next_number(conn, entry.c.id),
+            await next_number(conn, job.c.id),
+            await changes.next_stamp(conn, now),
+            await gone.count(conn) > 0,
         )
-        met.numbers = _Numbers(first, first_job, stamp, gone_before > 0)
     return met.numbers
 
 

@@ -7,9 +7,9 @@ not mean another one by then.
 from typing import Any
 
 from sqlalchemy import Column, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, counter, document, entry, job, snapshot
 
 _KEPT = (entry.c.id, snapshot.c.id, capture.c.id, document.c.id, job.c.id)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import THESE
 from archiver.index.conditions import with_document
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import Gathered
 from archiver.index.entries import Place
 from archiver.index.schema import document, entry

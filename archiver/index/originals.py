@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import captures
 from archiver.index.bulk import (
     given,
     over,
 )
-from archiver.index.connection import AsyncConnection
 from archiver.index.digests import to_blob
 from archiver.index.schema import capture
 from archiver.model.capture import Capture, PayloadDigest

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import bindparam, null, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import changes, counters, failures, queue
-from archiver.index.at_once import at_once
 from archiver.index.bulk import execute_rows, given, is_one_of_these, over
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports, job
 from archiver.index.turns import to_ms
 from archiver.model.capture import Timestamp
@@ -75,10 +74,8 @@ async def open_jobs(conn: AsyncConnection, leases: Sequence[Lease], now: datetim
     if not leases:
         return OpenJobs(frozenset(), frozenset(), frozenset(), 0)
     owners = {lease.job_id: lease.owner for lease in leases}
-    rows, stamp = await at_once(
-        conn.execute(_THESE, {"these": [*owners]}), changes.next_stamp(conn, now)
-    )
-    found = rows.all()
+    found = (await conn.execute(_THESE, {"these": [*owners]})).all()
+    stamp = await changes.next_stamp(conn, now)
     held = {row.id for row in found if row.state == State.FETCHING}
     lost = {row.id for row in found if row.id in held and row.owner != owners[row.id]}
     saved = frozenset(row.id for row in found if row.state == State.SAVED)
@@ -160,7 +157,7 @@ async def _count_in_imports(
         if lease.import_id is not None:
             tally.setdefault(lease.import_id, [0, 0])[1 if failure else 0] += 1
     if tally:
-        await conn.tell(
+        await conn.execute(
             update(imports)
             .where(imports.c.id == bindparam("import_id"))
             .values(

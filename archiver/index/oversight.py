@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, Select, case, cast, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures, queue, turns
 from archiver.index.bulk import among, among_texts
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import HostOf, reason
 from archiver.index.schema import capture, counter, entry, job, queue_host
 from archiver.model.failure import Failure, Reason

@@ -1,8 +1,8 @@
 """The processes that hold jobs or read files: who opens the archive asks whether one is dead."""
 
 from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import imports, job
 from archiver.model.job import State
 

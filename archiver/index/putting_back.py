@@ -3,13 +3,14 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Table, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, gone, list_members, queue, tags, withheld
 from archiver.index.bulk import among, among_texts, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.removal import CAPTURES, DELETION, LISTS, TAGS, forget, renew
 from archiver.index.schema import attempt, document, entry, likeness, need, snapshot, trash
 from archiver.model.capture import HashUrl
@@ -142,7 +143,7 @@ def _without(kept: _Kept, left: Collection[int]) -> _Kept:
 async def _wait_again(conn: AsyncConnection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Queue entries anew that were waiting for their first visit."""
     waiting = [(row["id"], row["host"]) for row in rows if row["state"] == State.QUEUED]
-    await queue.enqueue(conn, waiting, priority=_BULK, now=conn.now())
+    await queue.enqueue(conn, waiting, priority=_BULK, now=datetime.now(UTC))
 
 
 def _by_entry(kept: Mapping[str, Any], wanted: Collection[int]) -> dict[int, Any]:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, and_, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import changes, counters, failures, turns
 from archiver.index.bulk import (
@@ -20,7 +21,7 @@ from archiver.index.bulk import (
     insert_rows,
     over,
 )
-from archiver.index.connection import AsyncConnection
+from archiver.index.dialect import dialect_of
 from archiver.index.dialect.functions import Greatest
 from archiver.index.due import Due, due
 from archiver.index.fair_share import Share
@@ -152,7 +153,7 @@ async def lease(
     found: list[Row[*tuple[Any, ...]]] = []
     turned: set[tuple[int, str]] = set()
     asking: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
-    asking |= {"owner": owner} if conn.dialect.is_shared else {}
+    asking |= {"owner": owner} if dialect_of(conn).is_shared else {}
     known = known or await due(conn, count, now)
     for priority in sorted(each for each, at in known.soonest.items() if at <= asking["now"]):
         if room := known.share.jobs - len(found):
@@ -171,7 +172,7 @@ async def _next_jobs(
 ) -> Sequence[Row[*tuple[Any, ...]]]:
     """Rows of ``turns.next_jobs``, as many as there is room for: of unproven hosts first."""
     asked |= {"proven": hosts.proven}
-    unproven, proven = (turns.next_jobs(conn.dialect, is_proven) for is_proven in (False, True))
+    unproven, proven = (turns.next_jobs(dialect_of(conn), is_proven) for is_proven in (False, True))
     if not hosts.proven:
         return (await conn.execute(unproven, asked | {"count": room.strangers, "each": 1})).all()
     known = await conn.execute(proven, asked | {"count": room.jobs, "each": each})
@@ -205,7 +206,7 @@ async def lease_only(
         .limit(count)
     )
     known: dict[str, Any] = {}
-    if conn.dialect.is_shared:
+    if dialect_of(conn).is_shared:
         wanted, known = wanted.where(is_free(job.c.host)), {"owner": owner, "now": to_ms(now)}
     ids = (await conn.execute(wanted, known)).scalars().all()
     rows = (await conn.execute(_LEASES.where(job.c.id.in_(among(ids))))).all() if ids else ()

@@ -11,10 +11,11 @@ from itertools import groupby
 from typing import Any
 
 from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.finishing import both
 from archiver.index.beginnings import DEAR_PAGES, begun_in, pages_of, within_reach
-from archiver.index.connection import AsyncConnection
+from archiver.index.dialect import dialect_of
 from archiver.index.dialect.listed_values import ListedNumbers
 from archiver.index.dialect.port import Dialect
 from archiver.index.dialect.word_queries import asking, gathering
@@ -117,7 +118,7 @@ async def _scores(
     if any(map(begins, worded)) and (_are_most(parts) or await _is_dear(conn, tree, parts)):
         counted = [each for each in worded if not begins(each)]
     counts: Counts = {}
-    if len(parts) > 1 and conn.dialect.words.vocabulary:
+    if len(parts) > 1 and dialect_of(conn).words.vocabulary:
         counted, counts = await countable(conn, counted, parts)
     if not counted:
         return {each: 1.0 for part in parts for each in part.candidates}
@@ -147,7 +148,7 @@ async def _is_dear(conn: AsyncConnection, tree: Node, parts: Sequence[Part]) -> 
 
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dict[int, float]:
-    statement = _scoring(conn.dialect, tuple(part.number for part in parts))
+    statement = _scoring(dialect_of(conn), tuple(part.number for part in parts))
     given: dict[str, Any] = {"match": match, **_stretches(parts)}
     given |= {f"wanted{n}": part.candidates for n, part in enumerate(parts)}
     documents, scores = (await conn.execute(statement, given)).one()
@@ -239,7 +240,7 @@ async def which(
     """What matches each of some expressions, from the first candidate of each part to its last."""
     if not (matches and parts):
         return [set() for _ in matches]
-    arm = _MATCHING.replace("MATCHES", conn.dialect.words.matches)
+    arm = _MATCHING.replace("MATCHES", dialect_of(conn).words.matches)
     return await _found(conn, arm, matches, parts, _stretches(parts))
 
 
@@ -251,7 +252,7 @@ async def which_of(
         return [set() for _ in matches]
     given: dict[str, Any] = _stretches(parts)
     given |= {f"wanted{n}": [*part.candidates] for n, part in enumerate(parts)}
-    return await _found(conn, conn.dialect.words.among, matches, parts, given)
+    return await _found(conn, dialect_of(conn).words.among, matches, parts, given)
 
 
 async def _found(

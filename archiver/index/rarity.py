@@ -4,8 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from archiver.finishing import all_of
-from archiver.index.connection import AsyncConnection
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.index.dialect import dialect_of
 from archiver.index.dialect.word_queries import asking
 from archiver.index.matching import is_open_ended
 from archiver.index.search_tables import PART_SIZE, search_table
@@ -115,14 +116,13 @@ async def _counts(
     arm = (
         "SELECT {1} AS part, count(*) AS found, max(id) AS last FROM (SELECT rowid AS id FROM {0}"
         " WHERE MATCHES ORDER BY rowid LIMIT :most) AS first"
-    ).replace("MATCHES", conn.dialect.words.matches)
+    ).replace("MATCHES", dialect_of(conn).words.matches)
     arms = " UNION ALL ".join(arm.format(search_table(each.number), each.number) for each in parts)
     sizes = {part.number: part.size for part in parts}
     counts: dict[int, dict[str, int]] = {part.number: {} for part in parts}
-    # The engine is at one while the other's answer is read.
-    asked = [conn.execute(asking(arms), {"match": f'"{word}"', "most": SAMPLE}) for word in words]
-    for word, rows in zip(words, await all_of(asked), strict=True):
-        for row in rows:
+    for word in words:
+        found = await conn.execute(asking(arms), {"match": f'"{word}"', "most": SAMPLE})
+        for row in found:
             seen = row.last % PART_SIZE + 1 if row.found == SAMPLE else sizes[row.part]
             counts[row.part][word] = min(sizes[row.part], row.found * sizes[row.part] // seen)
     return counts

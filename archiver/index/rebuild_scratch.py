@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, MetaData, Table, delete, select, tuple_, update
+from sqlalchemy import Column, MetaData, Table, delete, inspect, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import CreateTable, DropTable
 from sqlalchemy.types import TypeEngine
 
 from archiver.index import queue
 from archiver.index.bulk import Clash, among, among_texts, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import job, snapshot
 from archiver.index.table_registry import Number, Words
 from archiver.model.capture import Location, RecordId
@@ -104,7 +104,7 @@ async def begin(
 
 async def begun_by(conn: AsyncConnection) -> str | None:
     """The software that began to fill this index from segments and did not end; None if none."""
-    if not await conn.has_table(_STATE):
+    if not await conn.run_sync(lambda sync: inspect(sync).has_table(_STATE)):
         return None
     return (await conn.execute(select(_state.c.software))).scalar()
 

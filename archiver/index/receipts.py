@@ -5,9 +5,9 @@ from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import JsonRow
 from archiver.index.schema import entry, import_row, imports
 from archiver.model.importing import ARCHIVE_FORMS, MOST_GIVEN, Outcome, ReceiptRow, Rejected

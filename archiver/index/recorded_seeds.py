@@ -1,12 +1,13 @@
 """Makes entries what records say of them, here or in another archive: revisions, and no jobs."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from sqlalchemy import bindparam, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import annotations, labels
 from archiver.index.bulk import among
-from archiver.index.connection import AsyncConnection
 from archiver.index.import_entries import mark_touched
 from archiver.index.known_entries import KnownRow, of_keys, open_jobs
 from archiver.index.schema import entry
@@ -32,7 +33,7 @@ async def restore(
     """
     unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in found}
     known = await of_keys(conn, [*unique])
-    now = conn.now()
+    now = datetime.now(UTC)
     fresh = {key: each.seed for key, each in unique.items() if key not in known}
     ids = await insert_entries(conn, [*fresh.values()], now)
     ids |= {key: row.id for key, row in known.items()}

@@ -7,6 +7,7 @@ from datetime import datetime
 from operator import attrgetter
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import (
     comparisons,
@@ -17,9 +18,7 @@ from archiver.index import (
     segments,
 )
 from archiver.index import recording_statements as statements
-from archiver.index.at_once import at_once
 from archiver.index.bulk import among, execute_rows, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.port import Words
 from archiver.index.documents import NewDocument
 from archiver.index.numbering import next_number
@@ -135,12 +134,10 @@ async def place_of(
 ) -> Place:
     """Where new snapshots go, by their entries and timestamps and the names of their segments."""
     return Place(
-        *await at_once(
-            _there(conn, keys),
-            next_number(conn, snapshot.c.id),
-            segments.ids(conn, [*names]),
-            documents.room(conn),
-        )
+        await _there(conn, keys),
+        await next_number(conn, snapshot.c.id),
+        await segments.ids(conn, [*names]),
+        await documents.room(conn),
     )
 
 

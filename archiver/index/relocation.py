@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Column, MetaData, Table, Update, bindparam, case, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import CreateTable, DropTable
 
 from archiver.index import segments
 from archiver.index.bulk import insert_rows
 from archiver.index.captures import CAPTURES, to_capture
-from archiver.index.connection import AsyncConnection
 from archiver.index.digests import to_blob
 from archiver.index.schema import (
     answer,

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, Table, bindparam, case, delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import (
     counters,
@@ -18,7 +19,6 @@ from archiver.index import (
     numbering,
 )
 from archiver.index.bulk import among, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import (
     attempt,
     capture,

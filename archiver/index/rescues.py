@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from sqlalchemy import or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import KindOfFailure, StatusOfFailure
 from archiver.index.schema import entry, job
 from archiver.model.failure import FailureKind

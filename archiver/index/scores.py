@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import literal_column, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import execute_rows, given, over
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, segment, snapshot
 from archiver.model.capture import Location
 

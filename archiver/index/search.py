@@ -11,11 +11,12 @@ from itertools import compress
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import documents
 from archiver.index.bulk import THESE, among
 from archiver.index.conditions import Setting, condition, with_document
-from archiver.index.connection import AsyncConnection
+from archiver.index.dialect import dialect_of
 from archiver.index.dialect.functions import Gathered
 from archiver.index.dialect.port import Dialect
 from archiver.index.dialect.word_queries import asking, gathering
@@ -107,10 +108,10 @@ async def found(
     if not parts:
         return Seen((), (), ())
     given = {"match": parted.match, "beyond": _beyond(beyond, oldest_first), "count": count}
-    is_read = reads(conn.dialect, parted)
+    is_read = reads(dialect_of(conn), parted)
     if is_read:
         given |= {"match": parted.apart, "exactly": parted.match}
-    union = _union(conn.dialect, tuple(parts), oldest_first=oldest_first, is_read=is_read)
+    union = _union(dialect_of(conn), tuple(parts), oldest_first=oldest_first, is_read=is_read)
     seen = await _seen(conn, union, given, parted.rest, question)
     if question.known:
         entries = [each if each and question.may_be(each) else None for each in seen.entries]
@@ -124,7 +125,7 @@ async def _seen(
     """The documents that were looked at, with the entries of those that pass."""
     is_read = "exactly" in given
     if rest == EVERYTHING and question.filters == Filters():
-        with_entries = _with_entries(conn.dialect, is_read=is_read).format(union)
+        with_entries = _with_entries(dialect_of(conn), is_read=is_read).format(union)
         names = ("document_id", "entry_id", "added_at")
         return Seen(*await _lists(conn, with_entries, given, *names))
     columns = ("document_id", *["is_it"] * is_read)

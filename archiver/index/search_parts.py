@@ -6,9 +6,10 @@ index has one piece, and a list of what is not sorted into it yet.
 """
 
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, documents
-from archiver.index.connection import AsyncConnection
+from archiver.index.dialect import dialect_of
 from archiver.index.search import TOP
 from archiver.index.search_tables import search_table
 
@@ -21,7 +22,7 @@ _NOTHING_DONE = 2
 
 async def in_pieces(conn: AsyncConnection) -> int | None:
     """The oldest full part that may lie in pieces; None if there is none, or words are owed yet."""
-    if not conn.dialect.words.merge or await documents.owed_below(conn) is not None:
+    if not dialect_of(conn).words.merge or await documents.owed_below(conn) is not None:
         return None
     newest = max(await documents.parts(conn, below=TOP), default=0)
     part = (await counters.all_counters(conn)).get(WHOLE_BELOW, 0)
@@ -30,7 +31,7 @@ async def in_pieces(conn: AsyncConnection) -> int | None:
 
 async def put_together(conn: AsyncConnection, part: int) -> None:
     """Put some of a part's pieces together, and note it where it was in one already."""
-    words, name = conn.dialect.words, search_table(part)
+    words, name = dialect_of(conn).words, search_table(part)
     before = (await conn.execute(text(words.changes))).scalar_one()
     await conn.execute(text(words.merge.format(name)), {"pages": PAGES})
     if (await conn.execute(text(words.changes))).scalar_one() - before < _NOTHING_DONE:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import annotations, labels, list_members, new_entries, tags
-from archiver.index.connection import AsyncConnection
 from archiver.index.known_entries import KnownRow, added_at_of
 from archiver.index.schema import entry
 from archiver.model.seed import Seed

@@ -1,9 +1,10 @@
 """Puts seeds into the queue: a batch at a time, each URL once, nothing a person said lost."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import (
     new_entries,
@@ -11,7 +12,6 @@ from archiver.index import (
     receptions,
 )
 from archiver.index.bulk import among
-from archiver.index.connection import AsyncConnection
 from archiver.index.import_entries import mark_touched
 from archiver.index.known_entries import (
     KnownRow,
@@ -116,7 +116,7 @@ async def ensure(
     """
     unique: dict[str, Seed] = {seed.hash_url: seed for seed in seeds}
     known = await of_keys(conn, [*unique])
-    ids, _ = await _say(conn, unique, known, conn.now(), import_id)
+    ids, _ = await _say(conn, unique, known, datetime.now(UTC), import_id)
     return {HashUrl(key): number for key, number in ids.items()}
 
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import BigInteger, cast, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import Clash, among_texts, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import segment
 
 _ADVANCED = ("name", "indexed_bytes", "machine")

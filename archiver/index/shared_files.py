@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import Clash, among_texts, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import shared_file
 
 

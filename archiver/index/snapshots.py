@@ -6,10 +6,10 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import Row, Select, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import captures
 from archiver.index.bulk import THESE, among
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, entry, segment, snapshot
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.entry import Snapshot

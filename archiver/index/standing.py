@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import is_one_of_these
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry
 
 _STANDING = select(

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 
 from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import THESE, Clash, among, among_texts, insert_rows
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry_tag, tag
 from archiver.query.words import fold
 
@@ -147,13 +147,13 @@ async def ids_of(conn: AsyncConnection, names: Collection[str]) -> dict[str, int
 
 async def insert(conn: AsyncConnection, rows: Sequence[tuple[int, int, int]]) -> None:
     """Give entries tags that they do not have: (entry, tag, ``added_at`` of the entry)."""
-    await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "added_at"), rows, Clash.ENDS)
+    await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "added_at"), rows)
     await _count(conn, Counter(map(itemgetter(1), rows)))
 
 
 async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
     """Change the numbers of entries that tags have."""
-    await conn.tell(
+    await conn.execute(
         update(tag)
         .where(tag.c.id == bindparam("tag_id"))
         .values(entry_count=tag.c.entry_count + bindparam("more")),

@@ -22,10 +22,9 @@ from sqlalchemy import (
     tuple_,
     update,
 )
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.at_once import at_once
 from archiver.index.bulk import Clash, execute_rows, given, insert_rows, over
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect import listed_values
 from archiver.index.dialect.functions import Greatest
 from archiver.index.dialect.port import Dialect
@@ -153,8 +152,9 @@ async def next_free(conn: AsyncConnection, owner: str, now: datetime) -> datetim
     Where others have all of them, it is worth another look a while later; None where none waits.
     """
     asked = {"owner": owner, "now": to_ms(now)}
-    some, free = await at_once(soonest(conn), conn.execute(_FIRST_FREE, asked))
-    due = [each for each in free.one() if each is not None]
+    some = await soonest(conn)
+    free = (await conn.execute(_FIRST_FREE, asked)).one()
+    due = [each for each in free if each is not None]
     if due:
         return from_ms(min(due))
     return now + HELD if some else None

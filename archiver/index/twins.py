@@ -1,9 +1,9 @@
 """Other addresses of one page, as captures and pages tell of them."""
 
 from sqlalchemy import Select, literal_column, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import entries
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import capture, entry, snapshot
 from archiver.model.entry import Entry
 from archiver.urls.parse import hash_url

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, literal_column, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import snapshots
 from archiver.index.bulk import among
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import snapshot
 from archiver.model.page import UNREAD
 from archiver.model.rendering import Rendering

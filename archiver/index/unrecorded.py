@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import bindparam, case, func, not_, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import attempt, entry
 from archiver.model.job import State
 
@@ -71,7 +71,7 @@ async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> 
     One that was changed since it was read for its record stays unrecorded.
     """
     if revisions:
-        await conn.tell(
+        await conn.execute(
             update(entry)
             .where(entry.c.id == bindparam("entry_id"), entry.c.revision == bindparam("read"))
             .values(unrecorded=0),

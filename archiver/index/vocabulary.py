@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from sqlalchemy import TextClause, bindparam, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.connection import AsyncConnection
+from archiver.index.dialect import dialect_of
 from archiver.index.dialect.listed_values import ListedTexts
 from archiver.index.dialect.word_queries import asking
 from archiver.index.search_tables import search_table
@@ -22,7 +23,7 @@ LONG = 8
 async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bool:
     """Whether any document has a word."""
     arm = "SELECT * FROM (SELECT 1 FROM {0} WHERE MATCHES LIMIT 1) AS taken"
-    arm = arm.replace("MATCHES", conn.dialect.words.matches)
+    arm = arm.replace("MATCHES", dialect_of(conn).words.matches)
     union = " UNION ALL ".join(arm.format(search_table(part)) for part in parts)
     if not union:
         return False
@@ -48,11 +49,11 @@ async def nearest(conn: AsyncConnection, parts: Sequence[int], word: str) -> str
 
 async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[tuple[str, int]]:
     """Words of a part that may be near one, and how many documents have each."""
-    if conn.dialect.words.vocabulary:
+    if dialect_of(conn).words.vocabulary:
         found = [await _words(conn, part, beginning) for beginning in _beginnings(word)]
         return [each for some in found for each in some]
     tried = slips(word) if most == 1 else slips(word) | twice_left_out(word)
-    statement = _tried(conn.dialect.words.tried.format(search_table(part)))
+    statement = _tried(dialect_of(conn).words.tried.format(search_table(part)))
     rows = await conn.execute(statement, {"tried": sorted(tried)})
     return [(row.term, row.doc) for row in rows]
 
@@ -68,7 +69,7 @@ def _beginnings(word: str) -> Iterator[str]:
 
 
 async def _words(conn: AsyncConnection, part: int, beginning: str) -> list[tuple[str, int]]:
-    counted = conn.dialect.words.vocabulary.format(search_table(part))
+    counted = dialect_of(conn).words.vocabulary.format(search_table(part))
     rows = await conn.execute(
         text(f"{counted} WHERE term >= :first AND term < :beyond LIMIT :most"),
         {"first": beginning, "beyond": beginning + "\uffff", "most": MOST_READ},

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Row, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import annotations, labels
-from archiver.index.connection import AsyncConnection
 from archiver.index.schema import entry, job
 from archiver.model.job import State
 from archiver.model.seed import RevisedSeed, Seed

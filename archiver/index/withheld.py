@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, Table, delete, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among, among_keys, among_texts
 from archiver.index.captures import COLUMNS, to_capture
-from archiver.index.connection import AsyncConnection
 from archiver.index.digests import to_blob
 from archiver.index.numbering import keep_numbers
 from archiver.index.originals import original_of

@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.beginnings import DEAR_PAGES, MOST_PAGES, begun_in, pages_of
-from archiver.index.connection import AsyncConnection
+from archiver.index.dialect import dialect_of
 from archiver.index.matching import Split, is_open_ended, is_worded, split
 from archiver.index.ranking import by_part, which_of
 from archiver.index.search_tables import PART_SIZE, search_table
@@ -97,7 +98,7 @@ async def _longest(
     conn: AsyncConnection, part: int, beginning: str, count: int, known: int
 ) -> list[str]:
     """The next of the words that begin so, of those that take most room in a part."""
-    statement = text(conn.dialect.words.longest.format(search_table(part)))
+    statement = text(dialect_of(conn).words.longest.format(search_table(part)))
     given = {"first": beginning, "beyond": f"{beginning}\U0010ffff", "most": count, "known": known}
     return [word for word in (await conn.execute(statement, given)).scalars() if word]
 

@@ -18,8 +18,8 @@ from sqlalchemy import (
     table,
     update,
 )
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.connection import AsyncConnection
 from archiver.index.dialect.functions import History, Now
 from archiver.index.machine_tables import writer
 from archiver.index.schema import HEAD

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 
 from archiver.crawl.context import CrawlContext
@@ -137,7 +137,7 @@ class EntryIntake:
             return 0
         async with self._context.db.write() as conn:
             received = await seeds.receive(
-                conn, wanted, now=conn.now(), recapture=False, import_id=self._import_id
+                conn, wanted, now=datetime.now(UTC), recapture=False, import_id=self._import_id
             )
         return sum(each.reception is Reception.ADDED for each in received)
 
@@ -148,7 +148,7 @@ class EntryIntake:
                 await seeds.receive(
                     conn,
                     wanted,
-                    now=conn.now(),
+                    now=datetime.now(UTC),
                     recapture=False,
                     import_id=self._import_id,
                     capture=CaptureWhen.NEVER,

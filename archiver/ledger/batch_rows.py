@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 
 from archiver.errors import StoreError
@@ -19,8 +20,8 @@ from archiver.index import (
     snapshots,
     unrecorded,
 )
-from archiver.index.at_once import at_once
 from archiver.index.database import AsyncConnection, Database
+from archiver.index.dialect import dialect_of
 from archiver.index.entries import Revised
 from archiver.index.outcomes import OpenJobs
 from archiver.index.recording import NewSnapshot, Place
@@ -63,7 +64,8 @@ class BatchRows:
         """What the index says that the records of a batch are made from."""
         exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, Kept)]
         ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
-        originals, found, held = await self._db.look(lambda conn: self._found(conn, exchanges, ids))
+        async with self._db.read() as conn:
+            originals, found, held = await self._found(conn, exchanges, ids)
         facts = {
             number: records.EntryFacts(
                 each.entry,
@@ -80,9 +82,8 @@ class BatchRows:
         self, conn: AsyncConnection, exchanges: Sequence[Exchange], ids: Sequence[int]
     ) -> tuple[Originals, Mapping[int, Revised], Mapping[int, Held]]:
         """What these may be revisits of; these entries, and the newest snapshot of each."""
-        originals, found = await at_once(
-            self._originals(conn, exchanges), entries.with_revisions(conn, ids)
-        )
+        originals = await self._originals(conn, exchanges)
+        found = await entries.with_revisions(conn, ids)
         saved = [number for number, each in found.items() if each.entry.snapshot_count]
         return originals, found, await snapshots.latest_of(conn, saved) if saved else {}
 
@@ -106,7 +107,7 @@ class BatchRows:
         Others wait to write for as long as that lasts, and to put the words of an article together
         takes as long as all else of it.
         """
-        words_of = self._db.dialect.words.row
+        words_of = self._db.words.row
         found = {}
         brought = (each.thing for each in batch if isinstance(each.thing, VisitResult))
         for number, each in enumerate(brought):
@@ -131,8 +132,8 @@ class BatchRows:
         brought = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
         noted = [item.thing.entry_id for item in batch if isinstance(item.thing, Note)]
         owed = [item.thing.row_id for item in batch if isinstance(item.thing, Owed)]
-        begun = partial(self._begin, brought, known, plan, places)
-        async with self._db.write_asking(begun) as (conn, (made, basis)):
+        async with self._db.write() as conn:
+            made, basis = await self._begin(brought, known, plan, places, conn)
             wanted = _still_wanted(brought, basis)
             rows_of = await self._captures_of(conn, batch, made, wanted)
             visit_results = [each for each in wanted if not each.visit or id(each) in rows_of]
@@ -163,11 +164,9 @@ class BatchRows:
         Nothing of that changes the other: it is one wait.
         """
         ends = {place.segment: place.offset + place.length for place in places}
-        (_, made), basis = await at_once(
-            at_once(self._advance(conn, ends), _insert_responses(conn, plan, places)),
-            _basis(conn, brought, known, [*ends]),
-        )
-        return made, basis
+        await self._advance(conn, ends)
+        made = await _insert_responses(conn, plan, places)
+        return made, await _basis(conn, brought, known, [*ends])
 
     async def _advance(self, conn: AsyncConnection, ends: Mapping[str, int]) -> None:
         """Note how far segments are indexed: first of all, since rows name them."""
@@ -220,13 +219,11 @@ async def _basis(
     keys = {(each.entry.id, int(each.visit.timestamp)) for each in brought if each.visit}
     leases = [each.lease for each in brought if each.lease]
     urls = {each.entry.hash_url for each in brought if each.visit}
-    there, lost, place, open_ = await at_once(
-        standings(conn, known.facts),
-        gone.snapshots(conn, urls),
-        _place_of(conn, keys, segments_),
-        outcomes.open_jobs(conn, leases, conn.now()),
-    )
-    ended = open_.saved if conn.dialect.is_shared else frozenset[int]()
+    there = await standings(conn, known.facts)
+    lost = await gone.snapshots(conn, urls)
+    place = await _place_of(conn, keys, segments_)
+    open_ = await outcomes.open_jobs(conn, leases, datetime.now(UTC))
+    ended = open_.saved if dialect_of(conn).is_shared else frozenset[int]()
     return _Basis(there, ended, lost, place, open_)
 
 
@@ -247,8 +244,8 @@ async def _end_visits(
     await recording.add_snapshots(conn, found, basis.there, basis.place)
     # An entry may have both.
     await failed_attempts.add_failures(conn, rows.failed_attempts(visit_results, known.facts))
-    await outcomes.end_jobs(conn, rows.ends(visit_results), conn.now(), basis.jobs)
-    await outcomes.postpone_jobs(conn, rows.postponed(visit_results), conn.now(), basis.jobs)
+    await outcomes.end_jobs(conn, rows.ends(visit_results), datetime.now(UTC), basis.jobs)
+    await outcomes.postpone_jobs(conn, rows.postponed(visit_results), datetime.now(UTC), basis.jobs)
 
 
 async def _insert_responses(
@@ -257,8 +254,8 @@ async def _insert_responses(
     """Index what was answered; the rows of captures by record id."""
     others = [(record_id, places[n]) for n, record_id in plan.answers.items()]
     kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
-    _, made = await at_once(answers.insert_all(conn, others), captures.insert_all(conn, kept))
-    return made
+    await answers.insert_all(conn, others)
+    return await captures.insert_all(conn, kept)
 
 
 def _still_wanted(brought: Sequence[VisitResult], basis: _Basis) -> list[VisitResult]:

@@ -1,9 +1,9 @@
 """Takes the rows of other machines' dead processes away, and gives back what they held."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from archiver.index import holds, owners, queue, writers
-from archiver.index.at_once import at_once
 from archiver.index.database import Database
 from archiver.logs import get_log
 
@@ -14,8 +14,9 @@ async def signs_of_holders(db: Database) -> dict[str, int]:
     """The last sign of life (ms, the server's clock) of every other process that holds jobs."""
     if db.membership is None:
         return {}
-    async with db.glance() as conn:
-        holders, found = await at_once(owners.of_jobs(conn), writers.all_writers(conn))
+    async with db.read() as conn:
+        holders = await owners.of_jobs(conn)
+        found = await writers.all_writers(conn)
     others = {*holders} - {db.membership.member.name}
     return {each.name: each.beat_ms for each in found if each.name in others}
 
@@ -43,5 +44,5 @@ async def bury(db: Database, silent: writers.Writer) -> None:
             return
         await holds.let_go_of_all(conn, silent.name)
         held = await queue.held_by(conn, silent.name)
-        await queue.requeue(conn, held, owner=silent.name, interrupted=True, now=conn.now())
+        await queue.requeue(conn, held, owner=silent.name, interrupted=True, now=datetime.now(UTC))
     log.warning("a process was silent for too long", machine=silent.machine, jobs=len(held))

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 from archiver.index import captures
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.ledger.visit_result import VisitResult
 from archiver.model.capture import RecordId
 

@@ -6,7 +6,6 @@ it, and what to do.
 """
 
 from archiver.index import imports, owners
-from archiver.index.at_once import at_once
 from archiver.index.database import Database
 from archiver.ledger.dead_writers import dead_among, known_writers
 from archiver.logs import get_log
@@ -27,7 +26,8 @@ async def settle_interrupted(db: Database, lock: RunLock) -> None:
         IndexUnavailable: the index can't be read or written.
     """
     async with db.read() as conn:
-        readers, there = await at_once(owners.of_imports(conn), known_writers(conn, db))
+        readers = await owners.of_imports(conn)
+        there = await known_writers(conn, db)
     dead = await dead_among(readers, there, db, lock)
     for owner in dead:
         async with db.write() as conn:

@@ -1,6 +1,7 @@
 """Takes up what the dead left: indexes what they wrote, and gives back what they held."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from archiver.index import holds, queue, segments, writers
 from archiver.index.database import Database
@@ -29,7 +30,7 @@ async def take_up(
                 await writers.leave(conn, owner)
                 await holds.let_go_of_all(conn, owner)
             held = await queue.held_by(conn, owner)
-            await queue.requeue(conn, held, owner=owner, interrupted=True, now=conn.now())
+            await queue.requeue(conn, held, owner=owner, interrupted=True, now=datetime.now(UTC))
     for place, why in rebuilt.problems[:LOGGED]:
         log.warning("damage passed over", segment=place.segment, offset=place.offset, problem=why)
     if dead or rebuilt.captures or rebuilt.snapshots:

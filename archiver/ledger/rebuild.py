@@ -23,6 +23,7 @@ from archiver.index import (
     segments,
 )
 from archiver.index.database import AsyncConnection, Database
+from archiver.index.dialect import dialect_of
 from archiver.ledger import throwing_away
 from archiver.ledger.findings import Findings, chunks
 from archiver.ledger.late_visit import LateVisit
@@ -78,7 +79,7 @@ async def build_within(
 
     last = await captures.last_row(conn)
     await rebuild_scratch.begin(conn, software="", first_capture=last, temporary=True)
-    unheard = UNHEARD if conn.dialect.is_shared else timedelta(0)
+    unheard = UNHEARD if dialect_of(conn).is_shared else timedelta(0)
     rebuilt = await _Rebuild(store, same, lambda _: None, unheard=unheard).run(tails)
     await throwing_away.sweep_late(conn, store, await left_open(conn, last, unheard=unheard))
     return rebuilt

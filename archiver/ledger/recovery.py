@@ -14,7 +14,6 @@ from importlib import import_module
 
 from archiver.errors import StoreError
 from archiver.index import owners, segments
-from archiver.index.at_once import at_once
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.writers import Writer
 from archiver.ledger.dead_writers import dead_among, dead_here, known_writers
@@ -58,18 +57,19 @@ async def _look(
     db: Database,
 ) -> tuple[dict[str, int], list[str], list[str], Sequence[Writer]]:
     """How far segments are indexed; who holds jobs, reads files, and has a row."""
-    return await db.look(lambda conn: _who_is_where(conn, db))
+    async with db.read() as conn:
+        return await _who_is_where(conn, db)
 
 
 async def _who_is_where(
     conn: AsyncConnection, db: Database
 ) -> tuple[dict[str, int], list[str], list[str], Sequence[Writer]]:
     """In this order: who holds jobs and has gone by the time that rows are looked at holds none."""
-    return await at_once(
-        segments.indexed(conn),
-        owners.of_jobs(conn),
-        owners.of_imports(conn),
-        known_writers(conn, db),
+    return (
+        await segments.indexed(conn),
+        await owners.of_jobs(conn),
+        await owners.of_imports(conn),
+        await known_writers(conn, db),
     )
 
 

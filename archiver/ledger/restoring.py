@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from archiver.errors import StoreError, StoreUnavailable
 from archiver.html.score import score_of
@@ -69,7 +70,7 @@ async def restore(
         if (lease := leases.get(entry_id := ids[entry_record.hash_url]))
         and (entry_id in saved or entry_record.failure)
     ]
-    await outcomes.end_jobs(conn, ends, conn.now())
+    await outcomes.end_jobs(conn, ends, datetime.now(UTC))
     return fresh
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from archiver.errors import ArchiverError
 from archiver.index import captures, withheld
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.model.capture import Capture, Timestamp
 from archiver.store.segments import SegmentStore
 from archiver.warc.http_block import open_payload

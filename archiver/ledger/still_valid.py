@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from archiver.index import captures, gone, jobs
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.ledger.late_visit import LateVisit
 from archiver.ledger.rows import needs_of
 from archiver.model.capture import Location, RecordId

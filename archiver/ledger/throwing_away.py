@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from archiver.errors import StoreError
 from archiver.index import answers, entries, gone, needs, putting_back, removal, withheld
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.index.needs import Kept
 from archiver.index.putting_back import Stretch
 from archiver.index.withheld import MOST_ROUNDS, Seen

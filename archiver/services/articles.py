@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.deferred_extraction import DeferredExtraction
@@ -57,4 +58,4 @@ class Articles:
             if (await jobs.queue_counts(conn)).fetching:
                 return False
             due = await queue.next_due(conn, ())
-        return due is None or due > self._context.db.now()
+        return due is None or due > datetime.now(UTC)

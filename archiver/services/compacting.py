@@ -223,7 +223,7 @@ class Compacting:
                     return
                 size = edition.size
                 await relocation.switch(conn, segment.name, edition.name, moved, size=size)
-                await conn.waiting_for(asyncio.to_thread(store.shelf.take_place, edition))
+                await asyncio.to_thread(store.shelf.take_place, edition)
         finally:
             await asyncio.to_thread(edition.discard)
         await asyncio.to_thread(store.shelf.remove, segment.name)

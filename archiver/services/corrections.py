@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from archiver.index import likely_names, vocabulary
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.query.parse import fits
 from archiver.query.tree import Condition, Is, Node, Term, conjuncts, every, write
 from archiver.query.words import phrase_of

@@ -79,5 +79,5 @@ class Crawling:
 
     async def counts(self) -> QueueCounts:
         """How many jobs stand where."""
-        async with self._db.glance() as conn:
+        async with self._db.read() as conn:
             return await jobs.queue_counts(conn)

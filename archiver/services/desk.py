@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from archiver.index import desk, entries, snapshots
-from archiver.index.connection import AsyncConnection
-from archiver.index.database import Database
+from archiver.index.database import AsyncConnection, Database
 from archiver.services.listed import ListedEntry, shown_of
 
 WEEK = timedelta(days=7)

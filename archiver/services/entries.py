@@ -169,7 +169,7 @@ class Entries:
         annotation = bounded(Annotation("", None, title, clean_tags(tags), note, source))
         kept, rejected = seeds_of(given, annotation, datetime.now(UTC))
         async with self._db.write() as conn:
-            received = await seeds.receive(conn, kept, now=conn.now(), recapture=True)
+            received = await seeds.receive(conn, kept, now=datetime.now(UTC), recapture=True)
             asked = [each.job_id for each in received if render and each.job_id]
             await queue.ask_for_browser(conn, asked)
         self._on_queued()

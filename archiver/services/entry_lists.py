@@ -13,8 +13,7 @@ from functools import lru_cache
 
 from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.index import list_members, list_overlaps, lists
-from archiver.index.connection import AsyncConnection
-from archiver.index.database import Database
+from archiver.index.database import AsyncConnection, Database
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import (
     MOST_LISTS,

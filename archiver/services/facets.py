@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from archiver.errors import InvalidQuery
 from archiver.index import counters, tags
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.index.entries import Filters
 from archiver.index.facets import FACETS, facets_of, facets_of_all
 from archiver.index.search import Question

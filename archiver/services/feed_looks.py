@@ -228,7 +228,7 @@ class FeedLooks:
         return state
 
     def _now(self) -> datetime:
-        return self._context.db.now().replace(microsecond=0)
+        return datetime.now(UTC).replace(microsecond=0)
 
 
 def _is_since(item: Seed, subscription: Subscription, began_at: datetime) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from archiver.index import browsing, entries, list_rows, ordering, search
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.index.entries import Filters, Place
 from archiver.index.matching import split
 from archiver.index.search import Question

@@ -2,9 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from time import monotonic
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from archiver.derive.link_file import Batch, LinkFile
 
@@ -37,29 +36,6 @@ class Batches:
             await self._reading
             return None
         return self._taken()
-
-    async def more(self, until: float, is_wanted: Callable[[], bool]) -> Batch | None:
-        """The next links, if they come in time, and no pages with them.
-
-        As many as there is room for are waited for, as they cost less together; not while the
-        source is slow, nor where somebody waits for who asks.
-
-        Args:
-            until: the moment (``time.monotonic``).
-            is_wanted: whether somebody waits.
-        """
-        patience = monotonic() + PATIENCE_SECONDS
-        while not (self._room.locked() or self._reading.done() or is_wanted()):
-            here = len(self._here)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._changed.wait()
-            self._changed.clear()
-            if len(self._here) > here:
-                patience = monotonic() + PATIENCE_SECONDS
-            elif monotonic() > min(until, patience):
-                break
-        return self._taken() if self._here and not self._here[0].pages else None
 
     async def close(self) -> None:
         """Read no more."""

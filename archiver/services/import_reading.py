@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from io import BufferedReader
 from itertools import compress, count
@@ -18,8 +18,7 @@ from archiver.derive.link_file import Batch, LinkFile, open_links
 from archiver.errors import ArchiverError, InvalidQuery, UnreadableFile
 from archiver.formats.own_document import is_said_to_be_a_link
 from archiver.index import imports, lists, receipts, seeds
-from archiver.index.connection import AsyncConnection
-from archiver.index.database import Database
+from archiver.index.database import AsyncConnection, Database
 from archiver.index.new_entries import Met
 from archiver.logs import get_log
 from archiver.model.choices import CaptureWhen, Choices
@@ -30,7 +29,7 @@ from archiver.model.seed import Reception
 from archiver.query.parse import parse_query
 from archiver.scratch import scratch_file
 from archiver.services.archive_kind import WACZ, kind_of
-from archiver.services.import_batches import Batches, read_ahead
+from archiver.services.import_batches import read_ahead
 from archiver.services.import_status import ImportStatuses
 
 if TYPE_CHECKING:
@@ -75,13 +74,11 @@ class ImportReader:
         self, number: int, first: Batch, links: LinkFile, on_progress: OnProgress
     ) -> None:
         """Take batch after batch in, each while the next one is read."""
-        begun, report = monotonic(), partial(self._report, number, on_progress)
+        report = partial(self._report, number, on_progress)
         async with read_ahead(links, first) as batches, _told_beside(report) as tell:
             while batch := await batches.next():
-                age = monotonic() - begun
-                seconds = min(SHORTEST_SECONDS + age / 4, TRANSACTION_SECONDS)
                 early = await self._take_in_pages(number, batch, links) if batch.pages else {}
-                await self._take_in(number, batch, batches, links.choices, seconds, early)
+                await self._take_in(number, batch, links.choices, early)
                 self._on_queued()
                 tell()
         async with self._db.write() as conn:
@@ -152,7 +149,7 @@ class ImportReader:
         """
         some = [batch.seeds[each.place] for each in batch.pages]
         async with self._db.write() as conn:
-            now = conn.now()
+            now = datetime.now(UTC)
             received = await seeds.receive(conn, some, now=now, recapture=False, import_id=number)
         pages = [
             SavedPage(seed, each.page, each.is_dated)
@@ -163,23 +160,11 @@ class ImportReader:
         return {each.hash_url: each.reception for each in reversed(received)}
 
     async def _take_in(
-        self,
-        number: int,
-        batch: Batch | None,
-        batches: Batches,
-        choices: Choices,
-        seconds: float,
-        early: dict[str, Reception],
+        self, number: int, batch: Batch, choices: Choices, early: dict[str, Reception]
     ) -> None:
-        """Take batches in for as long as one transaction may last."""
-        until = monotonic() + seconds
-        met = Met()
-        async with self._db.write_much() as conn:
-            while batch:
-                await _receive(conn, number, batch, choices, early, met)
-                if self._db.is_wanted() or monotonic() >= until:
-                    break
-                batch = await batches.more(until, self._db.is_wanted)
+        """Queue the links of one batch in one transaction."""
+        async with self._db.write() as conn:
+            await _receive(conn, number, batch, choices, early, Met())
 
 
 @asynccontextmanager
@@ -253,7 +238,7 @@ async def _received(
             conn,
             some,
             numbers,
-            now=conn.now(),
+            now=datetime.now(UTC),
             import_id=number,
             capture=capture,
             met=met,

@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 
 from archiver.errors import ArchiverError, InputError, NotFound
 from archiver.index import import_entries, imports, lists, receipts, removal
-from archiver.index.connection import AsyncConnection
-from archiver.index.database import Database
+from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.throwing_away import throw_entries_away
 from archiver.logs import get_log
 from archiver.model.importing import ImportStatus, ImportUndone

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from archiver.finishing import both
 from archiver.index import documents, likenesses
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.index.snapshots import ListedSnapshot
 from archiver.model.capture import Timestamp
 from archiver.model.entry import Entry

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from archiver.errors import InputError, NotFound
 from archiver.index import lost, segments, writers
@@ -69,7 +70,7 @@ class Machines:
         async with self._db.write() as conn:
             noted = await segments.of_machine(conn, name)
             await segments.lie_at(conn, noted & there, None)
-            gone = await lost.lose(conn, noted - there, why, conn.now())
+            gone = await lost.lose(conn, noted - there, why, datetime.now(UTC))
         return Forgotten(tuple(sorted(noted - there)), gone.snapshots, gone.entries)
 
     async def _give_up(self, name: str) -> None:

@@ -92,7 +92,7 @@ class Oversight:
     async def lag(self) -> QueueLag:
         """How far the crawl is behind."""
         async with self.context.db.read() as conn:
-            return await oversight.queue_lag(conn, conn.now())
+            return await oversight.queue_lag(conn, datetime.now(UTC))
 
     async def is_paused(self) -> bool:
         """Whether nothing is to be fetched."""
@@ -146,7 +146,7 @@ class Oversight:
                 )
                 if not found:
                     break
-                now = conn.now()
+                now = datetime.now(UTC)
                 made = await queue.enqueue(
                     conn, found, priority=_BULK, now=now, import_id=import_id
                 )
@@ -171,7 +171,7 @@ class Oversight:
                 if not found:
                     break
                 made = await queue.enqueue(
-                    conn, found, priority=_BULK, now=conn.now(), import_id=import_id
+                    conn, found, priority=_BULK, now=datetime.now(UTC), import_id=import_id
                 )
                 await oversight.await_again(conn, [*made])
                 await imports.wait_for_links(conn, import_id, len(made))

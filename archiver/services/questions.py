@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from archiver.errors import InputError, InvalidQuery
 from archiver.index import search
 from archiver.index.conditions import Setting
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.index.entries import Filters
 from archiver.index.matching import is_worded
 from archiver.index.search import Question

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from archiver.index import ranking, search
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.index.entries import Place
 from archiver.index.matching import split
 from archiver.index.search import Question

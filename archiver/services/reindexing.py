@@ -117,7 +117,7 @@ async def reindex(
     async with open_store_alone(settings) as store:
         before, now = await asyncio.to_thread(places_of_index, settings)
         async with _opened_if_readable(before) as old:
-            if old and before.dialect.is_shared:
+            if old and before.is_shared:
                 await _refuse_beside_others(old, await asyncio.to_thread(machine_of, settings.data))
             if not accept_missing:
                 await _require_segments(old, before, store)
@@ -146,7 +146,7 @@ async def reindex(
                 await new.close()
         await asyncio.to_thread(now.replace)
         await asyncio.to_thread(settle_index, settings, now)
-        if now.dialect.is_shared:
+        if now.is_shared:
             await asyncio.to_thread(remove_user_files, settings.data)
     return report
 

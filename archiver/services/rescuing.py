@@ -1,13 +1,13 @@
 """Rescuing: asking public archives for pages that are gone from the web."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 
 from archiver.config import Settings
 from archiver.errors import InputError
 from archiver.index import entries, oversight, queue, rescues
-from archiver.index.connection import AsyncConnection
-from archiver.index.database import Database
+from archiver.index.database import AsyncConnection, Database
 from archiver.model.listing import ListingQuery
 from archiver.services.naming import find_entry
 from archiver.services.search import matching_entries
@@ -103,7 +103,7 @@ class Rescuing:
     ) -> int:
         waiting = await rescues.open_jobs(conn, [number for number, _ in wanted])
         fresh = [each for each in wanted if each[0] not in waiting]
-        made = await queue.enqueue(conn, fresh, priority=priority, now=conn.now())
+        made = await queue.enqueue(conn, fresh, priority=priority, now=datetime.now(UTC))
         await oversight.await_again(conn, [*made])
         await rescues.ask_archives(conn, [*waiting.values(), *made.values()])
         self._on_queued()

@@ -237,8 +237,8 @@ class Search:
         if not ahead:
             return _Found(await ordering, tree)
         newest = walk if is_from_newest(sort, place, question) else None
-        async with self._db.read_beside(conn) as other:
-            page, summary = await both(ordering, summary_of(other, question, newest, asked))
+        page = await ordering
+        summary = await summary_of(conn, question, newest, asked)
         return _Found(page, tree, summary)
 
     async def beside(

@@ -3,8 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Protocol, TypeVar
 
-from archiver.index.connection import AsyncConnection
-from archiver.index.database import Database
+from archiver.index.database import AsyncConnection, Database
 
 MOST = 1_000
 

@@ -145,7 +145,7 @@ class Subscriptions:
 
     async def look_at_due(self) -> list[Followed]:
         """Look at the feeds whose time has come, and which no other machine looks at just now."""
-        now = self._db.now()
+        now = datetime.now(UTC)
         due = [each for each in await self.all() if _is_due(each, now)]
         if self._db.machine:
             async with self._db.write() as conn:

@@ -100,10 +100,10 @@ def user_file(data: Path, name: str, db: Database | None = None) -> UserFile:
 async def carry_over_user_files(old: Database | None, new: Database, data: Path) -> None:
     """Copy the user settings into a new index, or from an index on a server into the folder."""
     found = await asyncio.to_thread(_in_folder, data)
-    if old and old.dialect.is_shared:
+    if old and old.is_shared:
         async with old.read() as conn:
             found = await shared_files.all_of(conn)
-    if new.dialect.is_shared:
+    if new.is_shared:
         async with new.write() as conn:
             for name, content in found.items():
                 await shared_files.put(conn, name, content)

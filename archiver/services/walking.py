@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
 from archiver.index import beginnings, browsing, list_rows, search, witnesses
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
+from archiver.index.dialect import dialect_of
 from archiver.index.entries import Filters, Place
 from archiver.index.matching import Split, split
 from archiver.index.search import Question, Seen
@@ -120,7 +121,7 @@ class Walk:
     @property
     def _at_first(self) -> int | None:
         """In how many parts words are looked for, before it is known that more are needed."""
-        return self._conn.dialect.words.at_first if self._parted.match else None
+        return dialect_of(self._conn).words.at_first if self._parted.match else None
 
     def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
         """How many documents are read next, and in how many parts: as many as it seems to take."""
@@ -144,7 +145,7 @@ class Walk:
             return None
         tree, parts = self._question.tree, self._question.setting.parts
         self._loose = await witnesses.loosened(self._conn, tree, parts)
-        self._is_read = search.reads(self._conn.dialect, self._sought)
+        self._is_read = search.reads(dialect_of(self._conn), self._sought)
         return await beginnings.within_reach(self._conn, tree, parts)
 
     async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> Found:

@@ -16,7 +16,7 @@ from archiver.config import Settings
 from tests.cluster.archives import elsewhere
 from tests.cluster.fickle import Fickle
 from tests.cluster.s3_servers import REGION, S3Server, s3_server
-from tests.in_postgres import SERVER, administer
+from tests.postgres import SERVER, administer
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 from alembic import command
 from alembic.config import Config
+from archiver.index.dialect.postgres_engines import PostgresEngines
 from sqlalchemy import Engine, create_engine, inspect, text
 
 from archiver.index.database import Database
-from archiver.index.dialect.postgres_engines import PostgresEngines
 from archiver.paths import MIGRATIONS
 
 

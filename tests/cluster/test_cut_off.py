@@ -10,7 +10,7 @@ from aiohttp import web
 from archiver.cli.main import FENCED_OFF
 from tests.cluster.commands import archiver, ran
 from tests.cluster.owner import all_rows
-from tests.in_postgres import administer
+from tests.postgres import administer
 
 LEASE = 3.0
 SURE = LEASE * 2 / 3

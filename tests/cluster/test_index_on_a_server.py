@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from string import ascii_letters
 
 import pytest
+from archiver.index.dialect.postgres_dialect import OLDEST
 
 from archiver.archive import INDEX
-from archiver.index.dialect.postgres_dialect import OLDEST
 from tests.cluster.owner import as_owner
 from tests.cluster.s3_servers import free_port
 from tests.cluster.test_cut_off import line_to
 from tests.copied import program
-from tests.in_postgres import SERVER, administer
+from tests.postgres import SERVER, administer
 
 Ran = subprocess.CompletedProcess[str]
 Run = Callable[..., Ran]

@@ -9,13 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from pg8000.dbapi import InterfaceError
-
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import connect
+from pg8000.dbapi import InterfaceError
+
 from tests.cluster.commands import ran
 from tests.cluster.s3_servers import free_port
-from tests.in_postgres import SERVER
+from tests.postgres import SERVER
 
 CONFIGURED = """
 [databases]

@@ -13,7 +13,7 @@ from archiver.index.schema import entry
 from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import Search, matching_entries
 from benchmarks.synthetic import Page, fill
-from tests.in_postgres import administer
+from tests.postgres import administer
 
 _PART = re.compile(r"search_\d{5}(?=\b)")
 START = datetime(2019, 12, 30, tzinfo=UTC)

@@ -1,5 +1,7 @@
 """Who writes at a server finds what it asks for by the index, however small the tables are."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from archiver.index import entries, outcomes, queue
@@ -22,7 +24,7 @@ async def db(address):
     async with opened.write() as conn:
         await conn.exec_driver_sql(ENTRIES)
         hosts = [(number, f"{number}.test") for number in range(1, MANY + 1)]
-        await queue.enqueue(conn, hosts, priority=queue.BULK, now=conn.now())
+        await queue.enqueue(conn, hosts, priority=queue.BULK, now=datetime.now(UTC))
         await conn.exec_driver_sql("ANALYZE")
     yield opened
     await opened.close()
@@ -36,7 +38,7 @@ async def read_whole(conn):
 
 async def test_a_lease_and_the_ends_of_its_jobs_read_no_more_rows_than_they_are_of(db):
     async with db.write() as conn:
-        now = conn.now()
+        now = datetime.now(UTC)
         leases = await queue.lease(conn, owner="one", count=SOME, each=1, hosts=Turns(), now=now)
         await standings(conn, [each.entry.id for each in leases])
         saved = [(each, Timestamp("20200101000000"), None) for each in leases]

@@ -1,7 +1,7 @@
 """An archive from its backups: the bucket, and a database that is older than that."""
 
 from tests.cluster.commands import ran
-from tests.in_postgres import administer
+from tests.postgres import administer
 
 
 async def test_what_was_captured_since_the_database_was_backed_up_comes_back_from_the_bucket(

@@ -13,7 +13,7 @@ from archiver.index.database import Database
 from benchmarks.own_postgres import OwnPostgres
 from tests.cluster.commands import archiver, ran
 from tests.cluster.owner import as_owner
-from tests.in_postgres import administer
+from tests.postgres import administer
 
 PAGES = 12
 SAVED = "SELECT count(*) FROM job WHERE state = 'saved'"

@@ -5,12 +5,12 @@ import traceback
 from contextlib import closing
 
 import pytest
+from archiver.index.dialect.postgres_address import read_address
+from archiver.index.dialect.postgres_connection import connect
 from sqlalchemy import text
 
 from archiver.errors import FencedOff, IndexUnavailable
 from archiver.index.database import Database, Member, engines_of
-from archiver.index.dialect.postgres_address import read_address
-from archiver.index.dialect.postgres_connection import connect
 from tests.cluster.owner import as_owner
 
 LEASE = 4.0

@@ -1,11 +1,11 @@
 """Statements that go to a server without a wait for each: none is lost, and no failure of one."""
 
 import pytest
-from pg8000.dbapi import DatabaseError
-
 from archiver.index.dialect.postgres_address import read_address
 from archiver.index.dialect.postgres_connection import connect
 from archiver.index.dialect.postgres_wire import MOST_OWED, numbered
+from pg8000.dbapi import DatabaseError
+
 from benchmarks.cluster import Proxy
 
 INSERT = "INSERT INTO kept VALUES (%s)"

@@ -12,17 +12,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from archiver.index.dialect.postgres_address import read_address
+from archiver.index.dialect.postgres_connection import connect
+from archiver.index.dialect.postgres_engines import PostgresEngines
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from archiver.errors import ConfigurationError
-from archiver.index.dialect.postgres_address import read_address
-from archiver.index.dialect.postgres_connection import connect
-from archiver.index.dialect.postgres_engines import PostgresEngines
 from tests.cluster.s3_servers import free_port
-from tests.in_postgres import SERVER
+from tests.postgres import SERVER
 
 NAME = "localhost"
 HBA = """hostssl all guarded all scram-sha-256

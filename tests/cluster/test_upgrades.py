@@ -3,12 +3,12 @@
 import asyncio
 
 import pytest
+from archiver.index.dialect.postgres_engines import PostgresEngines
 
 from archiver.cli.main import FENCED_OFF
 from archiver.errors import FencedOff
 from archiver.index import oversight
 from archiver.index.database import Database, Member
-from archiver.index.dialect.postgres_engines import PostgresEngines
 from tests.cluster.commands import archiver, ran, refused
 from tests.cluster.owner import as_owner
 

@@ -10,12 +10,6 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 _STAND_INS = {
-    "archiver.index.dialect.choice": (
-        "ARCHIVER_TEST_TEMPLATE",
-        "engines_of",
-        "stand_in",
-        "engines_over",
-    ),
     "archiver.archive": ("ARCHIVER_TEST_BUCKET", "open_shelf", "bucket", "shelves_over"),
     "archiver.child_process": ("ARCHIVER_TEST_BEGUN", "child_command", "copying", "commands_over"),
 }

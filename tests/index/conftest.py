@@ -1,16 +1,17 @@
 """An empty index on disk, and what to fill it with."""
 
 import hashlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 
 from archiver.index import captures, recording, search, segments
 from archiver.index.conditions import Setting
-from archiver.index.database import AsyncConnection, Database
+from archiver.index.database import AsyncConnection, Database, engines_of
 from archiver.index.entries import Filters
 from archiver.index.matching import split
 from archiver.index.search import Question
@@ -22,14 +23,52 @@ from archiver.model.page import PageMetadata
 from archiver.model.seed import Seed
 from archiver.query.findable import indexed
 from archiver.query.parse import parse_query
+from tests.postgres import SERVER, administer
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what opens an index with each engine, unless it is marked as a rule of SQLite alone."""
+    if "engine" in metafunc.fixturenames:
+        is_both = SERVER and not metafunc.definition.get_closest_marker("sqlite")
+        engines = ("sqlite", "postgresql") if is_both else ("sqlite",)
+        metafunc.parametrize("engine", engines, indirect=True, scope="function")
+
+
 @pytest.fixture
-async def db(tmp_path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "archive.sqlite3")
+def engine(request: pytest.FixtureRequest) -> str:
+    """The database that the test's index is in."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def template() -> Iterator[str]:
+    """A PostgreSQL database with the schema, of which each test gets a copy."""
+    name = f"template_{uuid4().hex}"
+    administer(f"CREATE DATABASE {name}")
+    engines_of(f"{SERVER}/{name}").prepare()
+    yield name
+    administer(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path | str]:
+    """Where the test's index is: a path, or the address of a database of its own."""
+    if engine == "sqlite":
+        yield tmp_path / "archive.sqlite3"
+        return
+    name = f"index_{uuid4().hex}"
+    administer(f"CREATE DATABASE {name} TEMPLATE {request.getfixturevalue('template')}")
+    yield f"{SERVER}/{name}"
+    administer(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def db(place: Path | str) -> AsyncIterator[Database]:
+    """An empty index."""
+    opened = await Database.open(place)
     yield opened
     await opened.close()
 

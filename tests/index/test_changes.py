@@ -134,8 +134,8 @@ async def test_more_changes_at_one_moment_than_a_look_takes_are_all_seen(db):
     assert len(await follower.catch_up()) == 12
 
 
-async def test_writers_at_the_same_time_are_seen_whole(db, tmp_path):
-    other = await Database.open(tmp_path / "archive.sqlite3")
+async def test_writers_at_the_same_time_are_seen_whole(db, place):
+    other = await Database.open(place)
     follower = Follower(db, ChangeCursor(0, 0))
     mine, theirs = Queue(db), Queue(other)
     theirs._made = 1000

@@ -1,94 +1,130 @@
-"""One writer at a time over all processes; whoever writes for long hears who waits."""
+"""Transactions of the index: one writer at a time, and readers that see one snapshot."""
 
 import asyncio
 import sqlite3
-from contextlib import AsyncExitStack, closing
+from contextlib import closing
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 
-from archiver.index.database import READERS, Database
-from archiver.index.dialect.sqlite import MUCH_CACHE_KB, WRITER_CACHE_KB
-from archiver.index.dialect.sqlite_engines import PAGE_BYTES
-from tests.indices import is_awaited
+from archiver.errors import IndexUnavailable
+from archiver.index.bulk import insert_rows
+from archiver.index.database import Database
+from archiver.index.engine import PAGE_BYTES
+from archiver.index.schema import counter
+
+ROW = ("a row", 1)
+
+
+async def insert(conn, *rows):
+    await insert_rows(conn, counter, ("name", "value"), rows or [ROW])
+
+
+async def is_there(conn, name="a row"):
+    query = select(func.count()).select_from(counter).where(counter.c.name == name)
+    return bool((await conn.execute(query)).scalar())
 
 
 @pytest.fixture
-async def other(db, tmp_path):
+async def other(db, place):
     """The same index, opened as another process opens it."""
-    opened = await Database.open(tmp_path / "archive.sqlite3")
+    opened = await Database.open(place)
     yield opened
     await opened.close()
 
 
-async def told(holder, waiter):
-    """What a holder hears before somebody waits, while they do, and when they have had it."""
-    heard = []
-    entered = asyncio.Event()
+async def test_a_reader_sees_one_snapshot(db):
+    async with db.read() as conn:
+        assert not await is_there(conn)
+        async with db.write() as writing:
+            await insert(writing)
+        assert not await is_there(conn)
 
-    async def wait():
-        async with waiter.write():
-            entered.set()
-
-    async with holder.write():
-        heard.append(holder.is_wanted())
-        waiting = asyncio.create_task(wait())
-        async with asyncio.timeout(60):
-            while not holder.is_wanted():
-                async with holder.read() as conn:
-                    await conn.exec_driver_sql("SELECT 1")
-        heard.append(entered.is_set())
-    await waiting
-    async with holder.write():
-        heard.append(holder.is_wanted())
-    return heard
+    async with db.read() as conn:
+        assert await is_there(conn)
 
 
-async def test_whoever_writes_hears_that_another_task_waits(db):
-    assert await told(db, db) == [False, False, False]
+async def test_a_reader_changes_nothing(db):
+    with pytest.raises(IndexUnavailable):
+        async with db.read() as conn:
+            await insert(conn)
 
 
-@pytest.mark.sqlite("of other machines a server does not tell")
-async def test_whoever_writes_hears_that_another_process_waits(db, other):
-    assert await told(db, other) == [False, False, False]
+async def test_what_raises_leaves_nothing_behind(db):
+    with pytest.raises(KeyError):
+        async with db.write() as conn:
+            await insert(conn)
+            raise KeyError
+
+    async with db.read() as conn:
+        assert not await is_there(conn)
 
 
-async def test_of_two_that_write_again_and_again_neither_waits_for_ever(db, other, tmp_path):
-    async def write(who, had):
-        async with who.write():
-            had.set()
+async def test_two_that_write_again_and_again_lose_nothing(db, other):
+    async def count_on(who):
+        for _ in range(20):
+            async with who.write() as conn:
+                found = (await conn.execute(select(counter.c.value).where(is_ours))).scalar()
+                await conn.execute(counter.update().where(is_ours).values(value=found + 1))
 
-    for first, second in ((db, other), (other, db)):
-        had, turns = asyncio.Event(), 0
-        async with asyncio.TaskGroup() as group:
-            while not had.is_set():
-                async with first.write():
-                    if not turns:
-                        group.create_task(write(second, had))
-                    if not had.is_set():
-                        await is_awaited(tmp_path, first)
-                turns += 1
-                assert turns < 15
-
-
-@pytest.mark.sqlite("a server has its memory by itself")
-async def test_much_is_written_with_more_memory_that_is_given_back(db):
-    async def said(conn):
-        names = ("cache_size", "synchronous", "foreign_keys")
-        return [(await conn.execute(text(f"PRAGMA {each}"))).scalar() for each in names]
-
+    is_ours = counter.c.name == "a row"
     async with db.write() as conn:
-        before = await said(conn)
-    async with db.write_much() as conn:
-        while_writing = await said(conn)
-    async with db.write() as conn:
-        afterwards = await said(conn)
+        await insert(conn, ("a row", 0))
 
-    assert while_writing == [-MUCH_CACHE_KB, 1, 0]
-    assert before == afterwards == [-WRITER_CACHE_KB, 2, 1]
+    async with asyncio.TaskGroup() as group:
+        for who in (db, other, db):
+            group.create_task(count_on(who))
+
+    async with db.read() as conn:
+        assert (await conn.execute(select(counter.c.value).where(is_ours))).scalar() == 60
 
 
-@pytest.mark.sqlite("a server's pages are its own")
+async def test_whoever_is_cancelled_while_others_write_waits_no_longer(db, other):
+    async def write():
+        async with db.write() as conn:
+            await insert(conn)
+
+    async with other.write():
+        waiting = asyncio.create_task(write())
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(waiting), 0.5)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    await write()
+    async with db.read() as conn:
+        assert await is_there(conn)
+
+
+async def test_a_commit_is_not_broken_off(db):
+    """A task that is cancelled while it commits has committed, or the index is as it was."""
+    began = asyncio.Event()
+
+    async def write():
+        async with db.write() as conn:
+            await insert(conn)
+            asyncio.get_running_loop().call_soon(began.set)
+
+    writing = asyncio.create_task(write())
+    await began.wait()
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+
+    async with db.read() as conn:
+        assert await is_there(conn)
+
+
+async def test_a_process_that_stops_waits_for_other_writers_only_for_seconds(db, other):
+    db.hurry()
+    async with other.write():
+        with pytest.raises(IndexUnavailable, match="another process"):
+            async with db.write():
+                pass
+
+
+@pytest.mark.sqlite("pages of a file")
 @pytest.mark.parametrize(("made_with", "has"), [(None, PAGE_BYTES), (4096, 4096)])
 async def test_an_index_has_large_pages_unless_it_was_made_with_others(tmp_path, made_with, has):
     path = tmp_path / "another.sqlite3"
@@ -104,14 +140,14 @@ async def test_an_index_has_large_pages_unless_it_was_made_with_others(tmp_path,
     await db.close()
 
 
-async def test_what_is_read_beside_something_has_a_connection_of_its_own_if_one_is_free(db):
-    async with db.read() as conn, db.read_beside(conn) as other:
-        assert other is not conn
-        assert (await other.execute(text("SELECT 1"))).scalar_one() == 1
+@pytest.mark.sqlite("settings of SQLite")
+async def test_commits_are_durable_and_foreign_keys_are_checked(db):
+    async def setting(name):
+        async with db.write() as conn:
+            return (await conn.execute(text(f"PRAGMA {name}"))).scalar_one()
 
-
-async def test_where_no_connection_is_free_nobody_who_has_one_waits_for_another(db):
-    async with AsyncExitStack() as all_of_them:
-        conns = [await all_of_them.enter_async_context(db.read()) for _ in range(READERS)]
-        async with db.read_beside(conns[0]) as other:
-            assert other is conns[0]
+    assert [await setting(each) for each in ("journal_mode", "synchronous", "foreign_keys")] == [
+        "wal",
+        2,
+        1,
+    ]

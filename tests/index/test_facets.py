@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index.database import Database
 from archiver.index.facets import MOST_YEARS, facets_of_all
 from benchmarks.synthetic import Page, fill
 
@@ -12,10 +11,8 @@ YEAR = timedelta(days=365.25)
 
 
 @pytest.fixture
-async def database(tmp_path):
-    database = await Database.open(tmp_path / "archive.sqlite3")
-    yield database
-    await database.close()
+def database(db):
+    return db
 
 
 async def years(database, most=9):

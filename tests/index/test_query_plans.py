@@ -236,7 +236,7 @@ async def watched(db):
             await documents.ensure_part(conn, part)
     plans = Plans()
     for connections in (db._readers, db._writer):
-        event.listen(connections.engine, "before_cursor_execute", plans.note)
+        event.listen(connections.sync_engine, "before_cursor_execute", plans.note)
     return plans
 
 

@@ -113,9 +113,9 @@ async def test_what_someone_is_looking_at_goes_before_an_import(db, fill):
     assert [each.entry.host for each in await lease(db, 1)] == ["b.example"]
 
 
-async def test_two_processes_are_never_leased_the_same_job(db, fill, tmp_path):
+async def test_two_processes_are_never_leased_the_same_job(db, fill, place):
     await fill(("a", 7), ("b", 7))
-    other = await Database.open(tmp_path / "archive.sqlite3")
+    other = await Database.open(place)
 
     taken = []
     while found := [*await lease(db, 2, owner="one"), *await lease(other, 2, owner="two")]:

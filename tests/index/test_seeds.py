@@ -175,7 +175,7 @@ async def begin_import(conn):
 
 
 async def receive_columns(db, *wished):
-    async with db.write_much() as conn:
+    async with db.write() as conn:
         columns = SeedColumns.of(wished)
         number = await begin_import(conn)
         numbers = range(1, len(wished) + 1)
@@ -235,7 +235,7 @@ async def test_batches_of_one_transaction_go_on_where_those_before_them_stopped(
     await receive(db, seed("http://a.example/3"))
     batches = [wished[:2], wished[2:5], wished[5:]]
 
-    async with db.write_much() as conn:
+    async with db.write() as conn:
         number, met, row = await begin_import(conn), new_entries.Met(), 1
         for batch in batches:
             rows = range(row, row + len(batch))

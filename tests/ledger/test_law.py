@@ -37,6 +37,7 @@ from archiver.index import (
     unrecorded,
 )
 from archiver.index.database import Database
+from archiver.index.dialect import dialect_of
 from archiver.index.dialect.word_queries import asking
 from archiver.index.schema import answer, attempt, deletion, entry
 from archiver.ledger import recorder as recorder_module
@@ -623,7 +624,7 @@ async def _captures(conn):
 async def _found(conn, word):
     if not await documents.parts(conn, below=search.TOP):
         return []
-    has_word = conn.dialect.words.matches.format("search_00000")
+    has_word = dialect_of(conn).words.matches.format("search_00000")
     rows = await conn.execute(
         asking(
             "SELECT entry.hash_url FROM search_00000 JOIN entry"

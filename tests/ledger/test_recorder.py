@@ -196,7 +196,7 @@ async def test_words_of_pages_are_put_together_while_somebody_else_has_the_turn_
 ):
     await crawl.queue(live.article("foxes"))
     (lease,) = await crawl.pipeline._frontier.lease()
-    words, are_made = crawl.context.db.dialect.words, asyncio.Event()
+    words, are_made = crawl.context.db.words, asyncio.Event()
     row, loop, made_by = words.row, asyncio.get_running_loop(), []
 
     def noted(found_by):

@@ -187,9 +187,8 @@ async def test_so_is_one_whose_job_was_over_before_the_dead_on_another_machine_h
         async with crawl.context.db.read() as conn:
             kept = await captures.of_url(conn, page, limit=9)
             held = (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
-        is_shared = crawl.context.db.dialect.is_shared
-    assert len(kept) == (1 if is_shared else 2)
-    assert len(held) == (2 if is_whole and not is_shared else 1)
+    assert len(kept) == 2
+    assert len(held) == (2 if is_whole else 1)
 
 
 async def test_recovering_twice_changes_nothing(died, crawling):

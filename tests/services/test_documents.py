@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from archiver.index import documents
+from archiver.index.dialect import dialect_of
 from archiver.index.search_tables import search_table
 from archiver.ledger.documents import remake_stale, repay_owed
 from archiver.model.listing import ListingQuery
@@ -31,7 +32,7 @@ async def index_as_an_older_version(db):
     """Leave the index as the migration does: documents, and no words of them."""
     async with db.write() as conn:
         for part in await documents.parts(conn, below=1 << 40):
-            if conn.dialect.words.vocabulary:
+            if dialect_of(conn).words.vocabulary:
                 await conn.execute(text(f"DROP TABLE {search_table(part)}_words"))
             await conn.execute(text(f"DROP TABLE {search_table(part)}"))
         await conn.execute(text("DELETE FROM search_part"))

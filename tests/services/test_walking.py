@@ -113,7 +113,9 @@ async def test_where_no_frequent_word_tells_of_a_beginning_it_is_read_in_few_par
 
 async def test_newest_and_oldest_first_are_told_by_what_was_walked_through(database):
     asked = []
-    event.listen(database._readers.engine, "before_cursor_execute", lambda *of: asked.append(of[2]))
+    event.listen(
+        database._readers.sync_engine, "before_cursor_execute", lambda *of: asked.append(of[2])
+    )
     search = Search(database, store=None)
 
     for sort in (Sort.NEWEST, Sort.OLDEST, Sort.TITLE):

@@ -11,7 +11,7 @@ from PIL import Image
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.index.connection import AsyncConnection
+from archiver.index.database import AsyncConnection
 from archiver.model.listing import ListingQuery
 from archiver.services.reindexing import reindex
 from archiver.urls.parse import hash_url

@@ -10,7 +10,7 @@ from sqlalchemy.types import NullType, TypeEngine, UserDefinedType
 
 from archiver.index.dialect.keys import SHORTENED
 
-WRITERS: dict[str, Callable[[Iterable[Any]], str]] = {}
+WRITERS: dict[str, Callable[[Iterable[Any]], Any]] = {}
 """How an engine, by the name of its dialect, takes a list as one parameter."""
 
 

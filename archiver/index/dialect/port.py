@@ -1,11 +1,9 @@
 """What an engine must be able to do for the index: all that is not the same SQL in each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Connection, Engine, Join, Select, Subquery, Table
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import ColumnElement, Join, Select, Subquery, Table
 
 from archiver.index.dialect.rows import OverRows
 from archiver.model.findable import Findable
@@ -108,14 +106,12 @@ class Dialect(Protocol):
 
     Attributes:
         is_shared: whether its indices are used by processes that see no file of each other's.
-        is_far: whether each answer is a wait for a network.
         with_own_entry: joins each row of ``found`` of which ``{0}`` is true with the entry
             (``own``) whose newest document it is, if there is one: one by one, however many rows
             are expected.
     """
 
     is_shared: bool
-    is_far: bool
     with_own_entry: str
 
     def __hash__(self) -> int:
@@ -130,14 +126,6 @@ class Dialect(Protocol):
         """Selects the numbers of a list (``lists.ListedNumbers``), which is ``{0}``."""
 
     @property
-    def much(self) -> tuple[str, ...]:
-        """Set a connection up to write much: before a transaction, each by itself."""
-
-    @property
-    def usual(self) -> tuple[str, ...]:
-        """Take that back."""
-
-    @property
     def empties(self) -> str:
         """Takes all rows out of a temporary table, which is ``{}``."""
 
@@ -146,102 +134,8 @@ class Dialect(Protocol):
     ) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """A statement over all rows, in as many pieces as that takes, with their parameters."""
 
-    def unanswered(self, conn: Connection) -> AbstractContextManager[None]:
-        """A block in which no answer is waited for; what failed, a later statement raises."""
-
-    def asking(self, conn: Connection) -> AbstractContextManager[None]:
-        """A block in which rows that are asked for may come with those of the next statement."""
-
-    def hold_still(self, conn: Connection, *, is_wanted: bool) -> None:
-        """Let statements from now on share a moment; or each see one of its own, ended with it."""
-
-    def is_gone(self, conn: Connection) -> bool:
-        """Whether a connection that was idle was ended by its server meanwhile; never waits."""
-
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
         """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it.
 
         ``first`` speaks of ``groups``; one for which it finds none stands beside NULL.
         """
-
-
-class Engines(Protocol):
-    """One index, as it is opened.
-
-    Attributes:
-        place: what a person calls it; holds no password.
-    """
-
-    place: str
-
-    @property
-    def dialect(self) -> Dialect:
-        """How its engine speaks."""
-
-    def prepare(self) -> None:
-        """Bring the index to this program's schema; blocking.
-
-        Raises:
-            ConfigurationError: it was written by a newer version, or can't be opened.
-        """
-
-    def writing(self, silent_seconds: float = 0.0, *, asks_first: bool = False) -> Engine:
-        """Opens the connection that writes.
-
-        Args:
-            silent_seconds: after so many without a word in a transaction it is ended, where others
-                can't see that its process is stopped or cut off; 0 for never.
-            asks_first: each transaction asks for rows first, which tells whether it could begin.
-        """
-
-    def reading(self) -> Engine:
-        """Opens connections that read, each transaction one moment of the index."""
-
-    def signing(self, silent_seconds: float = 0.0) -> Engine:
-        """Opens connections that change a row of their own, and wait for no writer's turn."""
-
-    def alone(self) -> AbstractAsyncContextManager[None]:
-        """Hold what only one task of one process has at a time, before it begins to write."""
-
-    def is_wanted(self) -> bool:
-        """Whether somebody waits to write, in any process."""
-
-    def begins_again(self, error: DBAPIError, since: float) -> bool:
-        """Whether to ask again for a writing transaction, first asked for at ``since``.
-
-        ``since`` is of ``time.monotonic``.
-        """
-
-    def is_down(self, error: DBAPIError) -> bool:
-        """Whether an error of a writing transaction is the engine's state, and not our mistake."""
-
-    def message_of(self, error: DBAPIError) -> str:
-        """What an error says, in words; no password."""
-
-    def identity(self) -> tuple[int | str, ...]:
-        """What is another one once the index was built again."""
-
-    def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
-        """Whose index this is, and where segments go: so from now on, unless it was another's.
-
-        Where it lies in a folder, it is that folder's: all is given back, and kept nowhere.
-        Blocking.
-        """
-
-    def is_there(self) -> bool:
-        """Whether there is an index at this place; blocking."""
-
-    def beside(self) -> "Engines":
-        """The place of an index that is built to be put into this one's."""
-
-    def remove(self) -> None:
-        """Remove the index, if it is there; blocking."""
-
-    def replace(self) -> None:
-        """Put the one beside, which nobody has open, into this one's place at once; blocking."""
-
-    def hurry(self) -> None:
-        """Wait for others for some seconds in all from now on."""
-
-    def close(self) -> None:
-        """Let go of what is held besides connections."""

@@ -5,14 +5,11 @@ where VALUES would leave the type of a column of NULLs to be guessed.
 """
 
 import hashlib
-import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
 from sqlalchemy import (
-    Connection,
     Dialect,
     Integer,
     Join,
@@ -23,7 +20,7 @@ from sqlalchemy import (
     true,
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
-from sqlalchemy.dialects.postgresql.pg8000 import dialect
+from sqlalchemy.dialects.postgresql.asyncpg import dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -31,8 +28,7 @@ from sqlalchemy.types import TypeEngine
 
 from archiver.index.dialect import functions, listed_values
 from archiver.index.dialect.keys import SHORTENED, Key
-from archiver.index.dialect.postgres_connection import SaidConnection
-from archiver.index.dialect.postgres_wire import Wired
+from archiver.index.dialect.postgres_text import storable
 from archiver.index.dialect.postgres_words import PostgresWords
 from archiver.index.dialect.rows import MARK, OverRows
 
@@ -46,21 +42,15 @@ MOST_OF_KEY = 2_000
 SHORTENED_TO = 1_900
 PARTED = "\x02"
 """In no key."""
-_ARRAY = struct.Struct("!iiIii")
-_LENGTH = struct.Struct("!i")
-_VECTOR = 3614
-"""The type ``tsvector``."""
-_Writer = Callable[[Iterable[Any]], "str | Wired"]
+_Writer = Callable[[Iterable[Any]], list[Any]]
 
 
 class Postgres:
     """How PostgreSQL says it."""
 
-    is_shared = is_far = True
+    is_shared = True
     words = PostgresWords()
     numbers = "SELECT unnest(CAST({0} AS BIGINT[]))"
-    much: tuple[str, ...] = ()
-    usual: tuple[str, ...] = ()
     empties = "TRUNCATE {}"
     with_own_entry = (
         "LEFT JOIN LATERAL (SELECT entry.id, entry.added_at FROM document"
@@ -79,27 +69,6 @@ class Postgres:
             some = _last_of_each(rows[start : start + MOST_ROWS], statement.key)
             arrays = zip(writers, zip(*some, strict=True), strict=True)
             yield written, tuple(write(values) for write, values in arrays)
-
-    def unanswered(self, conn: Connection) -> AbstractContextManager[None]:
-        """A block in which no answer is waited for; a later statement raises what failed."""
-        opened = conn.connection.dbapi_connection
-        return opened.unanswered() if isinstance(opened, SaidConnection) else nullcontext()
-
-    def asking(self, conn: Connection) -> AbstractContextManager[None]:
-        """A block in which rows that are asked for may come with those of the next statement."""
-        opened = conn.connection.dbapi_connection
-        return opened.asking() if isinstance(opened, SaidConnection) else nullcontext()
-
-    def hold_still(self, conn: Connection, *, is_wanted: bool) -> None:
-        """Let statements from now on be of a transaction, or each by itself."""
-        opened = conn.connection.dbapi_connection
-        if isinstance(opened, SaidConnection):
-            opened.autocommit = not is_wanted
-
-    def is_gone(self, conn: Connection) -> bool:
-        """Whether something is to be read of a server that was asked for nothing: that it ends."""
-        opened = conn.connection.dbapi_connection
-        return isinstance(opened, SaidConnection) and opened.is_spoken_to
 
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
         """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it."""
@@ -130,56 +99,32 @@ def _last_of_each(
 @cache
 def _written(statement: OverRows) -> str:
     kinds = (_array_of(each.type)[0] for each in statement.columns)
-    arrays = ", ".join(f"CAST(%s AS {kind}[])" for kind in kinds)
+    arrays = ", ".join(f"CAST(${n} AS {kind}[])" for n, kind in enumerate(kinds, 1))
     compiled = statement.statement.compile(dialect=_DIALECT, compile_kwargs={"literal_binds": True})
     return str(compiled).replace(MARK, _ROWS.format(arrays))
 
 
 def _array_of(kind: TypeEngine[Any]) -> tuple[str, _Writer]:
-    """What a column's values are called, and how an array of them is written."""
+    """The type of a column's values, and what makes a parameter of them."""
     if isinstance(kind, Integer):
-        return "BIGINT", _numbers
+        return "BIGINT", list
     if isinstance(kind, LargeBinary):
-        return "BYTEA", _blobs
+        return "BYTEA", list
     if isinstance(kind, Key):
         return "TEXT", _keys
-    return ("TSVECTOR", _vectors) if isinstance(kind, TSVECTOR) else ("TEXT", _texts)
+    return ("TSVECTOR", list) if isinstance(kind, TSVECTOR) else ("TEXT", _texts)
 
 
-def _numbers(values: Iterable[int | None]) -> str:
-    return "{" + ",".join("NULL" if each is None else str(int(each)) for each in values) + "}"
+def _texts(values: Iterable[str | None]) -> list[str | None]:
+    return [each if each is None else storable(each) for each in values]
 
 
-def _blobs(values: Iterable[bytes | None]) -> str:
-    found = ("NULL" if each is None else f'"\\\\x{each.hex()}"' for each in values)
-    return "{" + ",".join(found) + "}"
-
-
-def _texts(values: Iterable[str | None]) -> str:
-    return "{" + ",".join("NULL" if each is None else _quoted(each) for each in values) + "}"
-
-
-def _vectors(values: Iterable[bytes]) -> Wired:
-    held = [*values]
-    parts = [_ARRAY.pack(1, 0, _VECTOR, len(held), 1)]
-    for each in held:
-        parts += [_LENGTH.pack(len(each)), each]
-    return Wired(b"".join(parts))
-
-
-def _keys(values: Iterable[str | None]) -> str:
+def _keys(values: Iterable[str | None]) -> list[str | None]:
     return _texts(map(bounded, values))
 
 
-def _quoted(value: str) -> str:
-    """A value in an array, which is made ``storable`` as a whole, as every parameter is."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def _listed(values: Iterable[Any]) -> str:
-    held = [*values]
-    return _texts(held) if any(isinstance(each, str) for each in held) else _numbers(held)
+def _listed(values: Iterable[Any]) -> list[Any]:
+    return [storable(each) if isinstance(each, str) else each for each in values]
 
 
 def _write(element: type[FunctionElement[Any]], template: str) -> None:

@@ -6,11 +6,9 @@ asked is the expression that ``matching`` writes for FTS5, read here into a tsqu
 """
 
 import re
-import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from itertools import pairwise, product, repeat
+from itertools import pairwise, product
 from string import ascii_lowercase, digits
 from typing import Any
 
@@ -28,9 +26,8 @@ COLUMN = "\ue001"
 """Parts a column from a word; no word holds it."""
 _COLUMNS = {"title": "t", "tags": "g", "note": "n", "by": "b", "url": "u", "keys": "k", "text": ""}
 """By which letter a column is told; in the order in which they lie."""
-_A, _B, _C, _D = 0xC000, 0x8000, 0x4000, 0
-"""Weights of PostgreSQL, as they stand above a place."""
-_WEIGHTS = {"title": _A, "tags": _B, "note": _C, "by": _C, "url": _C, "keys": _D, "text": _D}
+_WEIGHTS = {"title": "A", "tags": "B", "note": "C", "by": "C", "url": "C", "keys": "", "text": ""}
+"""PostgreSQL's weights of positions; the lowest one is not written."""
 _FIRST = "^"
 _SECOND = f"{digits}{ascii_lowercase}æðøþđħıĸłŋœŧƿəɛɔ"
 """What follows the first letter of a word that is also a column's; of others none is found so."""
@@ -46,9 +43,6 @@ _MOST_BYTES_WITH_PLACES = 700_000
 _BEGINS = 'one.lexeme COLLATE "C" >= :first AND one.lexeme COLLATE "C" < :beyond'
 _SMALL = 30_000
 """Characters of a document that has neither more places nor more bytes than a tsvector holds."""
-_NUMBER = struct.Struct("!i")
-_ONE_PLACE = 1 << 16
-"""Of a lexeme: a byte that ends it, how many places there are, and these."""
 _NOTHING = f"'{COLUMN}'"
 _TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
 
@@ -100,7 +94,7 @@ class PostgresWords:
             f"CREATE INDEX IF NOT EXISTS {name}_words ON {name} USING gin (words)",
         )
 
-    def row(self, found_by: Findable) -> tuple[bytes, ...]:
+    def row(self, found_by: Findable) -> tuple[str, ...]:
         """A document as values of ``columns``."""
         return (vector(found_by),)
 
@@ -117,27 +111,24 @@ def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
     return f"{part}.words @@ CAST({expression} AS tsquery)"
 
 
-def vector(found_by: Findable) -> bytes:
-    """The words of a document as a tsvector goes over the wire; of one too large, the first.
-
-    What a server reads so costs it a tenth of what a text does, and less where it is in order.
-    """
+def vector(found_by: Findable) -> str:
+    """The words of a document as the text of a tsvector; of one too large, the first."""
     size = sum(len(getattr(found_by, name)) for name in _COLUMNS)
     places = _all_places(found_by) if size < _SMALL else _places_in_bounds(found_by)
-    return b"".join((_NUMBER.pack(len(places)), *map(_written, sorted(places), repeat(places))))
+    return " ".join(f"{_quoted(lexeme)}:{','.join(at)}" for lexeme, at in places.items())
 
 
-def _all_places(found_by: Findable) -> Mapping[str, list[int]]:
+def _all_places(found_by: Findable) -> Mapping[str, list[str]]:
     """Where each lexeme stands, of a document that meets no bound."""
-    places: dict[str, list[int]] = defaultdict(list)
+    places: dict[str, list[str]] = defaultdict(list)
     for lexeme, place, weight in _lexemes(found_by):
-        places[lexeme].append(place | weight)
+        places[lexeme].append(f"{place}{weight}")
     return places
 
 
-def _places_in_bounds(found_by: Findable) -> Mapping[str, list[int]]:
+def _places_in_bounds(found_by: Findable) -> Mapping[str, list[str]]:
     """Where each lexeme stands, as far as that can be kept."""
-    places: dict[str, list[int]] = {}
+    places: dict[str, list[str]] = {}
     size = 0
     for lexeme, place, weight in _lexemes(found_by):
         known = places.get(lexeme)
@@ -146,34 +137,20 @@ def _places_in_bounds(found_by: Findable) -> Mapping[str, list[int]]:
             if size + more > _MOST_BYTES:
                 break
             size += more
-            places[lexeme] = [min(place, _LAST_PLACE) | weight]
+            places[lexeme] = [f"{min(place, _LAST_PLACE)}{weight}"]
         elif _is_kept(place, known, size):
             size += 2
-            known.append(place | weight)
+            known.append(f"{place}{weight}")
     return places
 
 
-def _written(lexeme: str, places: Mapping[str, list[int]]) -> bytes:
-    """A lexeme with its places."""
-    at = places[lexeme]
-    if len(at) == 1:
-        return lexeme.encode() + (_ONE_PLACE | at[0]).to_bytes(5, "big")
-    count = min(len(at), _MOST_PLACES)
-    return lexeme.encode() + _places_of(count).pack(count, *at[:count])
-
-
-@cache
-def _places_of(count: int) -> struct.Struct:
-    return struct.Struct(f"!xH{count}H")
-
-
-def _is_kept(place: int, known: Sequence[int], size: int) -> bool:
+def _is_kept(place: int, known: Sequence[str], size: int) -> bool:
     """Whether a further place of a word is kept, in a vector that has so many bytes."""
     is_in_reach = place <= _LAST_PLACE and len(known) < _MOST_PLACES
     return is_in_reach and size < _MOST_BYTES_WITH_PLACES
 
 
-def _lexemes(found_by: Findable) -> Iterator[tuple[str, int, int]]:
+def _lexemes(found_by: Findable) -> Iterator[tuple[str, int, str]]:
     """(lexeme, place, weight), the short columns first."""
     start = 1
     for name, letter in _COLUMNS.items():

@@ -16,8 +16,6 @@ class Clash(Enum):
     """What becomes of a row whose key is taken, as an upsert says it."""
 
     FAILS = ""
-    ENDS = "FAILS"
-    """The transaction fails as a whole, and nothing is run behind it."""
     STAYS = "DO NOTHING"
     """The row that is there stays as it is."""
     GOES = "DO UPDATE SET {name} = excluded.{name}"
@@ -38,14 +36,11 @@ class OverRows:
         statement: has ``MARK`` where the rows go, and no other parameter.
         columns: of the rows, as they are typed.
         key: the places in a row of what no two rows may share, where that matters.
-        ends: whether all that was written goes with it if it fails: then an engine need not keep
-            what was there before it.
     """
 
     statement: ClauseElement
     columns: Iterable[ColumnElement[Any]]
     key: tuple[int, ...] = ()
-    ends: bool = False
 
 
 def given(name: str, *columns: ColumnElement[Any]) -> CTE:
@@ -67,9 +62,9 @@ def insertion(table: Table, names: tuple[str, ...], taken: Clash) -> OverRows:
     listed = ", ".join(f'"{each.name}"' for each in columns)
     # Names are the schema's own.
     statement = f'INSERT INTO "{table.name}" ({listed}) {MARK}'
-    if taken in (Clash.FAILS, Clash.ENDS, Clash.STAYS):
+    if taken in (Clash.FAILS, Clash.STAYS):
         conflict = f" ON CONFLICT {taken.value}" if taken is Clash.STAYS else ""
-        return OverRows(text(statement + conflict), columns, ends=taken is Clash.ENDS)
+        return OverRows(text(statement + conflict), columns)
     key = _key(table, columns)
     others = [f'"{each.name}"' for each in columns if each not in key]
     if taken in (Clash.RISES, Clash.SINKS):

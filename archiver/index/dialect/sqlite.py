@@ -2,19 +2,18 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Join, Select, Subquery, Table
+from sqlalchemy import Join, Select, Subquery, Table
 from sqlalchemy.dialects.sqlite import dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from archiver.index.dialect import functions
-from archiver.index.dialect.listed_values import WRITERS, IsAmong, Values
+from archiver.index.dialect.listed_values import WRITERS, IsAmong, Numbers, Texts
 from archiver.index.dialect.rows import MARK, OverRows
 from archiver.index.dialect.sqlite_words import SqliteWords
 
@@ -24,32 +23,14 @@ MOST_VALUES = 8000
 """Of one statement; SQLite takes 32,766."""
 MOST_TEXTS = 64
 """Of statements that are kept: some ten kilobytes each."""
-WRITER_CACHE_KB = 16_000
-MUCH_CACHE_KB = 104_000
-MUCH_LOG_PAGES = 16_384
-"""256 MB: a page that is written again and again comes from the log into the file once."""
 
 
 class Sqlite:
     """How SQLite says it."""
 
-    is_shared = is_far = False
+    is_shared = False
     words = SqliteWords()
     numbers = "SELECT value FROM json_each({0})"
-    much = (
-        f"PRAGMA cache_size = -{MUCH_CACHE_KB}",
-        f"PRAGMA wal_autocheckpoint = {MUCH_LOG_PAGES}",
-        "PRAGMA synchronous = NORMAL",
-        "PRAGMA foreign_keys = OFF",
-    )
-    usual = (
-        f"PRAGMA cache_size = -{WRITER_CACHE_KB}",
-        "PRAGMA wal_autocheckpoint = 1000",
-        "PRAGMA synchronous = FULL",
-        "PRAGMA foreign_keys = ON",
-    )
-    """Foreign keys are looked up row by row, an eighth of what new rows cost; all that these name
-    was made, or found, in the same transaction. A server looks, and tests do."""
     empties = "DELETE FROM {}"
     with_own_entry = (
         "LEFT JOIN document ON document.id = found.document_id AND {0}"
@@ -63,21 +44,6 @@ class Sqlite:
         width = len(rows[0]) if rows else 1
         for some in stretches(rows, width=width):
             yield _written_for(statement, len(some), width), tuple(chain.from_iterable(some))
-
-    def unanswered(self, _conn: Connection) -> AbstractContextManager[None]:
-        """Nothing is waited for in a file."""
-        return nullcontext()
-
-    def asking(self, _conn: Connection) -> AbstractContextManager[None]:
-        """Nothing comes later."""
-        return nullcontext()
-
-    def hold_still(self, _conn: Connection, *, is_wanted: bool) -> None:
-        """A transaction costs nothing."""
-
-    def is_gone(self, _conn: Connection) -> bool:
-        """A file goes nowhere."""
-        return False
 
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
         """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it."""
@@ -102,8 +68,7 @@ def _written(statement: OverRows) -> str:
     compiled = statement.statement.compile(
         dialect=dialect(), compile_kwargs={"literal_binds": True}
     )
-    written = str(compiled)
-    return written.replace("INSERT", "INSERT OR ROLLBACK", 1) if statement.ends else written
+    return str(compiled)
 
 
 @lru_cache(MOST_TEXTS)
@@ -129,7 +94,8 @@ def _is_among(each: IsAmong, compiler: SQLCompiler, **more: Any) -> str:
     return _AMONG.format(*(compiler.process(one, **more) for one in each.clauses))
 
 
-_write(Values, "json_each({})")
+_write(Numbers, "json_each({})")
+_write(Texts, "json_each({})")
 _write(functions.Greatest, "max({})")
 _write(functions.KindOfFailure, "json_extract({}, '$.kind')")
 _write(functions.StatusOfFailure, "json_extract({}, '$.status')")
