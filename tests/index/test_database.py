@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 from sqlalchemy import func, select, text
+from sqlalchemy.exc import IntegrityError
 
 from archiver.errors import IndexUnavailable
 from archiver.index.bulk import insert_rows
@@ -51,10 +52,13 @@ async def test_a_reader_changes_nothing(db):
 
 
 async def test_what_raises_leaves_nothing_behind(db):
-    with pytest.raises(KeyError):
+    async def insert_twice():
         async with db.write() as conn:
             await insert(conn)
-            raise KeyError
+            await insert(conn)
+
+    with pytest.raises(IntegrityError):
+        await insert_twice()
 
     async with db.read() as conn:
         assert not await is_there(conn)
