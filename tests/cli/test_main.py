@@ -72,7 +72,7 @@ print("LOADED", *({HEAVY!r} & sys.modules.keys()))
 @pytest.mark.parametrize(
     ("driver", "given"),
     [
-        ("pg8000", ["--index", "postgresql://me@a.invalid/links"]),
+        ("asyncpg", ["--index", "postgresql://me@a.invalid/links"]),
         ("obstore", ["--store", "s3://bucket"]),
     ],
 )
