@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from archiver.services.editing import Editing
     from archiver.services.entries import Entries
     from archiver.services.entry_lists import EntryLists
-    from archiver.services.export_files import ExportFiles
+    from archiver.services.export_jobs import ExportJobs
     from archiver.services.exporting import Exporting
-    from archiver.services.exports import Exports
     from archiver.services.feeds import Feeds
     from archiver.services.fixity import Fixity
     from archiver.services.following import Following
@@ -45,9 +44,7 @@ if TYPE_CHECKING:
     from archiver.services.import_survey import ImportSurveys
     from archiver.services.import_undo import ImportUndo
     from archiver.services.imports import Imports
-    from archiver.services.kept_exports import KeptExports
     from archiver.services.machines import Machines
-    from archiver.services.markdown_tree import MarkdownTree
     from archiver.services.mementos import Mementos
     from archiver.services.oversight import Oversight
     from archiver.services.packages import Packages
@@ -319,35 +316,17 @@ class App:
         )
 
     @cached_property
-    def exports(self) -> "Exports":
-        from archiver.services.exports import Exports
-
-        return Exports(self.db, self.store)
-
-    @cached_property
     def exporting(self) -> "Exporting":
         from archiver.services.exporting import Exporting
 
         return Exporting(self.db, self.store)
 
     @cached_property
-    def export_files(self) -> "ExportFiles":
-        from archiver.services.export_files import ExportFiles
-
-        return ExportFiles(self.db, self.store)
-
-    @cached_property
-    def markdown_tree(self) -> "MarkdownTree":
-        from archiver.services.markdown_tree import MarkdownTree
-
-        return MarkdownTree(self.db, self.store)
-
-    @cached_property
-    def kept_exports(self) -> "KeptExports":
+    def export_jobs(self) -> "ExportJobs":
         from archiver.archive import EXPORTS
-        from archiver.services.kept_exports import KeptExports
+        from archiver.services.export_jobs import ExportJobs
 
-        return KeptExports(self.settings.data / EXPORTS, self.export_files)
+        return ExportJobs(self.settings.data / EXPORTS, self.exporting)
 
     @cached_property
     def packages(self) -> "Packages":
@@ -494,7 +473,7 @@ async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
         (app.articles.read_when_idle, "deferred-extraction"),
         (app.documents.keep_up_to_date, "documents"),
         (app.lists.keep_counted, "saved-searches"),
-        (app.kept_exports.work, "exports"),
+        (app.export_jobs.work, "exports"),
         (app.subscriptions.keep_looking, "feeds"),
     ):
         await stack.enter_async_context(kept_going(work, name))

@@ -38,8 +38,8 @@ _OPENING = f"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
 
 
 class _BookmarksHtml:
-    def __init__(self, _: Heading, after: str | None) -> None:
-        self._within = folder_names(after or "")
+    def __init__(self, _: Heading) -> None:
+        self._within: tuple[str, ...] = ()
 
     def opening(self) -> str:
         return _OPENING

@@ -47,8 +47,7 @@ class Feed:
 class _AtomList:
     """A whole list as one Atom document, which nobody serves: it leads to the pages themselves."""
 
-    def __init__(self, heading: Heading, after: str | None) -> None:
-        del after  # each entry stands for itself
+    def __init__(self, heading: Heading) -> None:
         self._heading = heading
 
     def opening(self) -> str:

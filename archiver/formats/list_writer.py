@@ -56,12 +56,11 @@ class ListForm:
     """One format of lists.
 
     Attributes:
-        writer: begins a list, or goes on with one behind an entry that is in a place; None at its
-            beginning.
+        writer: creates a writer for one list.
         order: of the entries.
-        has_snapshots: whether it tells of them.
+        has_snapshots: whether it lists snapshots.
     """
 
-    writer: Callable[[Heading, str | None], ListWriter]
+    writer: Callable[[Heading], ListWriter]
     order: Order = Order.SAVED
     has_snapshots: bool = False

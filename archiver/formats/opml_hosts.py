@@ -9,8 +9,7 @@ from archiver.wire.text import for_xml
 
 
 class _Hosts:
-    def __init__(self, heading: Heading, after: str | None) -> None:
-        del after  # each outline stands for itself
+    def __init__(self, heading: Heading) -> None:
         self._heading = heading
 
     def opening(self) -> str:

@@ -56,8 +56,8 @@ _OF_THE_ARCHIVE = ("pagetitle", "captured", "state", "hashurl")
 
 
 class _Csv:
-    def __init__(self, _: Heading, after: str | None) -> None:
-        del after  # each row stands for itself
+    def __init__(self, _: Heading) -> None:
+        """Create a writer; a table has no heading but its columns."""
 
     def opening(self) -> str:
         return _MARK + _line([*_COLUMNS])

@@ -28,9 +28,9 @@ _NO_ENTRY = marked("This is no entry as archiver writes one.")
 
 
 class _Json:
-    def __init__(self, heading: Heading, after: str | None) -> None:
+    def __init__(self, heading: Heading) -> None:
         self._lists = written(_listed(heading.lists))
-        self._between = "\n" if after is None else ",\n"
+        self._between = "\n"
 
     def opening(self) -> str:
         return f'{{"{MARK}":{VERSION},"{_LISTS}":{self._lists},"{_ENTRIES}":['
@@ -44,8 +44,7 @@ class _Json:
 
 
 class _JsonLines:
-    def __init__(self, heading: Heading, after: str | None) -> None:
-        del after  # each line stands for itself
+    def __init__(self, heading: Heading) -> None:
         self._lists = _listed(heading.lists)
 
     def opening(self) -> str:

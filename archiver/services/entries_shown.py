@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable
 
-from archiver.errors import ArchiverError
+from archiver.errors import NotFound, StoreError
 from archiver.index import entries
 from archiver.index.database import Database
 from archiver.model.entry import Entry
@@ -11,7 +11,7 @@ from archiver.store.segments import SegmentStore
 
 
 class EntriesShown:
-    """Reads them."""
+    """Reads entries and their snapshots for exports."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -23,6 +23,9 @@ class EntriesShown:
         """Those of these rows that are still there, in their order.
 
         Each with its newest snapshot or the one nearest to a moment, if it has one to show.
+
+        Raises:
+            StoreError: a snapshot cannot be read. An export must not leave it out silently.
         """
         for row in rows:
             async with self._db.read() as conn:
@@ -31,7 +34,13 @@ class EntriesShown:
                 continue
             try:
                 shown = await self._entries.snapshot(entry.hash_url, at)
-            except ArchiverError:
+            except NotFound:
                 yield entry, None
+            except StoreError as error:
+                raise StoreError(
+                    "Cannot read the article of {url}: {error} Run `archiver verify`.",
+                    url=entry.url,
+                    error=error,
+                ) from error
             else:
                 yield entry, shown

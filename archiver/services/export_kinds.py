@@ -53,8 +53,8 @@ EXPORTS: tuple[ExportKind, ...] = (
         "json",
         "application/json",
         marked(
-            "all that you said of each entry, highlights too, and what is known of its "
-            "snapshots; reads back here as it was, has a schema"
+            "everything about each entry, including tags, notes and highlights; can be imported "
+            "again, has a schema"
         ),
         JSON,
     ),
@@ -63,7 +63,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         marked("JSON lines"),
         "jsonl",
         "application/jsonl",
-        marked("all that JSON says, an entry a line, for programs that read as they go"),
+        marked("the same as JSON, one entry per line, for programs that read line by line"),
         JSON_LINES,
     ),
     ExportKind(
@@ -72,8 +72,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "csv",
         "text/csv; charset=utf-8",
         marked(
-            "all that you said of each entry, in columns, for spreadsheets; no cell is a "
-            "formula; reads back here as it was"
+            "all metadata as a table, for spreadsheets; no cell is a formula; can be imported again"
         ),
         CSV,
     ),

@@ -2,9 +2,8 @@
 
 import asyncio
 import zipfile
-from array import array
 from bisect import bisect_left
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from html import escape
@@ -15,7 +14,7 @@ from archiver.books.epub import PICTURES
 from archiver.books.markdown import to_markdown
 from archiver.books.page import about
 from archiver.books.pictures import with_pictures
-from archiver.errors import InvalidUrl, NotFound
+from archiver.errors import InvalidUrl
 from archiver.formats.highlights import quotations
 from archiver.formats.markdown import entry_markdown
 from archiver.html.colours import plain
@@ -29,7 +28,6 @@ from archiver.services.article_pictures import ArticlePictures
 from archiver.services.books import chapter_of
 from archiver.services.entries import SnapshotDetail
 from archiver.services.entries_shown import EntriesShown
-from archiver.services.manifest import Selected, draw_up
 from archiver.services.packages import Sink
 from archiver.store.segments import SegmentStore
 from archiver.urls.parse import hash_url, parse_url
@@ -57,27 +55,15 @@ class MarkdownTree:
         self._shown = EntriesShown(db, store)
         self._pictures = ArticlePictures(db, store)
 
-    async def begin(self, wanted: Selected) -> "array[int]":
-        """The rows of the entries, in order.
-
-        Raises:
-            NotFound: there is nothing of the kind.
-            InputError: what is wanted makes no sense.
-        """
-        rows = (await draw_up(self._db, wanted)).entries
-        if not rows and not wanted.is_everything:
-            raise NotFound("There is nothing to export: no entry is meant by that.")
-        return array("q", sorted(rows))
-
     async def members(
-        self, rows: "array[int]", at: str | None = None
+        self, rows: Sequence[int], at: str | None = None
     ) -> AsyncGenerator[Member, None]:
         """The files of these entries, at their newest snapshots or at those nearest to a moment."""
         async for entry, shown in self._shown.each(rows, at):
             for member in await self._members(entry, shown, rows):
                 yield member
 
-    async def zip(self, rows: "array[int]", at: str | None = None) -> AsyncGenerator[bytes, None]:
+    async def zip(self, rows: Sequence[int], at: str | None = None) -> AsyncGenerator[bytes, None]:
         """All of them as a zip file."""
         sink = Sink()
         packed = zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_DEFLATED)
@@ -90,7 +76,7 @@ class MarkdownTree:
         packed.close()
         yield sink.take()
 
-    async def text(self, rows: "array[int]", at: str | None = None) -> AsyncGenerator[bytes, None]:
+    async def text(self, rows: Sequence[int], at: str | None = None) -> AsyncGenerator[bytes, None]:
         """All of them as one text, one under another; what they show and lead to is on the web."""
         written = 0
         async for entry, shown in self._shown.each(rows, at):
@@ -99,7 +85,7 @@ class MarkdownTree:
             yield f"{BETWEEN if written else ''}{made}".encode("utf-8", "replace")
             written += 1
 
-    async def write(self, rows: "array[int]", directory: Path) -> AsyncIterator[HashUrl]:
+    async def write(self, rows: Sequence[int], directory: Path) -> AsyncIterator[HashUrl]:
         """Write them to a directory; tells of each entry once it is there."""
         async for each in self.members(rows):
             await asyncio.to_thread(_replace, directory / each.path, each.data)
@@ -107,7 +93,7 @@ class MarkdownTree:
                 yield HashUrl(each.path.partition("/")[0])
 
     async def _members(
-        self, entry: Entry, shown: SnapshotDetail | None, rows: "array[int]"
+        self, entry: Entry, shown: SnapshotDetail | None, rows: Sequence[int]
     ) -> list[Member]:
         if shown is None:
             return [_text(entry, None, "")]
@@ -116,7 +102,7 @@ class MarkdownTree:
         held = await self._held(html, rows)
         return await asyncio.to_thread(_made, entry, shown.snapshot, html, pictures, held)
 
-    async def _held(self, html: str, rows: "array[int]") -> dict[str, HashUrl]:
+    async def _held(self, html: str, rows: Sequence[int]) -> dict[str, HashUrl]:
         """What an article links to that is in this tree, by address."""
         named = {}
         for url in await asyncio.to_thread(links_of, html, MOST_LINKS):
@@ -191,7 +177,7 @@ def _text(entry: Entry, snapshot: Snapshot | None, article: str) -> Member:
     return Member(f"{entry.hash_url}/index.md", text.encode("utf-8", "replace"))
 
 
-def _is_among(rows: "array[int]", row: int) -> bool:
+def _is_among(rows: Sequence[int], row: int) -> bool:
     place = bisect_left(rows, row)
     return place < len(rows) and rows[place] == row
 

@@ -112,7 +112,7 @@ async def test_captures_of_either_end_of_the_calendar_are_kept_checked_and_index
                 whole = b"".join([piece async for piece in pieces])
             pages = zipfile.ZipFile(io.BytesIO(whole)).read("pages/pages.jsonl").decode()
             assert f'"ts": "{timestamp[:4]}-' in pages
-        assert f"captured: {timestamp[:4]}-" in await runtime.exports.index_md(PAGE)
+        assert f"captured: {timestamp[:4]}-" in await runtime.exporting.index_md(PAGE)
 
 
 async def test_the_same_file_again_brings_nothing_new(runtime, tmp_path):

@@ -18,7 +18,7 @@ def parts(text):
 
 
 async def test_an_entry_is_front_matter_and_its_article(filled, live):
-    front, body = parts(await filled.exports.index_md(live.url("/foxes")))
+    front, body = parts(await filled.exporting.index_md(live.url("/foxes")))
 
     detail = await filled.entries.snapshot(live.url("/foxes"))
     assert (front["title"], front["url"]) == ("foxes", live.url("/foxes"))
@@ -28,7 +28,7 @@ async def test_an_entry_is_front_matter_and_its_article(filled, live):
 
 
 async def test_an_entry_without_a_snapshot_is_front_matter_alone(filled, live):
-    front, body = parts(await filled.exports.index_md(live.url("/missing")))
+    front, body = parts(await filled.exporting.index_md(live.url("/missing")))
 
     assert front["url"] == live.url("/missing")
     assert body.strip() == ""
@@ -36,4 +36,4 @@ async def test_an_entry_without_a_snapshot_is_front_matter_alone(filled, live):
 
 async def test_what_is_not_in_the_archive_is_not_exported(filled):
     with pytest.raises(NotFound):
-        await filled.exports.index_md("http://b.example/")
+        await filled.exporting.index_md("http://b.example/")

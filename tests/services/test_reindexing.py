@@ -15,7 +15,7 @@ async def told(archive):
     listing = await archive.search.listing(ListingQuery(limit=200))
     names = [each.entry.hash_url for each in listing.items]
     details = [await archive.entries.get(name) for name in names]
-    texts = [await archive.exports.index_md(name) for name in names]
+    texts = [await archive.exporting.index_md(name) for name in names]
     found = await archive.search.listing(ListingQuery(q="clever"))
     return (
         [each.entry for each in listing.items],

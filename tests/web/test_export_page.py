@@ -1,16 +1,17 @@
-"""One page offers every form; what is kept under a name is written, sent in ranges, and deleted."""
+"""One page offers every form, as a download or prepared in the background."""
 
-import asyncio
 import json
 
 import pytest
+from aiohttp.client_exceptions import ClientPayloadError
 from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.services.export_kinds import EXPORTS
-from archiver.services.kept_exports import MOST_KEPT
 from archiver.web.app import build_app
+from archiver.web.keys import RUNTIME
+from archiver.web.pages import exports
 
 NOBODY = "http://127.0.0.1:1/"
 
@@ -25,7 +26,7 @@ async def runtime(tmp_path):
 
 
 @pytest.fixture
-async def client(runtime):
+async def empty(runtime):
     async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
         yield client
 
@@ -34,151 +35,109 @@ async def posted(client, path, **fields):
     return await client.post(path, data=fields, allow_redirects=False)
 
 
-async def written(runtime):
-    """Have what is asked for written, as a service does in the background."""
-    await runtime.kept_exports.write_waiting()
-    return await kept(runtime)
-
-
-async def kept(runtime):
-    return await runtime.kept_exports.listing()
-
-
-async def test_every_form_is_offered_of_everything_and_of_what_is_found(client):
-    everything = await (await client.get("/export")).text()
-    found = await (await client.get("/export?q=tag:one")).text()
+async def test_every_form_is_offered_for_everything_and_for_a_search(empty):
+    everything = await (await empty.get("/export")).text()
+    found = await (await empty.get("/export?q=tag:one")).text()
 
     for kind in EXPORTS:
         assert f'href="/export/archive.{kind.suffix}"' in everything
         assert f'href="/export/archive.{kind.suffix}?q=tag%3Aone"' in found
     assert "2 entries in all" in everything
     assert "1 entry of" in found
-    assert "Nothing fits" in await (await client.get("/export?q=tag:none")).text()
-    assert (await client.get("/export?q=(")).status == 400
+    assert "No results" in await (await empty.get("/export?q=tag:none")).text()
+    assert (await empty.get("/export?q=(")).status == 400
+
+
+async def test_large_exports_are_offered_in_the_background_alone(empty, monkeypatch):
+    monkeypatch.setattr(exports, "LARGE_EXPORT", 2)
+
+    page = await (await empty.get("/export")).text()
+
+    assert 'href="/export/archive.csv"' in page
+    assert 'href="/export/archive.wacz"' not in page
+    assert '<button name="form" value="wacz"' in page
 
 
 @pytest.mark.parametrize("kind", [each for each in EXPORTS if each.form], ids=lambda each: each.key)
-async def test_a_list_is_sent_of_what_is_asked_for(client, kind):
-    answer = await client.get(f"/export/archive.{kind.suffix}?q=tag:two")
+async def test_a_list_of_search_results_is_streamed(empty, kind):
+    answer = await empty.get(f"/export/archive.{kind.suffix}?q=tag:two")
 
     assert answer.headers["Content-Type"] == kind.media_type
     assert answer.headers["Content-Disposition"].endswith(f".{kind.suffix}")
+    assert answer.headers["Transfer-Encoding"] == "chunked"
     assert b"127.0.0.1:1" in await answer.read()
 
 
-async def test_what_is_kept_under_a_name_is_sent_in_ranges_and_deleted(client, runtime):
-    asked = await posted(client, "/export", form="json", q="tag:two")
-    (export,) = await written(runtime)
-    path = f"/export/kept/{export.name}"
+def damage(runtime, part):
+    """Cut the segment down to a part of it."""
+    (segment,) = (runtime.settings.data / "warc").glob("*.warc.gz")
+    with segment.open("r+b") as file:
+        file.truncate(int(segment.stat().st_size * part))
 
-    assert (asked.status, asked.headers["Location"]) == (303, "/export?q=tag:two#kept")
-    assert export.name.endswith("-tag-two.json")
-    page = await (await client.get("/export")).text()
+
+async def test_a_download_that_fails_half_way_is_broken_off_and_never_looks_complete(client):
+    damage(client.app[RUNTIME], 0.9)
+
+    answer = await client.get("/export/archive.warc.gz")
+
+    assert answer.status == 200
+    with pytest.raises(ClientPayloadError):
+        await answer.read()
+
+
+async def test_a_download_that_fails_at_its_beginning_is_an_error_page(client):
+    damage(client.app[RUNTIME], 0.01)
+
+    answer = await client.get("/export/archive.epub")
+
+    assert answer.status == 500
+    assert answer.content_type == "text/html"
+
+
+async def test_a_prepared_export_is_shown_sent_in_ranges_and_deleted(empty, runtime):
+    asked = await posted(empty, "/export", form="json", q="tag:two")
+    waiting = await (await empty.get("/export")).text()
+    await runtime.export_jobs.run_waiting()
+    (job,) = await runtime.export_jobs.all()
+    path = f"/export/kept/{job.name}"
+
+    assert (asked.status, asked.headers["Location"]) == (303, "/export?q=tag:two#prepared")
+    assert job.name.endswith("-tag-two.json")
+    assert 'id="exports" data-busy' in waiting
+    page = await (await empty.get("/export")).text()
     assert path in page
+    assert "data-busy" not in page
     assert " · 1 entry</p>" in page
-    whole = await client.get(path)
+    whole = await empty.get(path)
     data = await whole.read()
-    rest = await client.get(
+    rest = await empty.get(
         path, headers={"Range": "bytes=10-", "If-Range": whole.headers["Last-Modified"]}
     )
     assert (rest.status, await rest.read()) == (206, data[10:])
     assert len(json.loads(data)["entries"]) == 1
 
-    assert (await posted(client, path)).status == 303
-    assert (await client.get(path)).status == 404
-    assert await kept(runtime) == []
-    assert list((runtime.settings.data / "exports").iterdir()) == []
+    assert (await posted(empty, path)).status == 303
+    assert (await empty.get(path)).status == 404
+    assert "No exports yet." in await (await empty.get("/export")).text()
 
 
-async def test_what_cannot_be_written_says_why(client, runtime):
-    await posted(client, "/export", form="epub", tag="none")
-    (export,) = await written(runtime)
+async def test_an_export_that_failed_says_why(empty, runtime):
+    await posted(empty, "/export", form="epub", tag="none")
+    await runtime.export_jobs.run_waiting()
 
-    assert "no entry is meant" in export.problem
-    assert "not written: There is nothing" in await (await client.get("/export")).text()
-
-
-async def test_what_makes_no_sense_is_refused(client, runtime):
-    assert (await posted(client, "/export", form="exe")).status == 400
-    assert (await posted(client, "/export", form="json", q="(")).status == 400
-    assert (await posted(client, "/export/kept/20200101-000000-x.json")).status == 404
-    assert (await client.get("/export/kept/..%2Fsecret")).status == 404
-    for _ in range(MOST_KEPT):
-        await posted(client, "/export", form="json")
-    assert (await posted(client, "/export", form="json")).status == 400
-    assert len(await kept(runtime)) == MOST_KEPT
+    assert "Failed: There is nothing" in await (await empty.get("/export")).text()
 
 
-async def test_the_schema_is_served(client):
-    assert (await (await client.get("/export/schema.json")).json(content_type=None))["$defs"]
+async def test_what_makes_no_sense_is_refused(empty, runtime):
+    assert (await posted(empty, "/export", form="exe")).status == 400
+    assert (await posted(empty, "/export", form="json", q="(")).status == 400
+    assert (await posted(empty, "/export/kept/20200101-000000-x.json")).status == 404
+    await posted(empty, "/export", form="json")
+    await runtime.export_jobs.run_waiting()
+    (job,) = await runtime.export_jobs.all()
+    for name in (f"{job.name}.wanted", "..%2Fsecret", "..", "%2e%2e%2fapi", "a" * 300, "%00"):
+        assert (await empty.get(f"/export/kept/{name}")).status == 404
 
 
-async def test_what_was_deleted_while_another_was_written_is_not_written(client, runtime):
-    for form in ("json", "csv"):
-        await posted(client, "/export", form=form)
-    last, first = await kept(runtime)
-    begun, deleted = asyncio.Event(), asyncio.Event()
-    write = runtime.kept_exports._files.write
-
-    async def slowly(*given):
-        begun.set()
-        await deleted.wait()
-        return await write(*given)
-
-    runtime.kept_exports._files.write = slowly
-    writing = asyncio.create_task(runtime.kept_exports.write_waiting())
-    await begun.wait()
-    name = runtime.kept_exports._writing[0]
-    other = last.name if name == first.name else first.name
-    await posted(client, f"/export/kept/{other}")
-    deleted.set()
-    await writing
-
-    left = {each.name for each in (runtime.settings.data / "exports").iterdir()}
-    assert left == {name, f"{name}.wanted"}
-
-
-async def test_an_export_that_breaks_off_as_nobody_foresaw_says_so_and_the_next_is_written(
-    client, runtime
-):
-    for form in ("json", "csv"):
-        await posted(client, "/export", form=form)
-    write, broken = runtime.kept_exports._files.write, []
-
-    async def once(*given):
-        if not broken:
-            broken.append(given)
-            raise RecursionError
-        return await write(*given)
-
-    runtime.kept_exports._files.write = once
-
-    found = await written(runtime)
-    assert sorted((each.is_ready, bool(each.problem)) for each in found) == [
-        (False, True),
-        (True, False),
-    ]
-
-
-async def test_what_lies_beside_an_export_is_no_export(client, runtime):
-    await posted(client, "/export", form="json")
-    (export,) = await written(runtime)
-
-    for name in (f"{export.name}.wanted", "..", "%2e%2e%2fapi", "a" * 300, "%00"):
-        assert (await client.get(f"/export/kept/{name}")).status == 404
-
-
-async def test_what_was_half_said_of_an_export_is_taken_away_by_the_next_service(runtime, client):
-    await posted(client, "/export", form="json")
-    (export,) = await written(runtime)
-    folder = runtime.settings.data / "exports"
-    left = folder / f".{export.name}.wanted.new"
-    left.write_text('{"form": "js')
-
-    working = asyncio.create_task(runtime.kept_exports.work())
-    while left.exists():  # noqa: ASYNC110 - another task's file; the suite's limit bounds it
-        await asyncio.sleep(0)
-    working.cancel()
-
-    assert await kept(runtime) == [export]
-    assert {each.name for each in folder.iterdir()} == {export.name, f"{export.name}.wanted"}
+async def test_the_schema_is_served(empty):
+    assert (await (await empty.get("/export/schema.json")).json(content_type=None))["$defs"]

@@ -87,8 +87,8 @@ async def as_directory(request: web.Request) -> web.StreamResponse:
 
 async def entry_markdown(request: web.Request) -> web.StreamResponse:
     """Show an entry as ``index.md``."""
-    exports = request.app[RUNTIME].exports
-    text = await exports.index_md(request.match_info["hash_url"], request.query.get("at") or None)
+    exporting, at = request.app[RUNTIME].exporting, request.query.get("at") or None
+    text = await exporting.index_md(request.match_info["hash_url"], at)
     return web.Response(text=text, content_type="text/markdown", charset="utf-8")
 
 

@@ -1,70 +1,157 @@
-"""``/export``: every form of taking entries away, and what is kept of them."""
+"""`/export`: every export form, as a download or prepared in the background."""
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from aiohttp import hdrs, web
 
 from archiver.errors import InputError, InvalidQuery
+from archiver.model.capture import HashUrl
 from archiver.model.listing import ListingQuery
-from archiver.services.export_kinds import BY_KEY
+from archiver.model.message import Message
+from archiver.services.export_jobs import ExportJob
+from archiver.services.export_kinds import BY_KEY, BY_SUFFIX, EXPORTS, ExportKind
+from archiver.services.export_kinds import schema as export_schema
+from archiver.services.manifest import Selected
 from archiver.web.api.questions import listing_query
-from archiver.web.export_views import ExportView
 from archiver.web.keys import RUNTIME
 from archiver.web.side import render_beside
 from archiver.web.views import Refusal
+from archiver.wire.attachment import attachment
+
+LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
+"""Entries from which the page offers to prepare a list, or another export, in the background."""
 
 _NARROWING = ("q", "tag", "host", "status")
 
 
+@dataclass(frozen=True, slots=True)
+class ExportView:
+    """The export page.
+
+    Attributes:
+        query: what is to be exported.
+        export_query: the same as a query string; empty for everything.
+        count: number of entries; None if the search cannot be read.
+        has_more: whether there are more than that.
+        jobs: background exports.
+        refusal: why the search cannot be read, if it cannot.
+    """
+
+    query: ListingQuery
+    export_query: str
+    count: int | None
+    has_more: bool
+    jobs: tuple[ExportJob, ...]
+    refusal: Refusal | None = None
+    kinds: tuple[ExportKind, ...] = EXPORTS
+    title: str | Message = Message("Export")
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a job is still to be written."""
+        return any(each.is_open for each in self.jobs)
+
+    def is_large(self, kind: ExportKind) -> bool:
+        """Return whether an export takes so long that it should be prepared in the background."""
+        return (self.count or 0) >= (LARGE_LIST if kind.form else LARGE_EXPORT)
+
+
 async def page(request: web.Request) -> web.StreamResponse:
-    """Show the forms, of everything or of what is asked for."""
-    runtime, asked = request.app[RUNTIME], listing_query(request)
-    query = ListingQuery(asked.q, asked.tag, asked.host, asked.status)
-    kept = tuple(await runtime.kept_exports.listing())
+    """Show all forms, for everything or for the results of a search."""
+    app, query = request.app[RUNTIME], _query_of(request)
+    jobs = tuple(await app.export_jobs.all())
     try:
-        found = await runtime.search.summary(query)
+        found = await app.search.summary(query)
     except InvalidQuery as error:
         refusal = Refusal.of(query.q, error)
-        view = ExportView(query, "", None, has_more=False, kept=kept, refusal=refusal)
+        view = ExportView(query, "", None, has_more=False, jobs=jobs, refusal=refusal)
         return await render_beside(request, "pages/export.html", view, status=400)
-    view = ExportView(query, _query(query), found.count, has_more=found.has_more, kept=kept)
+    view = ExportView(query, _query_string(query), found.count, has_more=found.has_more, jobs=jobs)
     return await render_beside(request, "pages/export.html", view)
 
 
-async def keep(request: web.Request) -> web.StreamResponse:
-    """Have an export written here."""
+async def download(request: web.Request) -> web.StreamResponse:
+    """Stream one entry, the results of a search (`q`, `tag`, `host`, `status`), or everything.
+
+    An export of one entry's article is of its newest snapshot, or of the one nearest to `at`.
+    """
+    kind, key = BY_SUFFIX[request.match_info["form"]], request.match_info.get("hash_url")
+    wanted = Selected(_query_of(request), HashUrl(key) if key else None)
+    exporting = request.app[RUNTIME].exporting
+    name = await exporting.name_of(kind, wanted)
+    pieces = await exporting.begin(kind, wanted, name=name, at=request.query.get("at") or None)
+    return await _stream(request, pieces, name, kind.media_type)
+
+
+async def schema(_: web.Request) -> web.StreamResponse:
+    """Send the JSON Schema of JSON exports."""
+    return web.Response(text=export_schema(), content_type="application/schema+json")
+
+
+async def prepare(request: web.Request) -> web.StreamResponse:
+    """Create a background export."""
     form = await request.post()
     kind = BY_KEY.get(str(form.get("form", "")))
     if kind is None:
         raise InputError("An export is one of {known}.", known=", ".join(BY_KEY))
     q, tag, host, status = (str(form.get(name, "")) for name in _NARROWING)
     query = ListingQuery(q, tag, host, status)
-    runtime = request.app[RUNTIME]
-    await runtime.search.summary(query)  # refused here, where somebody can mend it
-    await runtime.kept_exports.begin(kind, query)
-    raise web.HTTPSeeOther(f"/export{_query(query)}#kept")
+    app = request.app[RUNTIME]
+    await app.search.summary(query)  # refuse an invalid search now, not in the background
+    await app.export_jobs.create(kind, query)
+    raise web.HTTPSeeOther(f"/export{_query_string(query)}#prepared")
 
 
-async def kept(request: web.Request) -> web.StreamResponse:
-    """Send an export that is kept, or a range of it."""
+async def prepared(request: web.Request) -> web.StreamResponse:
+    """Send a background export, or a range of it."""
     name = request.match_info["name"]
-    path, kind = await request.app[RUNTIME].kept_exports.file(name)
-    return web.FileResponse(
-        path,
-        headers={
-            hdrs.CONTENT_TYPE: kind.media_type,
-            hdrs.CONTENT_DISPOSITION: f'attachment; filename="{name}"',
-            hdrs.CACHE_CONTROL: "private, no-cache",
-        },
-    )
+    path, kind = await request.app[RUNTIME].export_jobs.file(name)
+    headers = _headers(name, kind.media_type) | {hdrs.CACHE_CONTROL: "private, no-cache"}
+    return web.FileResponse(path, headers=headers)
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    """Delete an export that is kept."""
-    await request.app[RUNTIME].kept_exports.delete(request.match_info["name"])
-    raise web.HTTPSeeOther("/export#kept")
+    """Delete a background export."""
+    await request.app[RUNTIME].export_jobs.delete(request.match_info["name"])
+    raise web.HTTPSeeOther("/export#prepared")
 
 
-def _query(query: ListingQuery) -> str:
+async def _stream(
+    request: web.Request, pieces: AsyncGenerator[bytes, None], name: str, media_type: str
+) -> web.StreamResponse:
+    """Send pieces in chunks.
+
+    An error before the first piece becomes an error page. After it, the connection is closed
+    without the last chunk, so that no client takes what it has for a complete file.
+    """
+    response = web.StreamResponse(headers=_headers(name, media_type))
+    async with aclosing(pieces):
+        first = b"" if request.method == hdrs.METH_HEAD else await anext(pieces, b"")
+        await response.prepare(request)
+        if request.method != hdrs.METH_HEAD:
+            await response.write(first)
+            async for piece in pieces:
+                await response.write(piece)
+    await response.write_eof()
+    return response
+
+
+def _headers(name: str, media_type: str) -> dict[str, str]:
+    return {
+        hdrs.CONTENT_TYPE: media_type,
+        hdrs.CONTENT_DISPOSITION: attachment(name),
+        hdrs.CACHE_CONTROL: "private, no-store",
+    }
+
+
+def _query_of(request: web.Request) -> ListingQuery:
+    asked = listing_query(request)
+    return ListingQuery(asked.q, asked.tag, asked.host, asked.status)
+
+
+def _query_string(query: ListingQuery) -> str:
     chosen = {name: value for name in _NARROWING if (value := getattr(query, name))}
     return f"?{urlencode(chosen)}" if chosen else ""
