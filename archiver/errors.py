@@ -11,6 +11,7 @@ The tree::
     ├── NotFound                no such entry, snapshot or import
     │   └── NotInArchive        a URL that was never captured
     ├── ConfigurationError      settings that contradict each other or the machine
+    │   └── IndexOutdated       an index of an earlier version, to be rebuilt
     ├── FetchError              a response could not be had; carries a Failure
     ├── BrowserError            a browser did not do what it was to do
     │   ├── NoBrowser           there is none, or it can't be started here
@@ -104,6 +105,10 @@ class NotInArchive(NotFound):
 
 class ConfigurationError(ArchiverError):
     """Settings that contradict each other or the machine."""
+
+
+class IndexOutdated(ConfigurationError):
+    """The index was written by an earlier version and has to be rebuilt."""
 
 
 class FetchError(ArchiverError):

@@ -20,6 +20,7 @@ from archiver.config import Settings
 from archiver.errors import (
     ArchiverError,
     ConfigurationError,
+    IndexOutdated,
     IndexUnavailable,
     RecordsMissing,
     StoreError,
@@ -35,7 +36,8 @@ from archiver.index import (
     waiting,
     writers,
 )
-from archiver.index.database import AsyncConnection, Database, Engines
+from archiver.index.database import AsyncConnection, Database, Engines, engines_of
+from archiver.index.outdated import backups, copy_rows, keep_backup, outdated_revision
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import Rebuilt, build_anew
@@ -58,6 +60,10 @@ from archiver.store.segments import SegmentStore
 from archiver.warc.record import Record
 
 MOST_OWED = 100_000
+_QUEUE_UNREADABLE = (
+    "{reason} What waits in the queue of an earlier version on a server can't be taken over: work "
+    "it off with that version first, or accept that with `archiver reindex --accept-missing`."
+)
 _IN_USE_ELSEWHERE = (
     "Another machine uses the archive. Stop the servers and crawls of every machine first."
 )
@@ -116,7 +122,8 @@ async def reindex(
     """
     async with open_store_alone(settings) as store:
         before, now = await asyncio.to_thread(places_of_index, settings)
-        async with _opened_if_readable(before) as old:
+        outdated = await asyncio.to_thread(outdated_revision, Path(before.place))
+        async with _opened_if_readable(before, outdated, accept_missing=accept_missing) as old:
             if old and before.is_shared:
                 await _refuse_beside_others(old, await asyncio.to_thread(machine_of, settings.data))
             if not accept_missing:
@@ -144,6 +151,7 @@ async def reindex(
                 raise
             finally:
                 await new.close()
+        await asyncio.to_thread(_keep_only_backup, Path(before.place), outdated)
         await asyncio.to_thread(now.replace)
         await asyncio.to_thread(settle_index, settings, now)
         if now.is_shared:
@@ -167,10 +175,35 @@ async def _refuse_beside_others(db: Database, machine: str) -> None:
         raise ConfigurationError(_IN_USE_ELSEWHERE)
 
 
+def _keep_only_backup(path: Path, outdated: str | None) -> None:
+    """Keep the index if it is outdated, and remove those that were kept before."""
+    kept = keep_backup(path, outdated) if outdated else None
+    for each in backups(path):
+        if each != kept:
+            each.unlink()
+
+
 @asynccontextmanager
-async def _opened_if_readable(place: Engines) -> AsyncIterator[Database | None]:
+async def _opened_if_readable(
+    place: Engines, outdated: str | None, *, accept_missing: bool
+) -> AsyncIterator[Database | None]:
+    """Open the current index, or a copy of what no record holds where it is outdated.
+
+    Raises:
+        RecordsMissing: it is outdated and on a server, where its queue can't be read.
+    """
+    copied = engines_of(Path(f"{place.place}.carried")) if outdated else None
     try:
-        old = await Database.opened(place) if await asyncio.to_thread(place.is_there) else None
+        if copied:
+            old = await _copied(Path(place.place), copied)
+        elif await asyncio.to_thread(place.is_there):
+            old = await Database.opened(place)
+        else:
+            old = None
+    except IndexOutdated as error:
+        if not accept_missing:
+            raise RecordsMissing(_QUEUE_UNREADABLE, reason=str(error)) from error
+        old = None
     except ArchiverError:
         log.warning("the old index can't be read; its queue is lost", path=place.place)
         old = None
@@ -179,6 +212,15 @@ async def _opened_if_readable(place: Engines) -> AsyncIterator[Database | None]:
     finally:
         if old:
             await old.close()
+        if copied:
+            await asyncio.to_thread(copied.remove)
+
+
+async def _copied(outdated: Path, place: Engines) -> Database:
+    await asyncio.to_thread(place.remove)
+    await asyncio.to_thread(place.prepare)
+    await asyncio.to_thread(copy_rows, outdated, Path(place.place))
+    return await Database.opened(place)
 
 
 async def _open_to_fill(place: Engines) -> Database:

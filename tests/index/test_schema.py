@@ -6,7 +6,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, text
 
-from archiver.errors import ConfigurationError
+from archiver.errors import ConfigurationError, IndexOutdated
 from archiver.index.database import Database, engines_of
 from archiver.index.schema import HEAD, metadata
 from archiver.paths import MIGRATIONS
@@ -91,71 +91,19 @@ def test_the_way_down_leads_back_to_nothing_and_up_again(connection):
     assert set(metadata.tables) <= set(inspect(connection).get_table_names())
 
 
-def test_the_keys_of_captures_that_an_older_version_indexed_are_made_anew(connection):
-    command.downgrade(config_on(connection), "0003")
-    connection.execute(text("INSERT INTO segment VALUES (1, 'a.warc.gz', 1)"))
-    connection.execute(
-        text(
-            "INSERT INTO capture (id, surt, url, timestamp, status, media_type, payload_digest,"
-            " payload_length, record_id, segment_id, offset, length, is_revisit)"
-            " VALUES (:id, :surt, :url, 20240101000000, 200, '', '', 0, :id, 1, :id, 1, 0)"
-        ),
-        [
-            {"id": n, "surt": "127.0.0.1)//", "url": f"http://127.0.0.1//{n}"}
-            for n in range(1, 12_000)
-        ],
-    )
-    connection.commit()
-
-    command.upgrade(config_on(connection), "head")
-
-    found = connection.execute(text("SELECT surt FROM capture ORDER BY id")).scalars().all()
-    assert found == [f"1,0,0,127)/{n}" for n in range(1, 12_000)]
-
-
-def test_what_failed_in_an_older_version_moves_to_where_it_was_saved(connection):
-    command.downgrade(config_on(connection), "0035")
-    for number, state, count in ((1, "failed", 0), (2, "saved", 1)):
-        connection.execute(
-            text(
-                "INSERT INTO entry (id, hash_url, url, url_given, host, added_at, state,"
-                " snapshot_count, sort_at) VALUES (:id, :id, '', '', '', 7, :state, :count, 9)"
-            ),
-            {"id": number, "state": state, "count": count},
-        )
-        connection.execute(text("INSERT INTO entry_tag VALUES (:id, 9, 9)"), {"id": number})
-    connection.commit()
-
-    command.upgrade(config_on(connection), "0036")
-
-    for rows in ("SELECT id, sort_at FROM entry", "SELECT entry_id, sort_at FROM entry_tag"):
-        assert sorted(map(tuple, connection.execute(text(rows)))) == [(1, 7), (2, 9)]
-
-
-def test_what_carries_labels_in_an_older_version_stands_there_where_it_was_saved(connection):
-    command.downgrade(config_on(connection), "0036")
-    connection.execute(
-        text(
-            "INSERT INTO entry (id, hash_url, url, url_given, host, added_at, state, sort_at)"
-            " VALUES (1, '', '', '', '', 7, 'saved', 9)"
-        )
-    )
-    connection.execute(text("INSERT INTO entry_tag VALUES (1, 9, 9)"))
-    connection.execute(text("INSERT INTO in_list VALUES (1, 9, 1, 9)"))
-    connection.commit()
-
-    command.upgrade(config_on(connection), "head")
-
-    for table in ("entry_tag", "in_list"):
-        moments = connection.execute(text(f"SELECT added_at FROM {table}"))
-        assert moments.scalars().all() == [7]
-
-
 async def test_an_index_that_a_newer_version_wrote_is_left_alone(connection, tmp_path):
     connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     connection.commit()
 
     with pytest.raises(ConfigurationError, match="newer version"):
+        await Database.open(tmp_path / "archive.sqlite3")
+
+
+async def test_an_index_of_an_earlier_version_is_left_alone(connection, tmp_path):
+    connection.execute(text("UPDATE alembic_version SET version_num = '0038'"))
+    connection.commit()
+
+    with pytest.raises(IndexOutdated, match="Run `archiver reindex`"):
         await Database.open(tmp_path / "archive.sqlite3")
 
 

@@ -6,8 +6,8 @@ from importlib import import_module
 from sqlalchemy import Connection, create_mock_engine, text
 from sqlalchemy.schema import ExecutableDDLElement
 
-from archiver.errors import ConfigurationError
-from archiver.index.schema import HEAD, metadata
+from archiver.errors import ConfigurationError, IndexOutdated
+from archiver.index.schema import FIRST, HEAD, metadata
 
 _REVISIONS = """
 CREATE TABLE alembic_version (
@@ -27,6 +27,7 @@ def upgrade(conn: Connection, place: str) -> None:
     """Bring an index to this program's schema, in a transaction that is committed.
 
     Raises:
+        IndexOutdated: it was written by an earlier version, and has to be rebuilt.
         ConfigurationError: it was written by a newer version, or by none that is known.
     """
     found = _revision(conn)
@@ -40,12 +41,22 @@ def upgrade(conn: Connection, place: str) -> None:
             f"{place} says of its schema what no version of archiver does ({found[:20]!r}). "
             "Run `archiver reindex` to build the index again from the WARC files."
         )
+    if is_outdated(found):
+        raise IndexOutdated(
+            f"{place} was written by an earlier version of archiver (schema {found}, this one "
+            f"needs {HEAD}). Run `archiver reindex` to rebuild the index from the WARC files."
+        )
     if found > HEAD:
         raise ConfigurationError(
             f"{place} was written by a newer version of archiver (schema {found}, this one knows "
             f"{HEAD}). Update the program, or run `archiver reindex` to build the index again."
         )
     import_module("archiver.index.migration").upgrade(conn)
+
+
+def is_outdated(revision: str) -> bool:
+    """Whether no migration leads from a revision to this program's."""
+    return revision.isdecimal() and len(revision) == len(FIRST) and 0 < int(revision) < int(FIRST)
 
 
 def _make(conn: Connection) -> None:
