@@ -10,12 +10,8 @@ from contextlib import asynccontextmanager
 
 from playwright.async_api import Browser, async_playwright
 
-from tests.driver import share_driver
-
 WHOLE = ("chromium", "chromium-browser", "google-chrome")
 SHELL = "chromium-headless-shell"
-
-share_driver()
 
 
 def chromium_path(*, whole: bool = False) -> str:
