@@ -16,7 +16,7 @@ _LINES = ("jsonl", "ndjson")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    text = JsonText(file)
+    text = JsonText(file.chunks())
     names = {plain(each) for each in file.json_paths if "[]" not in each and "." not in each}
     arrays = {each.partition("[]")[0] for each in file.json_paths if "[]" in each}
     is_row = bool((names - {*map(plain, arrays)}) & URL_COLUMNS)

@@ -8,9 +8,9 @@ from hashlib import md5
 from html import escape
 
 from archiver.formats.given_file import GivenFile
+from archiver.formats.html_items import parse_fragment, text_of
 from archiver.formats.importer import Importer
 from archiver.formats.kept_pages import MOST_PARTS_BYTES, page_with_parts
-from archiver.formats.markup import attributes_of, resolve, tokenize
 from archiver.formats.plain_text import links_in_text
 from archiver.formats.rows import Row
 from archiver.formats.xml_events import elements, is_xml
@@ -21,10 +21,9 @@ from archiver.model.message import marked
 _OF_NOTE = frozenset({"title", "created", "updated"})
 _ATTRIBUTES, _OF_FILE = "note-attributes", "resource"
 _NO_LINK = marked("This note holds no link.")
-_HTTP = re.compile(r"https?://", re.IGNORECASE)
+_HTTP = re.compile(r"^https?://", re.IGNORECASE)
 _MOST_LINKS = 10_000
 _MOST_NOTE = 10_000
-_BLOCKS = frozenset({"div", "p", "br", "li", "tr", "h1", "h2", "h3", "en-todo"})
 _MEDIA = re.compile(r"<en-media\b[^>]{0,2000}>", re.IGNORECASE)
 _HASH = re.compile(r"""\bhash\s*=\s*["']?([0-9a-fA-F]{32})""")
 _NAMED = "en-media:"
@@ -121,20 +120,10 @@ def _note(
 def _links(content: str) -> tuple[dict[str, str], str]:
     """The links of a note with their texts, those that stand in its text too, and that text."""
     found: dict[str, str] = {}
-    pieces: list[str] = []
-    link, begins = "", 0
-    for token in tokenize([content]):
-        if isinstance(token, str):
-            pieces.append(token)
-        elif token.name.lstrip("/") in _BLOCKS:
-            pieces.append("\n")
-        elif token.name == "a":
-            link, begins = attributes_of(token).get("href", ""), len(pieces)
-        elif token.name == "/a" and link:
-            if _HTTP.match(link) and len(found) < _MOST_LINKS:
-                found.setdefault(link, resolve("".join(pieces[begins:])).strip())
-            link = ""
-    whole = _tidy(resolve("".join(pieces)))
+    soup = parse_fragment(content)
+    for anchor in soup.find_all("a", href=_HTTP, limit=_MOST_LINKS):
+        found.setdefault(str(anchor["href"]), text_of(anchor).strip())
+    whole = _tidy(text_of(soup))
     for line in whole.split("\n"):
         for each in links_in_text(line):
             if len(found) < _MOST_LINKS:

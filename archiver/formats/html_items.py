@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString
 
 MAX_PIECE = 1 << 21
 """Characters kept of one piece; an icon in a ``data:`` URL may have a megabyte."""
@@ -53,7 +54,7 @@ _ITEM = "archiver-item"
 _BARE_AMPERSAND = re.compile(
     r"&(?!#[0-9]{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[a-zA-Z][a-zA-Z0-9]{1,31};)"
 )
-_BREAKS = ["br", "p", "div", "li"]
+_BLOCKS = frozenset("p div li tr h1 h2 h3 blockquote en-todo".split())
 
 
 class Item(NamedTuple):
@@ -91,22 +92,28 @@ def html_items(chunks: Iterable[str], hidden: Hidden) -> Iterator[Item]:
 
 
 def text_of(element: Tag) -> str:
-    """Return the text of an element, with a line break for each ``<br>``, ``<p>`` and so on."""
-    for each in element.find_all(_BREAKS):
-        each.insert_before("\n")
-        if each.name != "br":
-            each.append("\n")
-    return element.get_text()
+    """Return the text of an element, with line breaks around ``<p>`` and at ``<br>`` and so on."""
+    texts: list[str] = []
+    for each in element.descendants:
+        before = each.previous_sibling
+        if isinstance(before, Tag) and before.name in _BLOCKS:
+            texts.append("\n")
+        if isinstance(each, Tag):
+            if each.name == "br" or each.name in _BLOCKS:
+                texts.append("\n")
+        elif type(each) is NavigableString:  # no comment, script or style
+            texts.append(each)
+    return "".join(texts)
 
 
 def parse_fragment(html: str) -> BeautifulSoup:
     """Parse a piece of HTML of which nothing is hidden by an element that is not closed in it."""
-    return BeautifulSoup(_with_text_escaped(html), "lxml", multi_valued_attributes=None)
+    return _soup(f"<{_ITEM}>{_with_text_escaped(html)}")
 
 
 def plain_text(html: str) -> str:
     """Return the text of a title or note that may have markup and character references."""
-    return text_of(parse_fragment(f"<{_ITEM}>{html}")) if "<" in html or "&" in html else html
+    return text_of(parse_fragment(html)) if "<" in html or "&" in html else html
 
 
 def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
@@ -219,7 +226,7 @@ def _batch(pieces: Iterator[_Piece]) -> list[_Piece]:
 
 def _parsed(pieces: list[_Piece]) -> list[Tag]:
     """Parse each of these: all as one document, and apart if one of them affects another."""
-    texts = [_with_text_escaped(_up_to_its_end(piece)) for piece in pieces]
+    texts = [_with_text_escaped(_up_to_its_end(piece), piece.name) for piece in pieces]
     soup = _soup("".join(f"<{_ITEM}>{text}</{_ITEM}>" for text in texts))
     found = soup.body.find_all(_ITEM, recursive=False) if soup.body else []
     elements = [
@@ -262,26 +269,30 @@ def _up_to_its_end(piece: _Piece) -> str:
     return piece.html[: found.start()] if found else piece.html
 
 
-def _with_text_escaped(html: str) -> str:
-    """Escape the ``<`` of what is no markup, and the ``&`` of what is no reference."""
+def _with_text_escaped(html: str, element: str = "") -> str:
+    """Escape the ``<`` of what is no markup, and the ``&`` of what is no reference.
+
+    Args:
+        html: a fragment.
+        element: the name of the element that the fragment begins with and is part of.
+    """
     if "&" in html:
         html = _BARE_AMPERSAND.sub("&amp;", html)
-    if html.count("<") < 2:
+    if html.count("<") < 2 and element:
         return html
     html = _PAGE_TAG.sub("", html)
     names = frozenset(_NAMES.findall(html.lower()))
     last_comment = html.rfind("-->")
-    is_link = html[:2].lower() == "<a"
 
     def is_markup(found: re.Match[str]) -> bool:
         comment, slash, name, rest, closed = found.groups()
         if comment or not name:
             return bool(comment) and last_comment >= found.end()
-        if found.start() == 0 or not closed:
-            return found.start() == 0
+        if not closed or (found.start() == 0 and element):
+            return found.start() == 0 and bool(element)
         name = name.lower()
         if name in _KNOWN:
-            return not (is_link and name == "a")
+            return not (element == "a" and name == "a")
         has_other_tag = (name if slash else f"/{name}") in names
         return name != _ITEM and (has_other_tag or rest.endswith("/"))
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from archiver.formats.given_file import GivenFile
-from archiver.formats.growing_text import GrowingText
 from archiver.model.bookmark import Bookmark, broken
 from archiver.model.message import marked
 from archiver.model.row_problems import NO_JSON, problem_of
@@ -29,11 +28,14 @@ _UNTERMINATED = ("Unterminated string", "Invalid \\")
 _ENDED = marked("The file ends in the middle of this: it seems to be cut off.")
 
 
-class JsonText(GrowingText):
-    """A JSON text that is read from its start to its end."""
+class JsonText:
+    """A JSON text that is read from its start to its end, held as far as it is looked at."""
 
-    def __init__(self, file: GivenFile) -> None:
-        super().__init__(file.chunks())
+    def __init__(self, chunks: Iterator[str]) -> None:
+        self._chunks = chunks
+        self._buffer = ""
+        self._at = 0
+        self._ended = False
 
     def values(self) -> Iterator[Any | Bookmark]:
         """What the text holds: of an array its items, else value after value (JSON lines)."""
@@ -141,10 +143,25 @@ class JsonText(GrowingText):
             if depth == 0 and token[0] in "]}":
                 return broken(given, problem)
 
+    def _more(self) -> bool:
+        """Read on: at least as much again as is held, so that looking again stays linear."""
+        held = [self._buffer[self._at :]]
+        wanted, got = max(1, len(held[0])), 0
+        self._at = 0
+        while got < wanted and not self._ended:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                self._ended = True
+            else:
+                held.append(chunk)
+                got += len(chunk)
+        self._buffer = "".join(held)
+        return got > 0
+
 
 def whole_json(file: GivenFile) -> Any | Bookmark:
     """The one value that a file is; a bookmark that says why, if it can't be read."""
-    return next(JsonText(file).one(), None)
+    return next(JsonText(file.chunks()).one(), None)
 
 
 def of_object(

@@ -33,7 +33,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     lists = lists_of(_json(packed, "lists/index.json"))
     members, assets = _members(packed), _assets(packed)
 
-    for value in JsonText(GivenFile(packed.open(_BOOKMARKS), _BOOKMARKS)).values():
+    for value in JsonText(GivenFile(packed.open(_BOOKMARKS), _BOOKMARKS).chunks()).values():
         page = _page(packed, assets, _content(value))
         read = partial(bookmark_of, lists=lists, page=page or "")
         yield from bookmarks_of(iter([_row(value, members)]), read)

@@ -13,7 +13,7 @@ from archiver.model.message import marked
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    for name, value in JsonText(file).members("orderedItems"):
+    for name, value in JsonText(file.chunks()).members("orderedItems"):
         if isinstance(value, Bookmark):
             yield value
         elif name == "orderedItems" and isinstance(value, str):

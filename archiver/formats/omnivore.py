@@ -32,7 +32,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
         return _bookmark(row, _text(packed, page, _MOST_PAGE) if is_html else "")
 
     for name in filter(_METADATA.search, packed.names):
-        rows = JsonText(GivenFile(packed.open(name), name)).values()
+        rows = JsonText(GivenFile(packed.open(name), name).chunks()).values()
         yield from bookmarks_of(rows, bookmark)
 
 

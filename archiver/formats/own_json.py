@@ -62,7 +62,7 @@ def _is_ours(file: GivenFile) -> bool:
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    text, lists = JsonText(file), FileLists(file)
+    text, lists = JsonText(file.chunks()), FileLists(file)
     if {_ENTRIES, _LISTS} & file.json_paths:
         yield from _document(text, lists)
     for value in text.values():  # JSON lines

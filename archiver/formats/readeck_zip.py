@@ -45,7 +45,9 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
             def bookmark(row: Row, folder: str = folder) -> Bookmark:
                 return _bookmark(row, _page(row, packed, folder, resources[folder]))
 
-            yield from bookmarks_of(JsonText(GivenFile(packed.open(name), name)).one(), bookmark)
+            yield from bookmarks_of(
+                JsonText(GivenFile(packed.open(name), name).chunks()).one(), bookmark
+            )
 
 
 def _resources(packed: Members) -> Mapping[str, dict[str, str]]:

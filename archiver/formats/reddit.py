@@ -19,7 +19,7 @@ def _saved(row: Row) -> Bookmark:
 
 
 def _read_listing(file: GivenFile) -> Iterator[Bookmark]:
-    for name, value in JsonText(file).members():
+    for name, value in JsonText(file.chunks()).members():
         if isinstance(value, Bookmark):
             yield value
         elif name == "data" and isinstance(value, dict):

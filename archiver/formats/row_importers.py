@@ -30,7 +30,7 @@ def json_importer(
     """A format that is objects one after another, or in the array ``within`` of one object."""
 
     def read(file: GivenFile) -> Iterator[Bookmark]:
-        text = JsonText(file)
+        text = JsonText(file.chunks())
         if within and "{}" in file.json_paths:
             values: Iterator[Any] = (
                 value for name, value in text.members(within) if name in (within, "")

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 from archiver.formats.dates import sensible
 from archiver.formats.given_file import GivenFile
+from archiver.formats.html_items import plain_text
 from archiver.formats.importer import Importer
 from archiver.formats.kept_pages import MOST_PAGE, page_with_files
-from archiver.formats.markup import resolve
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import Row
 from archiver.formats.zip_members import Members
@@ -41,7 +41,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     page = _unpacked(file) if _unpacks_itself(file) else "".join(file.chunks())
     yield Row({}).bookmark(
         url[1],
-        title=resolve(title[1]) if title else "",
+        title=plain_text(title[1]) if title else "",
         added_at=_moment(date[1]) if date else None,
         page=page,
     )

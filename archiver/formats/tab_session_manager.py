@@ -13,7 +13,7 @@ from archiver.model.message import marked
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    for session in JsonText(file).values():
+    for session in JsonText(file.chunks()).values():
         if isinstance(session, Bookmark):
             yield session
             continue

@@ -19,7 +19,7 @@ _MOST_NOTE = 10_000
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     chat = ""
-    for name, value in JsonText(file).members("messages"):
+    for name, value in JsonText(file.chunks()).members("messages"):
         if isinstance(value, Bookmark):
             yield value
         elif name == "name":

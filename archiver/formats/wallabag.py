@@ -1,17 +1,15 @@
 """wallabag's JSON (v1 and v2) and CSV; articles come with it, titles may hold HTML."""
 
-import re
 from datetime import UTC, datetime
 
 from archiver.formats.dates import sensible
 from archiver.formats.given_file import GivenFile
-from archiver.formats.markup import resolve
+from archiver.formats.html_items import plain_text
 from archiver.formats.row_importers import has_columns, json_importer, table_importer
 from archiver.formats.rows import Row, names_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
 
-_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _BY_PLACE = tuple(map(str, range(20)))
 """Version 1 writes each column twice, by its name and by its place."""
 _V2 = frozenset({"[].is_archived", "[].is_starred"})
@@ -22,7 +20,7 @@ def _entry(row: Row) -> Bookmark:
     row.drop(*_BY_PLACE)
     return row.bookmark(
         row.text("url", "givenurl"),
-        title=_plain_text(row.text("title")),
+        title=plain_text(row.text("title")),
         added_at=row.moment("createdat"),
         tags=row.names("tags"),
         is_read=row.flag("isarchived", "isread"),
@@ -38,7 +36,7 @@ def _csv_entry(row: Row) -> Bookmark:
         row.put("Creation date", date)
     return row.bookmark(
         row.text("url"),
-        title=_plain_text(row.text("title")),
+        title=plain_text(row.text("title")),
         added_at=added,
         tags=names_of(row.text("tags")),
         page=row.text("content"),
@@ -53,10 +51,6 @@ def _twelve_hours(text: str) -> datetime | None:
         except ValueError:
             continue
     return None
-
-
-def _plain_text(title: str) -> str:
-    return resolve(_TAG.sub("", title)) if "<" in title or "&" in title else title
 
 
 def _fits(file: GivenFile) -> bool:

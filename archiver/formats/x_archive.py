@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from archiver.formats.given_file import GivenFile
-from archiver.formats.growing_text import GrowingText
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import JsonText
 from archiver.formats.row_importers import bookmarks_of
@@ -24,13 +23,6 @@ _BEGINS = re.compile(
 _MOST_NOTE = 10_000
 
 
-class _Given(JsonText):
-    """The JSON that a variable is given."""
-
-    def __init__(self, file: GivenFile) -> None:
-        GrowingText.__init__(self, _behind_the_name(file.chunks()))
-
-
 def _behind_the_name(chunks: Iterator[str]) -> Iterator[str]:
     held = ""
     for chunk in chunks:
@@ -42,7 +34,9 @@ def _behind_the_name(chunks: Iterator[str]) -> Iterator[str]:
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    yield from bookmarks_of(map(_post_in, _Given(file).values()), _post)
+    yield from bookmarks_of(
+        map(_post_in, JsonText(_behind_the_name(file.chunks())).values()), _post
+    )
 
 
 def _post_in(value: Any) -> Any:

@@ -1,17 +1,14 @@
 """What Zotero's RDF says of items apart from them, and mostly behind: collections, notes, files."""
 
-import re
 from collections.abc import Iterable
 
-from archiver.formats.markup import resolve
+from archiver.formats.html_items import plain_text
 from archiver.formats.rows import both
 from archiver.formats.xml_events import Element
 from archiver.model.folder_path import MOST_DEPTH, folder_path
 
 DOI = "DOI "
 """Begins a text that is one."""
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>")
-_BLOCK_END = re.compile(r"</(?:p|div|li|h[1-6]|blockquote)>|<br[ /]{0,3}>", re.IGNORECASE)
 _MOST = 32 << 20
 """Characters kept of all of it; what is more is passed over."""
 _MOST_TITLE = 1_000
@@ -102,4 +99,4 @@ class Apart:
 
 def _plain(html: str) -> str:
     """The text of a note, a line for each block of it."""
-    return resolve(_TAG.sub("", _BLOCK_END.sub("\n", html))).strip()
+    return "\n".join(filter(None, map(str.strip, plain_text(html).split("\n"))))

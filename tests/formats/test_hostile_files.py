@@ -13,6 +13,7 @@ import pytest
 
 from archiver.errors import UnreadableFile
 from archiver.formats import json_values, zip_members
+from archiver.formats.charset import read_text
 from archiver.formats.given_file import GivenFile
 from archiver.formats.json_values import JsonText
 from archiver.formats.xml_events import elements
@@ -415,7 +416,7 @@ def test_a_value_of_very_many_parts_is_passed_over_unread(monkeypatch, parts, is
     many = ",".join(f'"{number:06}":0' for number in range(parts + 1))
     table = f'{{{many}}}\n{{"url":"http://a.example/"}}'
 
-    found = [*JsonText(GivenFile(io.BytesIO(table.encode()), "a.json")).values()]
+    found = [*JsonText(read_text(io.BytesIO(table.encode()))).values()]
 
     assert found[1:] == [{"url": "http://a.example/"}]
     assert (len(found[0]) == parts + 1) if is_kept else ("too many parts" in found[0].problem)
