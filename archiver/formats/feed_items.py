@@ -156,7 +156,7 @@ def _read_json(file: GivenFile) -> Iterator[Bookmark]:
 
     def items() -> Iterator[Any]:
         nonlocal base
-        for name, value in JsonText(file).members("items"):
+        for name, value in JsonText(file.chunks()).members("items"):
             if name in ("items", ""):
                 yield value
             elif name in ("feed_url", "home_page_url"):
