@@ -9,9 +9,8 @@ from io import BytesIO
 from typing import Any
 from urllib.parse import urljoin
 
-from archiver.errors import UnreadableFile
 from archiver.formats.charset import HEAD_BYTES, decode_head
-from archiver.formats.given_file import GivenFile
+from archiver.formats.given_file import GivenFile, joined
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import JsonText
 from archiver.formats.kept_pages import MOST_PAGE
@@ -46,7 +45,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     feedparser = import_module("feedparser")  # takes long, and most files are no feeds
     # It takes text for the name of a file, or for a URL to be requested: never give it a string.
     feed = feedparser.parse(
-        BytesIO(_whole(file).encode()),
+        BytesIO(joined(xml_text(file), file.name, MOST_CHARACTERS).encode()),
         response_headers={
             "content-type": "application/xml; charset=utf-8",
             "content-location": file.url,
@@ -57,20 +56,6 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     base = file.url or _base_of(dict(feed.feed))
     for entry in feed.entries:
         yield _item(dict(entry), base)
-
-
-def _whole(file: GivenFile) -> str:
-    pieces, room = [], MOST_CHARACTERS
-    for piece in xml_text(file):
-        room -= len(piece)
-        if room < 0:
-            raise UnreadableFile(
-                "{name} is a feed of more than {most} MB. Split it into several files.",
-                name=file.name,
-                most=MOST_CHARACTERS >> 20,
-            )
-        pieces.append(piece)
-    return "".join(pieces)
 
 
 def _base_of(feed: Mapping[str, Any]) -> str:

@@ -2,10 +2,11 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO
 
+from archiver.errors import UnreadableFile
 from archiver.formats.charset import HEAD_BYTES, decode_head, find_charset, is_text, read_text
 from archiver.formats.document_kind import XmlRoot, xml_root
 from archiver.formats.json_shape import TOP, json_paths
@@ -156,6 +157,26 @@ class GivenFile:
             self._spooled = self._spool(self.stream())
         self._spooled.seek(0)
         return self._spooled
+
+
+def joined(pieces: Iterable[str], name: str, most: int) -> str:
+    """Join the text of a file, for parsers that hold all of it.
+
+    Raises:
+        UnreadableFile: it has more than so many characters.
+    """
+    found: list[str] = []
+    room = most
+    for piece in pieces:
+        room -= len(piece)
+        if room < 0:
+            raise UnreadableFile(
+                "{name} is larger than {most} MB. Split it into several files.",
+                name=name,
+                most=most >> 20,
+            )
+        found.append(piece)
+    return "".join(found)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -8,8 +8,9 @@ from archiver.model.message import marked
 
 NO_ADDRESS = marked("This reference holds no address.")
 MOST_FIELD = 1 << 20
-MOST_REFERENCE = 4 << 20
+MOST_REFERENCE = 1 << 20
 """Characters of a reference: what has no end would be held as one."""
+MOST_LINES = 10_000
 TOO_LONG = marked("This reference has no end, or is longer than can be read.")
 _DOI = "https://doi.org/"
 _RESOLVED = (

@@ -965,7 +965,7 @@ golden(
         datetime(2020, 9, 13, tzinfo=UTC),
         {"type": "misc", "key": "example_a_2020", "author": "Example, Ann", "year": "2020"},
         title="A Title & more",
-        note="a {quoted} note",
+        note="a quoted note",
         tags=("one", "two words"),
     ),
 )
