@@ -169,7 +169,7 @@ async def test_the_service_reads_them_once_nothing_is_to_be_fetched(live, later,
     url = live.article("foxes")
     async with opened(settings=later) as archive:
         await save(archive, url)
-    async with opened(crawl=True) as archive, asyncio.timeout(120):
+    async with opened(serve=True) as archive, asyncio.timeout(120):
         while await archive.articles.left():
             pass
 

@@ -157,7 +157,7 @@ async def test_what_was_said_with_a_deleted_snapshot_is_kept(opened, live, setti
 
 async def test_a_service_erases_while_it_crawls(opened, pages, settings):
     foxes, bears, owls = pages
-    async with opened(crawl=True) as archive:
+    async with opened(serve=True) as archive:
         received = await archive.entries.save([foxes, bears], source="web")
         async for _ in archive.following.jobs([each.job_id for each in received.accepted]):
             pass

@@ -11,15 +11,11 @@ from io import BufferedReader, BytesIO
 
 import aiohttp
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import create_engine, text
 
 from archiver.index import imports as rows
 from archiver.index import owners
 from archiver.index.database import Database
 from archiver.model.importing import Taken
-from archiver.paths import MIGRATIONS
 from archiver.services import following, imports
 from archiver.services.reindexing import reindex
 from tests.warcs import Warc
@@ -235,29 +231,6 @@ async def test_a_reindex_that_is_killed_while_it_carries_over_carries_an_import_
         (after,) = await archive.imports.recent()
         assert (after.id, after.name, after.paused) == (begun.id, "links.txt", True)
         assert await archive.crawling.counts() == before
-
-
-@pytest.mark.sqlite("a schema from before there was PostgreSQL")
-async def test_an_import_of_an_index_without_owners_is_read_by_nobody(opened, settings):
-    path = settings.data / "archive.sqlite3"
-    path.parent.mkdir()
-    engine = create_engine(f"sqlite:///{path}")
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.connect() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0006")
-        new = "INSERT INTO import (name, path, started_at, reading, read) VALUES "
-        connection.execute(text(new + "('a', NULL, 0, 1, 7), ('b', '/gone', 0, 1, 8)"))
-        connection.commit()
-    engine.dispose()
-
-    async with opened() as archive:
-        kept, given = await archive.imports.recent()
-
-    assert (kept.reading, kept.paused, kept.error) == (False, True, "")
-    assert (given.reading, given.paused) == (False, False)
-    assert "after 7 links" in given.error
 
 
 async def test_an_index_knows_which_imports_a_process_owns(tmp_path):
