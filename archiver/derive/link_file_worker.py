@@ -22,7 +22,7 @@ from archiver.derive.messages import COLLECT, pack
 from archiver.derive.packed_seeds import pack_columns
 from archiver.derive.seed_messages import PageOfSeed, pack_seeds
 from archiver.errors import InvalidUrl, UnreadableFile
-from archiver.formats.any_table import ANY_TABLE, file_columns
+from archiver.formats.generic import ANY_TABLE, file_columns
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importers import importer_of, read_all
 from archiver.formats.seeds import bounded

@@ -1,8 +1,8 @@
 """CSL JSON, as Zotero and others write it."""
 
 from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import json_importer
 from archiver.formats.reference_fields import address_of, remarks_of
-from archiver.formats.row_importers import json_importer
 from archiver.formats.rows import Row, text_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked

@@ -11,10 +11,9 @@ from urllib.parse import urljoin
 
 from archiver.formats.charset import HEAD_BYTES, decode_head
 from archiver.formats.given_file import GivenFile, joined
-from archiver.formats.importer import Importer
+from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.json_values import JsonText
 from archiver.formats.kept_pages import MOST_PAGE
-from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.rows import Row, first_of, names_of, text_of
 from archiver.formats.xml_events import is_xml, xml_text
 from archiver.model.bookmark import Bookmark

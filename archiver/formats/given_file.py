@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from archiver.errors import UnreadableFile
 from archiver.formats.charset import HEAD_BYTES, decode_head, find_charset, is_text, read_text
-from archiver.formats.document_kind import XmlRoot, xml_root
-from archiver.formats.json_shape import TOP, json_paths
+from archiver.formats.file_head import TOP, TableHead, XmlRoot, json_paths, table_head, xml_root
 from archiver.formats.packed import is_packed, unpacked
-from archiver.formats.table_head import TableHead, table_head
 from archiver.formats.tar_members import TarMembers, is_tar
 from archiver.formats.zip_members import Members, is_zip
 from archiver.model.choices import ColumnRole

@@ -4,59 +4,44 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from archiver.errors import UnreadableFile
-from archiver.formats.any_json import ANY_JSON
-from archiver.formats.any_table import ANY_TABLE, may_have_addresses
-from archiver.formats.any_xml import ANY_XML
 from archiver.formats.bibtex import BIBTEX
-from archiver.formats.browser_databases import BUKU, CHROME_HISTORY
-from archiver.formats.chrome_bookmarks import CHROME_BOOKMARKS
+from archiver.formats.bookmark_services import DELICIOUS_XML, HYPOTHESIS, LINKDING, PINBOARD
+from archiver.formats.chromium import BUKU, CHROME_BOOKMARKS, CHROME_HISTORY
 from archiver.formats.csl_json import CSL_JSON
-from archiver.formats.delicious_xml import DELICIOUS_XML
-from archiver.formats.diigo import DIIGO
 from archiver.formats.enex import ENEX
 from archiver.formats.feed_items import FEED, JSON_FEED
-from archiver.formats.firefox_json import FIREFOX_JSON, FIREFOX_JSONLZ4
-from archiver.formats.firefox_places import PLACES
+from archiver.formats.firefox import FIREFOX_JSON, FIREFOX_JSONLZ4, PLACES
+from archiver.formats.generic import ANY_JSON, ANY_TABLE, ANY_XML, may_have_addresses
 from archiver.formats.given_file import GivenFile, Spool, in_memory
-from archiver.formats.hacker_news import HACKER_NEWS
-from archiver.formats.hypothesis_json import HYPOTHESIS
 from archiver.formats.importer import Importer
-from archiver.formats.instapaper import INSTAPAPER
-from archiver.formats.karakeep import KARAKEEP
-from archiver.formats.karakeep_data import KARAKEEP_DATA
-from archiver.formats.karakeep_dump import KARAKEEP_DUMP
-from archiver.formats.linkding_json import LINKDING
-from archiver.formats.linkwarden import LINKWARDEN
-from archiver.formats.linkwarden_zip import LINKWARDEN_ZIP
-from archiver.formats.mastodon import MASTODON
-from archiver.formats.matter import MATTER
+from archiver.formats.karakeep import KARAKEEP, KARAKEEP_DATA, KARAKEEP_DUMP
+from archiver.formats.linkwarden import LINKWARDEN, LINKWARDEN_ZIP
 from archiver.formats.mhtml import MHTML
 from archiver.formats.netscape import NETSCAPE, OWN_HTML
 from archiver.formats.notes_zip import NOTES_ZIP, OWN_MARKDOWN
 from archiver.formats.omnivore import OMNIVORE, OMNIVORE_JSON
-from archiver.formats.onetab import ONETAB
 from archiver.formats.opml import OPML
 from archiver.formats.own_csv import OWN_CSV
 from archiver.formats.own_json import OWN_JSON
-from archiver.formats.pinboard import PINBOARD
 from archiver.formats.plain_text import PLAIN_TEXT
-from archiver.formats.pocket import POCKET
-from archiver.formats.raindrop import RAINDROP
-from archiver.formats.readeck import READECK
-from archiver.formats.readeck_zip import READECK_ZIP
-from archiver.formats.readwise import READWISE
-from archiver.formats.reddit import REDDIT, REDDIT_JSON
+from archiver.formats.readeck import READECK, READECK_ZIP
 from archiver.formats.refusal import refusal_of
 from archiver.formats.ris import RIS
 from archiver.formats.safari import SAFARI
-from archiver.formats.session_buddy import SESSION_BUDDY
 from archiver.formats.shortcuts import SHORTCUT
 from archiver.formats.single_file import SINGLE_FILE
-from archiver.formats.tab_session_manager import TAB_SESSION_MANAGER
-from archiver.formats.takeout_saved import TAKEOUT_SAVED
-from archiver.formats.telegram import TELEGRAM
+from archiver.formats.social import HACKER_NEWS, MASTODON, REDDIT, REDDIT_JSON, TELEGRAM, X_ARCHIVE
+from archiver.formats.tab_managers import ONETAB, SESSION_BUDDY, TAB_SESSION_MANAGER
+from archiver.formats.table_services import (
+    DIIGO,
+    INSTAPAPER,
+    MATTER,
+    POCKET,
+    RAINDROP,
+    READWISE,
+    TAKEOUT_SAVED,
+)
 from archiver.formats.wallabag import WALLABAG, WALLABAG_CSV
-from archiver.formats.x_archive import X_ARCHIVE
 from archiver.formats.xbel import XBEL
 from archiver.formats.zip_of_lists import zip_of_lists
 from archiver.formats.zotero_rdf import ZOTERO_RDF

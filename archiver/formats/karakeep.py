@@ -1,26 +1,35 @@
-"""Karakeep's (Hoarder's) JSON: bookmarks, and the lists that they are in by their ids."""
+"""Exports of Karakeep (Hoarder): its JSON, its dump, and its data directory as a zip."""
 
+import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, BinaryIO
 
 from archiver.formats.given_file import GivenFile
-from archiver.formats.importer import Importer
-from archiver.formats.json_values import of_object
+from archiver.formats.importer import Importer, bookmarks_of
+from archiver.formats.json_values import JsonText, of_object, whole_json
+from archiver.formats.kept_pages import HTML, MOST_FILE
 from archiver.formats.plain_text import links_in_text
-from archiver.formats.row_importers import bookmarks_of
 from archiver.formats.rows import Row, text_of
-from archiver.model.bookmark import Bookmark
+from archiver.formats.sqlite_file import DatabaseDamagedError, rows_of, tables_of
+from archiver.formats.tar_members import TarMembers
+from archiver.formats.zip_members import Members
+from archiver.model.bookmark import Bookmark, broken
 from archiver.model.folder_path import MOST_DEPTH, folder_path
-from archiver.model.kept_page import KeptPage
+from archiver.model.kept_page import KeptPage, html_page
 from archiver.model.message import marked
+from archiver.model.row_problems import DATABASE_ENDS, problem_of
+
+# Karakeep's (Hoarder's) JSON: bookmarks, and the lists that they are in by their ids.
 
 _QUERY = "smart"
 _OF_LIST = ("description", "icon")
 _MOST_TEXT = 1 << 20
 
 
-def _read(file: GivenFile) -> Iterator[Bookmark]:
+def _read_karakeep(file: GivenFile) -> Iterator[Bookmark]:
     return of_object(file, _listed)
 
 
@@ -95,14 +104,264 @@ def _about(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> dict[str, Any
     return {"name": own.get("name"), **known} if known else {}
 
 
-def _fits(file: GivenFile) -> bool:
+def _is_karakeep(file: GivenFile) -> bool:
     return bool({"bookmarks[].content", "bookmarks[].content.url"} & file.json_paths)
 
 
 KARAKEEP = Importer(
     "Karakeep JSON",
-    _fits,
-    _read,
+    _is_karakeep,
+    _read_karakeep,
     ("json",),
     marked("Karakeep (Hoarder): Settings, Import and export"),
+)
+
+
+# What ``karakeep dump`` writes: a packed tar of bookmarks (JSON lines), lists and assets.
+
+_FORMAT = "karakeep.dump"
+_MANIFEST, _DUMP_BOOKMARKS = "manifest.json", "bookmarks/index.jsonl"
+_DUMP_WHOLE = ("precrawledArchiveAssetId", "fullPageArchiveAssetId")
+_ARTICLE = ("contentAssetId",)
+_PRINT = ("pdfAssetId", "assetId")
+_MOST_MANIFEST = 1 << 20
+
+
+def _read_dump(file: GivenFile) -> Iterator[Bookmark]:
+    packed = file.tar
+    if packed is None:
+        return
+    lists = lists_of(_dump_json(packed, "lists/index.json"))
+    members, assets = _members(packed), _assets(packed)
+
+    for value in JsonText(
+        GivenFile(packed.open(_DUMP_BOOKMARKS), _DUMP_BOOKMARKS).chunks()
+    ).values():
+        page = _dump_page(packed, assets, _content(value))
+        read = partial(bookmark_of, lists=lists, page=page or "")
+        yield from bookmarks_of(iter([_dump_row(value, members)]), read)
+
+
+def _content(value: Any) -> Mapping[str, Any]:
+    content = value.get("content") if isinstance(value, dict) else None
+    return content if isinstance(content, dict) else {}
+
+
+def _dump_row(value: Any, members: Mapping[str, list[str]]) -> Any:
+    """A bookmark as Karakeep's other export has it: with its lists, without the page itself."""
+    if not isinstance(value, dict):
+        return value
+    content = {key: each for key, each in _content(value).items() if not _is_internal(key)}
+    fields = {key: each for key, each in value.items() if key != "assets"}
+    return fields | {"content": content, "lists": members.get(text_of(value.get("id")), [])}
+
+
+def _is_internal(key: str) -> bool:
+    """What names assets, or is the page itself."""
+    return key == "htmlContent" or key.endswith("AssetId")
+
+
+def _members(packed: TarMembers) -> Mapping[str, list[str]]:
+    """The lists that each bookmark is in."""
+    document = _dump_json(packed, "lists/membership.json")
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for number, ids in document.items() if isinstance(document, dict) else ():
+        for each in ids if isinstance(ids, list) else ():
+            found[text_of(each)].append(number)
+    return found
+
+
+def _assets(packed: TarMembers) -> Mapping[str, tuple[str, str]]:
+    """(file, media type) of each asset by its id."""
+    document = _dump_json(packed, "assets/index.json")
+    return {
+        text_of(each.get("id")): (text_of(each.get("filePath")), text_of(each.get("contentType")))
+        for each in (document if isinstance(document, list) else ())
+        if isinstance(each, dict)
+    }
+
+
+def _dump_page(
+    packed: TarMembers, assets: Mapping[str, tuple[str, str]], content: Mapping[str, Any]
+) -> KeptPage | None:
+    """The best of what was kept: the whole page, else its article, else its print."""
+    if found := _dump_asset(packed, assets, content, _DUMP_WHOLE):
+        return found
+    if article := html_page(text_of(content.get("htmlContent"))):
+        return article
+    return _dump_asset(packed, assets, content, _ARTICLE) or _dump_asset(
+        packed, assets, content, _PRINT
+    )
+
+
+def _dump_asset(
+    packed: TarMembers,
+    assets: Mapping[str, tuple[str, str]],
+    content: Mapping[str, Any],
+    names: tuple[str, ...],
+) -> KeptPage | None:
+    for name in names:
+        path, kind = assets.get(text_of(content.get(name)), ("", ""))
+        if path and (data := packed.read(path, MOST_FILE)):
+            return KeptPage(data, kind or HTML)
+    return None
+
+
+def _dump_json(packed: TarMembers, name: str) -> Any:
+    return whole_json(GivenFile(packed.open(name), name))
+
+
+def _is_dump(file: GivenFile) -> bool:
+    if file.tar is None or _DUMP_BOOKMARKS not in file.tar.names:
+        return False
+    try:
+        manifest = json.loads(file.tar.read(_MANIFEST, _MOST_MANIFEST))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == _FORMAT
+
+
+KARAKEEP_DUMP = Importer(
+    marked("Karakeep dump"),
+    _is_dump,
+    _read_dump,
+    ("gz",),
+    marked("Karakeep: karakeep dump, with the pages it kept"),
+)
+
+
+# Karakeep's data directory as a zip: its database, ``db.db``, and the files that it kept beside.
+#
+# See packages/db/schema.ts and packages/shared/assetdb.ts of its source.
+
+_DATABASE = "db.db"
+_TABLES = frozenset({"bookmarks", "bookmarklinks", "bookmarktags", "tagsonbookmarks"})
+_ASSETS = "assets"
+_MOST_METADATA = 1 << 16
+_LISTS = "SELECT id, name, parentId, type FROM bookmarkLists"
+_PARTS = {
+    "assets": """(SELECT json_group_object(p.assetType, p.userId || '/' || p.id) FROM assets p
+                  WHERE p.bookmarkId = b.id)""",
+    "highlights": """(SELECT json_group_array(json_object({columns})) FROM highlights p
+                      WHERE p.bookmarkId = b.id)""",
+    "bookmarktexts": "(SELECT json_object({columns}) FROM bookmarkTexts p WHERE p.id = b.id)",
+    "bookmarkassets": "(SELECT json_object({columns}) FROM bookmarkAssets p WHERE p.id = b.id)",
+}
+"""What lies in further tables, of which older versions have fewer, with fewer columns."""
+_COLUMNS = {
+    "highlights": ("text", "note", "color", "createdAt", "startOffset", "endOffset"),
+    "bookmarktexts": ("text", "sourceUrl"),
+    "bookmarkassets": ("fileName", "sourceUrl", "content"),
+}
+_THERE = """SELECT m.name AS part, p.name AS name FROM sqlite_master m, pragma_table_info(m.name) p
+            WHERE m.type = 'table'"""
+_DATA_BOOKMARKS = """
+SELECT l.*, b.*, b.title AS "own title", l.title AS "page title",
+    (SELECT json_group_array(t.name) FROM tagsOnBookmarks o
+     JOIN bookmarkTags t ON t.id = o.tagId WHERE o.bookmarkId = b.id) AS "its tags",
+    (SELECT json_group_array(listId) FROM bookmarksInLists i
+     WHERE i.bookmarkId = b.id) AS "its lists",
+    {assets} AS "its files", {highlights} AS "its highlights", {bookmarktexts} AS "its text",
+    {bookmarkassets} AS "its file"
+FROM bookmarks b LEFT JOIN bookmarkLinks l ON l.id = b.id ORDER BY b.createdAt, b.id
+"""
+_OF_BOOKMARK = ("archived", "favourited", "note", "summary", "source")
+_OF_PAGE = ("url", "description", "author", "publisher", "datePublished", "dateModified")
+_DATA_WHOLE = ("linkPrecrawledArchive", "linkFullPageArchive")
+_REST = ("linkHtmlContent", "linkPdf", "bookmarkAsset")
+
+
+def _read_data(file: GivenFile) -> Iterator[Bookmark]:
+    packed, name = file.zip, _database(file)
+    if packed is None or not name:
+        return
+    stream = file.inner(packed.open(name), name).seekable()
+    folder = name.removesuffix(_DATABASE)
+    try:
+        lists = lists_of([dict(each) for each in rows_of(stream, _LISTS)])
+        for each in rows_of(stream, _DATA_BOOKMARKS.format(**_parts(stream))):
+            page = _data_page(packed, f"{folder}{_ASSETS}/", each)
+            read = partial(bookmark_of, lists=lists, page=page or "")
+            yield from bookmarks_of(iter([_data_row(each)]), read)
+    except DatabaseDamagedError as error:
+        yield broken(name, problem_of(DATABASE_ENDS, error))
+
+
+def _parts(stream: BinaryIO) -> Mapping[str, str]:
+    """The expressions for what further tables tell of a bookmark, as far as those are there."""
+    there = {(text_of(each["part"]).lower(), each["name"]) for each in rows_of(stream, _THERE)}
+    tables = {table for table, _ in there}
+    expressions = {}
+    for table, expression in _PARTS.items():
+        some = [name for name in _COLUMNS.get(table, ()) if (table, name) in there]
+        columns = ", ".join(f"'{name}', p.{name}" for name in some)
+        expressions[table] = expression.format(columns=columns) if table in tables else "NULL"
+    return expressions
+
+
+def _data_row(found: Mapping[str, Any]) -> dict[str, Any]:
+    """A bookmark as Karakeep's own export has it, and its highlights."""
+    content = {name: found.get(name) for name in _OF_PAGE}
+    content |= _data_json(found["its file"], dict) | _data_json(found["its text"], dict)
+    return {
+        "title": found["own title"] or found["page title"],
+        "createdAt": found.get("createdAt"),
+        "tags": _data_json(found["its tags"], list),
+        "lists": _data_json(found["its lists"], list),
+        "highlights": _data_json(found["its highlights"], list),
+        "content": {name: value for name, value in content.items() if value},
+        **{name: found.get(name) for name in _OF_BOOKMARK},
+    }
+
+
+def _data_page(packed: Members, assets: str, found: Mapping[str, Any]) -> KeptPage | None:
+    """The best of what was kept: the whole page, else its article, else its print."""
+    files = _data_json(found["its files"], dict)
+    if whole := _data_asset(packed, assets, files, _DATA_WHOLE):
+        return whole
+    if article := html_page(text_of(found.get("htmlContent"))):
+        return article
+    return _data_asset(packed, assets, files, _REST)
+
+
+def _data_asset(
+    packed: Members, assets: str, files: Mapping[str, Any], kinds: tuple[str, ...]
+) -> KeptPage | None:
+    for kind in kinds:
+        folder = f"{assets}{text_of(files.get(kind))}"
+        if kind in files and (data := packed.read(f"{folder}/asset.bin", MOST_FILE)):
+            metadata = _data_json(packed.read(f"{folder}/metadata.json", _MOST_METADATA), dict)
+            return KeptPage(data, text_of(metadata.get("contentType")) or HTML)
+    return None
+
+
+def _data_json(text: Any, kind: type) -> Any:
+    """What a text of JSON holds, if it is of that kind; else nothing of it."""
+    try:
+        value = json.loads(text or "null")
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, kind) else kind()
+
+
+def _database(file: GivenFile) -> str:
+    """The name of the database in the zip, in whatever folder; empty if there is none."""
+    return next(
+        (each for each in file.members if each == _DATABASE or each.endswith(f"/{_DATABASE}")), ""
+    )
+
+
+def _is_data(file: GivenFile) -> bool:
+    name, packed = _database(file), file.zip
+    if not name or packed is None:
+        return False
+    return tables_of(file.inner(packed.open(name), name).seekable()) >= _TABLES
+
+
+KARAKEEP_DATA = Importer(
+    marked("Karakeep data"),
+    _is_data,
+    _read_data,
+    ("zip",),
+    marked("Karakeep: its data directory as a zip, db.db and assets, with the pages it kept"),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from archiver.formats.dates import parse_date
-from archiver.formats.document_kind import is_mhtml
+from archiver.formats.file_head import is_mhtml
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.mime_parts import boundary_of, mime_parts, only_part, page_of, read_head

@@ -16,6 +16,7 @@ from archiver.formats.importer import Importer
 from archiver.formats.netscape_fields import (
     MAX_NOTE,
     MAX_TITLE,
+    Folders,
     added_at_of,
     in_seconds,
     note_of,
@@ -23,7 +24,6 @@ from archiver.formats.netscape_fields import (
     state_of,
     tags_of,
 )
-from archiver.formats.netscape_folders import Folders
 from archiver.formats.own_document import held_title_record
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL

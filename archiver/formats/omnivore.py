@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 
 from archiver.formats.given_file import GivenFile
-from archiver.formats.importer import Importer
+from archiver.formats.importer import Importer, bookmarks_of, json_importer
 from archiver.formats.json_values import JsonText
-from archiver.formats.row_importers import bookmarks_of, json_importer
 from archiver.formats.rows import Row, text_of
 from archiver.formats.zip_members import Members
 from archiver.model.bookmark import Bookmark

@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from archiver.formats.documents import to_document
 from archiver.formats.formulas import as_it_was, defused
+from archiver.formats.importer import has_columns, table_importer
 from archiver.formats.list_writer import Heading, ListForm
 from archiver.formats.own_document import read_highlights, written
-from archiver.formats.row_importers import has_columns, table_importer
 from archiver.formats.rows import Row, plain
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark, unreadable

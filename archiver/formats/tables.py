@@ -3,8 +3,8 @@
 import csv
 from collections.abc import Iterator
 
+from archiver.formats.file_head import TableHead
 from archiver.formats.given_file import GivenFile
-from archiver.formats.table_head import TableHead
 from archiver.model.bookmark import Bookmark, broken
 from archiver.model.row_problems import TABLE_ENDS, problem_of
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from archiver.formats.dates import sensible
 from archiver.formats.given_file import GivenFile
 from archiver.formats.html_items import plain_text
-from archiver.formats.row_importers import has_columns, json_importer, table_importer
+from archiver.formats.importer import has_columns, json_importer, table_importer
 from archiver.formats.rows import Row, names_of
 from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked

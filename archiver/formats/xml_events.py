@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from html.entities import html5
 from importlib import import_module
 
-from archiver.formats.document_kind import end_of_prologue
+from archiver.formats.file_head import end_of_prologue
 from archiver.formats.given_file import GivenFile
 from archiver.formats.refusal import is_binary
 

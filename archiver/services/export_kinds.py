@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from archiver.formats.bookmarks_html import BOOKMARKS_HTML
 from archiver.formats.feeds import ATOM
 from archiver.formats.list_writer import ListForm
-from archiver.formats.opml_hosts import OPML_HOSTS
+from archiver.formats.opml import OPML_HOSTS
 from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES
 from archiver.formats.own_schema import schema_text

@@ -117,7 +117,7 @@ entries = placed.map(entry_of)
 
 def written(form, entries_, *, places=None):
     """A list of them, as bytes."""
-    writer = form.writer(HEADING, None)
+    writer = form.writer(HEADING)
     pairs = zip(entries_, places or [""] * len(entries_), strict=True)
     text = writer.opening() + "".join(writer.item(each, place) for each, place in pairs)
     return (text + writer.closing()).encode()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from archiver.formats.document_kind import is_mhtml, xml_root
+from archiver.formats.file_head import is_mhtml, xml_root
 from archiver.formats.importers import open_bookmarks
 
 LINKS = '<DL><p><DT><H3>News</H3><DT><A HREF="https://a.example/" ADD_DATE="1">A</A></DL>'

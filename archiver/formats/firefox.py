@@ -1,16 +1,118 @@
-"""Firefox's ``places.sqlite``: its bookmarks, with their folders, tags, keywords and notes."""
+"""Bookmarks of Firefox: its JSON backups and the database of a profile."""
 
+import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
+from archiver.formats.json_values import whole_json
+from archiver.formats.lz4_block import MOST_UNPACKED, unpack_lz4
 from archiver.formats.rows import Row, text_of
 from archiver.formats.sqlite_file import DatabaseDamagedError, has_columns, rows_of
-from archiver.model.bookmark import Bookmark, broken
+from archiver.model.bookmark import Bookmark, broken, unreadable
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
-from archiver.model.row_problems import DATABASE_ENDS, problem_of
+from archiver.model.row_problems import DATABASE_ENDS, FOLDER_NESTED, problem_of
+
+# Firefox's own backup of bookmarks: JSON, a tree of places; times are µs since 1970.
+
+MOZLZ4 = b"mozLz40\0"
+_JSON_ROOTS = frozenset(
+    "placesRoot bookmarksMenuFolder toolbarFolder unfiledBookmarksFolder mobileFolder".split()
+)
+_TAGS_ROOT = "tagsFolder"
+_NOTE = "bookmarkProperties/description"
+_TYPE = "text/x-moz-place"
+_JSON_DEEPEST = 500
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    tree = whole_json(file)
+    if isinstance(tree, Bookmark):
+        yield tree
+    else:
+        yield from _nodes(tree, (), "")
+
+
+def _read_packed(file: GivenFile) -> Iterator[Bookmark]:
+    packed = file.stream().read(MOST_UNPACKED)
+    text = unpack_lz4(packed[len(MOZLZ4) + 4 :])
+    yield from _read(GivenFile(io.BytesIO(text), file.name))
+
+
+def _nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]:
+    if not isinstance(node, dict):
+        return
+    if len(folders) > _JSON_DEEPEST:
+        yield unreadable(text_of(node.get("title")), FOLDER_NESTED)
+        return
+    if node.get("uri"):
+        yield _bookmark(node, folders, root)
+    children = node.get("children")
+    if not isinstance(children, list):
+        return
+    own = text_of(node.get("root")) or text_of(node.get("guid")).rstrip("_")
+    if own in _JSON_ROOTS or (not folders and not root and "root" in node):
+        inner: tuple[str, ...] = ()
+        root = own
+    else:
+        inner = (*folders, text_of(node.get("title")))
+    for each in children:
+        yield from _nodes(each, inner, _TAGS_ROOT if own == _TAGS_ROOT else root)
+
+
+def _bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Bookmark:
+    row = Row(node)
+    row.drop("type", "typecode", "index", "id", "iconuri")
+    is_tag = root == _TAGS_ROOT
+    if root and not is_tag:
+        row.put("root", root)
+    path = "" if is_tag else folder_path(folders)
+    tags = row.names("tags")
+    return row.bookmark(
+        row.text("uri"),
+        title=row.text("title"),
+        note=_note(row),
+        added_at=row.moment("dateadded"),
+        tags=(*folders[-1:], *tags) if is_tag else tags,
+        folders=(path,) if path else (),
+    )
+
+
+def _note(row: Row) -> str:
+    annotations = row.peek("annos")
+    for each in annotations if isinstance(annotations, list) else ():
+        if isinstance(each, dict) and each.get("name") == _NOTE:
+            if len(annotations) == 1:
+                row.drop("annos")
+            return text_of(each.get("value")).strip()
+    return ""
+
+
+def _fits(file: GivenFile) -> bool:
+    if not {"{}", "children"} <= file.json_paths:
+        return False
+    return "root" in file.json_paths or _TYPE in file.text
+
+
+FIREFOX_JSON = Importer(
+    "Firefox JSON",
+    _fits,
+    _read,
+    ("json",),
+    marked("Firefox: Manage bookmarks, Import and Backup, Backup"),
+)
+FIREFOX_JSONLZ4 = Importer(
+    marked("Firefox backup (jsonlz4)"),
+    lambda file: file.head.startswith(MOZLZ4),
+    _read_packed,
+    ("jsonlz4",),
+    marked("Firefox: the folder bookmarkbackups of a profile"),
+)
+
+
+# Firefox's ``places.sqlite``: its bookmarks, with their folders, tags, keywords and notes.
 
 _BOOKMARKS = "SELECT id, type, fk, parent, * FROM moz_bookmarks ORDER BY id"
 _PAGES = """
@@ -37,14 +139,14 @@ _OF_PAGE = {
 }
 """What is kept of a page that is bookmarked; the rest is how Firefox ranks and finds it."""
 _OF_BOOKMARK = ("title", "dateAdded", "lastModified", "guid")
-_ROOTS = "SELECT folder_id, root_name FROM moz_bookmarks_roots"
+_PLACES_ROOTS = "SELECT folder_id, root_name FROM moz_bookmarks_roots"
 """What the browser's own folders are, whatever it calls them in a person's language: until 62."""
 _ROOT_GUIDS = {
     name.ljust(12, "_"): name for name in ("menu", "toolbar", "unfiled", "mobile", "tags")
 }
 """The same since 62: their GUIDs never change."""
 _BROWSERS_OWN = frozenset({*_ROOT_GUIDS.values(), ""})
-_DEEPEST = 500
+_PLACES_DEEPEST = 500
 
 
 def _read_places(file: GivenFile) -> Iterator[Bookmark]:
@@ -73,7 +175,7 @@ class _Tree:
         )
         self._folders = {row["id"]: row for row in nodes if row["type"] == _FOLDER}
         roots = {
-            **_texts(file, _ROOTS, "moz_bookmarks_roots.root_name"),
+            **_texts(file, _PLACES_ROOTS, "moz_bookmarks_roots.root_name"),
             **{
                 number: _ROOT_GUIDS[row["guid"]]
                 for number, row in self._folders.items()
@@ -120,7 +222,7 @@ def _place_in_tree(row: Mapping[str, Any], folders: Mapping[Any, Mapping[str, An
     """Where a bookmark stands, as the browser shows it: from the outermost folder in."""
     places: list[int] = []
     node: Mapping[str, Any] | None = row
-    while node is not None and len(places) < _DEEPEST:
+    while node is not None and len(places) < _PLACES_DEEPEST:
         place = node.get("position")
         places.append(place if isinstance(place, int) else 0)
         node = folders.get(node["parent"])
@@ -134,7 +236,7 @@ def _path(
     """The folders from the outermost in; the first one is the browser's own."""
     names: list[str] = []
     seen = set()
-    while number in folders and number not in seen and len(names) < _DEEPEST:
+    while number in folders and number not in seen and len(names) < _PLACES_DEEPEST:
         seen.add(number)
         names.append(roots.get(number) or text_of(folders[number]["title"]))
         number = folders[number]["parent"]

@@ -1,0 +1,129 @@
+"""Exports of bookmark services: Pinboard, Delicious, linkding and Hypothes.is."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import Importer, bookmarks_of, json_importer
+from archiver.formats.rows import Row, both, text_of
+from archiver.formats.xml_events import elements, is_xml
+from archiver.model.bookmark import Bookmark
+from archiver.model.message import marked
+
+# Pinboard's JSON: ``description`` is the title there, ``extended`` the note.
+
+
+def post(row: Row) -> Bookmark:
+    """A bookmark as Pinboard says it, in JSON as in XML; there, and at Delicious, tags are one."""
+    url = row.text("href", "url")
+    tags = row.names("tags", "tag", between="")
+    is_later = row.flag("toread")
+    return row.bookmark(
+        url,
+        title=row.text("description"),
+        note=row.text("extended"),
+        added_at=row.moment("time", "dt"),
+        tags=(*tags, "toread") if is_later else tags,
+    )
+
+
+def _is_pinboard(file: GivenFile) -> bool:
+    return "[].href" in file.json_paths and bool({"[].extended", "[].toread"} & file.json_paths)
+
+
+PINBOARD = json_importer(
+    "Pinboard JSON", _is_pinboard, post, origin=marked("Pinboard: Settings, Backup, JSON")
+)
+
+
+# The XML of Delicious, which Pinboard and others still write: ``<posts><post href="…"/>``.
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    for element in elements(file):
+        if element.name == "post" and not element.is_end:
+            yield from bookmarks_of(iter([dict(element.attributes)]), post)
+
+
+DELICIOUS_XML = Importer(
+    marked("Pinboard or Delicious XML"),
+    lambda file: is_xml(file, "posts"),
+    _read,
+    ("xml",),
+    marked("Pinboard: Settings, Backup, XML; Delicious, and what speaks its API"),
+)
+
+
+# The JSON of linkding's API: what ``/api/bookmarks/`` gives, page by page.
+
+
+def _linkding_bookmark(row: Row) -> Bookmark:
+    tags = row.names("tagnames")
+    is_later = row.flag("unread")
+    return row.bookmark(
+        row.text("url"),
+        title=row.text("title"),
+        note=both(row.text("description"), row.text("notes")),
+        added_at=row.moment("dateadded"),
+        tags=(*tags, "toread") if is_later else tags,
+        is_read=row.flag("isarchived"),
+    )
+
+
+def _is_linkding(file: GivenFile) -> bool:
+    return bool({"results[].tag_names", "[].tag_names"} & file.json_paths)
+
+
+LINKDING = json_importer(
+    "linkding JSON",
+    _is_linkding,
+    _linkding_bookmark,
+    origin=marked("linkding: its API, /api/bookmarks/"),
+    within="results",
+)
+
+
+# Hypothes.is: annotations as its API gives them; each is a highlight of the page it is on.
+
+
+def _hypothesis_bookmark(row: Row) -> Bookmark:
+    document = row.peek("document")
+    title = document.get("title") if isinstance(document, dict) else ""
+    title = title[0] if isinstance(title, list) and title else title
+    quote = _quote(row.peek("target"))
+    highlight = {
+        "quote": quote,
+        "note": text_of(row.peek("text")),
+        "created": text_of(row.peek("created")),
+    }
+    row.put("highlights", [{name: each for name, each in highlight.items() if each}])
+    return row.bookmark(
+        row.text("uri", "url"),
+        title=text_of(title),
+        note=both(f"> {quote}" if quote else "", row.text("text")),
+        added_at=row.moment("created"),
+        tags=row.names("tags"),
+    )
+
+
+def _quote(target: Any) -> str:
+    for each in target if isinstance(target, list) else ():
+        selectors = each.get("selector") if isinstance(each, dict) else None
+        for selector in selectors if isinstance(selectors, list) else ():
+            if isinstance(selector, dict) and selector.get("exact"):
+                return " ".join(text_of(selector["exact"]).split())
+    return ""
+
+
+def _is_hypothesis(file: GivenFile) -> bool:
+    paths = file.json_paths
+    return any({f"{at}uri", f"{at}target"} <= paths for at in ("[].", "rows[].", "annotations[]."))
+
+
+HYPOTHESIS = json_importer(
+    "Hypothes.is JSON",
+    _is_hypothesis,
+    _hypothesis_bookmark,
+    origin=marked("Hypothes.is: its API, or an export of it"),
+    within="rows",
+)

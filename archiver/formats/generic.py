@@ -1,0 +1,144 @@
+"""JSON, tables and XML of unknown producers: addresses and fields are found by names."""
+
+import re
+from collections.abc import Collection, Iterator
+from functools import partial
+from typing import Any
+
+from archiver.formats.column_words import CONTAINERS, TITLES, URL_COLUMNS, address_columns
+from archiver.formats.given_file import GivenFile
+from archiver.formats.guessing import by_roles, guessed, guessed_columns, guessed_in
+from archiver.formats.importer import Importer
+from archiver.formats.json_values import JsonText
+from archiver.formats.rows import MAX_URL, plain
+from archiver.formats.tables import table_rows
+from archiver.formats.xml_events import elements, is_xml
+from archiver.model.annotation import Annotation
+from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.choices import ColumnRole
+from archiver.model.message import marked
+from archiver.model.row_problems import NO_ADDRESS
+
+# JSON and JSON lines of a kind nobody knows: objects with an address in them, however wrapped.
+
+_LINES = ("jsonl", "ndjson")
+
+
+def _read_json(file: GivenFile) -> Iterator[Bookmark]:
+    text = JsonText(file.chunks())
+    names = {plain(each) for each in file.json_paths if "[]" not in each and "." not in each}
+    arrays = {each.partition("[]")[0] for each in file.json_paths if "[]" in each}
+    is_row = bool((names - {*map(plain, arrays)}) & URL_COLUMNS)
+    if is_row:
+        arrays = {each for each in arrays if _holds_rows(file, each)}
+    if "{}" in file.json_paths and file.suffix not in _LINES and (arrays or not is_row):
+        yield from _read_object(text, arrays, is_row=is_row)
+    for value in text.values():
+        yield from guessed_in(value)
+
+
+def _read_object(text: JsonText, arrays: Collection[str], *, is_row: bool) -> Iterator[Bookmark]:
+    """Read an object that wraps rows, each item of its arrays by itself.
+
+    Args:
+        text: begins with it.
+        arrays: the names of those.
+        is_row: it has an address of its own, so what is not in these arrays is one row.
+    """
+    own: dict[str, Any] = {}
+    for name, value in text.members(*arrays):
+        if isinstance(value, Bookmark):
+            yield value
+        elif is_row and name not in arrays:
+            own[name] = value
+        else:
+            yield from guessed_in(value, (name,) if isinstance(value, list) else ())
+    if own:
+        yield from guessed_in(own)
+
+
+def _holds_rows(file: GivenFile, array: str) -> bool:
+    """Whether an array of an object that has an address itself is a list of links."""
+    fields = {
+        plain(each.removeprefix(f"{array}[]."))
+        for each in file.json_paths
+        if each.startswith(f"{array}[].")
+    }
+    has_titles = fields & URL_COLUMNS and not fields.isdisjoint(TITLES)
+    return "rel" not in fields and (has_titles or plain(array) in CONTAINERS)
+
+
+ANY_JSON = Importer(
+    "JSON",
+    lambda file: bool(file.json_paths) or (file.is_text and file.suffix in ("json", *_LINES)),
+    _read_json,
+    ("json", "jsonl", "ndjson"),
+    marked("any JSON or JSON lines with addresses in it, its fields told by their names"),
+)
+
+
+# CSV and TSV of a kind nobody knows: columns are told by their names, or by a person.
+
+_MAYBE_ADDRESS = re.compile(r"://|[^\W_]\.[^\W\d_]{2}")
+_SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRole.FOLDER})
+
+
+def file_columns(file: GivenFile) -> dict[str, ColumnRole]:
+    """What the columns of a table are taken for: as a person says, else by their names."""
+    header = file.table.header if file.table else ()
+    chosen = {name: role for name, role in file.columns_as.items() if name in header or not header}
+    taken = {*chosen.values()} & _SINGLE
+    by_name = {
+        name: ColumnRole.KEEP if role in taken else role
+        for name, role in guessed_columns(header).items()
+    }
+    return by_name | chosen
+
+
+def may_have_addresses(file: GivenFile) -> bool:
+    """Whether a column is called as one of addresses is, or anything at its start may be one."""
+    header = file.table.header if file.table else ()
+    return bool(address_columns(header)) or _MAYBE_ADDRESS.search(file.text) is not None
+
+
+def _read_table(file: GivenFile) -> Iterator[Bookmark]:
+    read = partial(by_roles, roles=file_columns(file)) if file.columns_as else guessed
+    for row in table_rows(file):
+        if isinstance(row, Bookmark):
+            yield row
+        else:
+            yield read(row) or unreadable(", ".join(row.values()), NO_ADDRESS)
+
+
+ANY_TABLE = Importer(
+    "CSV",
+    lambda file: file.table is not None,
+    _read_table,
+    ("csv", "tsv"),
+    marked("any table with a column of addresses, its other columns told by their names"),
+)
+
+
+# XML of a kind nobody knows: every address in an attribute or as the text of an element.
+
+_ADDRESS = re.compile(r"\s*+(https?://[^\s<>\"]{3,})\s*+", re.IGNORECASE)
+_TITLES = ("title", "name", "text", "description")
+_NOT_LINKS = frozenset({"schemalocation", "nonamespaceschemalocation", "xmlns"})
+
+
+def _read_xml(file: GivenFile) -> Iterator[Bookmark]:
+    title = ""
+    for element in elements(file):
+        if not element.is_end:
+            for name, value in element.attributes.items():
+                if name not in _NOT_LINKS and (found := _ADDRESS.fullmatch(value)):
+                    named = next(filter(None, map(element.attributes.get, _TITLES)), "")
+                    yield Bookmark(Annotation(found[1][:MAX_URL], title=named or ""))
+        elif element.name in _TITLES:
+            title = " ".join(element.text[:10_000].split())
+        elif found := _ADDRESS.fullmatch(element.text[: MAX_URL + 100]):
+            yield Bookmark(Annotation(found[1][:MAX_URL], title=title))
+            title = ""
+
+
+ANY_XML = Importer("XML", is_xml, _read_xml, ("xml",), marked("any XML with addresses in it"))

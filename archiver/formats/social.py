@@ -1,0 +1,261 @@
+"""Posts saved at social sites: Reddit, Hacker News, Mastodon, Telegram and X."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import (
+    Importer,
+    bookmarks_of,
+    has_columns,
+    json_importer,
+    table_importer,
+)
+from archiver.formats.json_values import JsonText
+from archiver.formats.rows import Row, text_of
+from archiver.model.annotation import Annotation
+from archiver.model.bookmark import Bookmark
+from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
+
+# What was saved on Reddit: CSV of a data request, or the JSON of the list itself.
+
+_REDDIT = "https://www.reddit.com"
+_REDDIT_MOST_NOTE = 10_000
+
+
+def _saved(row: Row) -> Bookmark:
+    return row.bookmark(_on_reddit(row.text("permalink")), title=row.text("title"))
+
+
+def _read_listing(file: GivenFile) -> Iterator[Bookmark]:
+    for name, value in JsonText(file.chunks()).members():
+        if isinstance(value, Bookmark):
+            yield value
+        elif name == "data" and isinstance(value, dict):
+            children = value.get("children")
+            yield from bookmarks_of(iter(children if isinstance(children, list) else ()), _thing)
+
+
+def _thing(row: Row) -> Bookmark:
+    data = row.take("data")
+    row = Row(data if isinstance(data, dict) else {})
+    permalink = _on_reddit(row.text("permalink"))
+    url = row.text("url", "linkurl") or permalink
+    if permalink != url:
+        row.put("permalink", permalink)
+    subreddit = row.text("subreddit")
+    return row.bookmark(
+        url,
+        title=row.text("title", "linktitle"),
+        note=row.text("body", "selftext")[:_REDDIT_MOST_NOTE],
+        added_at=row.moment("createdutc"),
+        tags=(subreddit,) if subreddit else (),
+    )
+
+
+def _on_reddit(permalink: str) -> str:
+    return f"{_REDDIT}{permalink}" if permalink.startswith("/") else permalink
+
+
+REDDIT = table_importer(
+    "Reddit CSV",
+    has_columns("id", "permalink"),
+    _saved,
+    origin=marked("Reddit: saved_posts.csv and saved_comments.csv of a data request"),
+)
+REDDIT_JSON = Importer(
+    "Reddit JSON",
+    lambda file: "data.children[].data" in file.json_paths,
+    _read_listing,
+    ("json",),
+    marked("Reddit: /user/NAME/saved.json"),
+)
+
+
+# Hacker News: stories as its search API gives them, favourites among them.
+
+_ITEM = "https://news.ycombinator.com/item?id="
+_HACKER_NEWS_MOST_NOTE = 10_000
+
+
+def _story(row: Row) -> Bookmark:
+    number = row.text("objectid", "id")
+    page = f"{_ITEM}{number}" if number else ""
+    url = row.text("url", "storyurl") or page
+    if page and page != url:
+        row.put("discussion", page)
+    return row.bookmark(
+        url,
+        title=row.text("title", "storytitle"),
+        note=row.text("storytext")[:_HACKER_NEWS_MOST_NOTE],
+        added_at=row.moment("createdat", "createdati", "time"),
+    )
+
+
+def _fits(file: GivenFile) -> bool:
+    paths = file.json_paths
+    return any({f"{at}objectID", f"{at}points"} <= paths for at in ("[].", "hits[]."))
+
+
+HACKER_NEWS = json_importer(
+    "Hacker News JSON",
+    _fits,
+    _story,
+    origin=marked("Hacker News: what its search API gives"),
+    within="hits",
+)
+
+
+# Mastodon's bookmarks and likes: a collection of ActivityPub, mostly of addresses alone.
+
+
+def _read_mastodon(file: GivenFile) -> Iterator[Bookmark]:
+    for name, value in JsonText(file.chunks()).members("orderedItems"):
+        if isinstance(value, Bookmark):
+            yield value
+        elif name == "orderedItems" and isinstance(value, str):
+            yield Bookmark(Annotation(value))
+        elif name == "orderedItems":
+            yield from bookmarks_of(iter([value]), _activity)
+
+
+def _activity(row: Row) -> Bookmark:
+    within = row.peek("object")
+    inner = within if isinstance(within, dict) else {}
+    url = text_of(within) or text_of(inner.get("url")) or text_of(inner.get("id"))
+    return row.bookmark(url or row.text("url", "id"), added_at=row.moment("published"))
+
+
+MASTODON = Importer(
+    "Mastodon JSON",
+    lambda file: "orderedItems" in file.json_paths,
+    _read_mastodon,
+    ("json",),
+    marked("Mastodon: the bookmarks and likes of an archive; its bookmarks.csv is plain text"),
+)
+
+
+# The links of a Telegram export: each with the message that it stands in.
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"]+")
+_TOLD_OTHERWISE = ("type", "text", "textentities")
+_TELEGRAM_MOST_NOTE = 10_000
+
+
+def _read_telegram(file: GivenFile) -> Iterator[Bookmark]:
+    chat = ""
+    for name, value in JsonText(file.chunks()).members("messages"):
+        if isinstance(value, Bookmark):
+            yield value
+        elif name == "name":
+            chat = text_of(value)
+        elif name == "messages":
+            yield from _message(value, chat)
+        elif name in ("chats", "left_chats") and isinstance(value, dict):
+            for each in value.get("list") or ():
+                for message in each.get("messages") or () if isinstance(each, dict) else ():
+                    yield from _message(message, text_of(each.get("name")))
+
+
+def _message(message: Any, chat: str) -> Iterator[Bookmark]:
+    if not isinstance(message, dict):
+        return
+    parts = message.get("text_entities") or message.get("text")
+    parts = parts if isinstance(parts, list) else [parts]
+    pieces = [(_text(each), _href(each)) for each in parts]
+    whole = "".join(text for text, _ in pieces).strip()
+    path = folder_path([chat])
+    seen = set()
+    for text, href in pieces:
+        found = [href] if href else _ADDRESS.findall(text)
+        for url in found:
+            if url not in seen:
+                seen.add(url)
+                row = Row(message)
+                row.drop(*_TOLD_OTHERWISE)
+                yield row.bookmark(
+                    url,
+                    title=text if href and text != href else "",
+                    note=whole[:_TELEGRAM_MOST_NOTE] if whole != url else "",
+                    added_at=row.moment("dateunixtime", "date"),
+                    folders=(path,) if path else (),
+                )
+
+
+def _text(part: Any) -> str:
+    return text_of(part.get("text")) if isinstance(part, dict) else text_of(part)
+
+
+def _href(part: Any) -> str:
+    if not isinstance(part, dict):
+        return ""
+    return text_of(part.get("href")) or (_text(part) if part.get("type") == "link" else "")
+
+
+TELEGRAM = Importer(
+    "Telegram JSON",
+    lambda file: bool({"messages[].text", "chats.list[].messages"} & file.json_paths),
+    _read_telegram,
+    ("json",),
+    marked("Telegram Desktop: Export chat history, machine-readable JSON"),
+)
+
+
+# What an archive of X (Twitter) has of bookmarks and likes: JSON, given to a variable of a script.
+#
+# A post is an address; what it links to stands in its text alone. Of many there is nothing but a
+# number.
+
+_POST = "https://x.com/i/status/"
+_BEGINS = re.compile(
+    r"\ufeff?\s{0,99}window\.YTD\.(bookmark|like)s?\.part\d{1,9}\s{0,9}=\s{0,99}(?=\[)"
+)
+_X_MOST_NOTE = 10_000
+
+
+def _behind_the_name(chunks: Iterator[str]) -> Iterator[str]:
+    held = ""
+    for chunk in chunks:
+        held += chunk
+        if "=" in held:
+            yield held.partition("=")[2]
+            break
+    yield from chunks
+
+
+def _read_x(file: GivenFile) -> Iterator[Bookmark]:
+    yield from bookmarks_of(
+        map(_post_in, JsonText(_behind_the_name(file.chunks())).values()), _post
+    )
+
+
+def _post_in(value: Any) -> Any:
+    """What is said of a post, by itself: each lies under the name of its kind."""
+    if not isinstance(value, dict):
+        return value
+    inner = value.get("bookmark") or value.get("like")
+    others = {name: each for name, each in value.items() if name not in ("bookmark", "like")}
+    return others | inner if isinstance(inner, dict) else value
+
+
+def _post(row: Row) -> Bookmark:
+    number = row.text("tweetid")
+    url = row.text("expandedurl") or (f"{_POST}{number}" if number.isdigit() else "")
+    if number and number not in url:
+        row.put("tweetId", number)
+    return row.bookmark(
+        url,
+        note=row.text("fulltext")[:_X_MOST_NOTE],
+        added_at=row.moment("bookmarkedat", "likedat", "createdat"),
+    )
+
+
+X_ARCHIVE = Importer(
+    "X archive",
+    lambda file: file.is_text and _BEGINS.match(file.text) is not None,
+    _read_x,
+    ("js", "json"),
+    marked("X (Twitter): bookmark.js and like.js of its archive, or the zip as it came"),
+)

@@ -1,0 +1,135 @@
+"""Tabs as browser extensions export them: OneTab, Session Buddy, Tab Session Manager."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from archiver.formats.given_file import GivenFile
+from archiver.formats.importer import Importer
+from archiver.formats.json_values import JsonText, of_object
+from archiver.formats.rows import MAX_URL, Row, names_of, text_of
+from archiver.model.annotation import Annotation
+from archiver.model.bookmark import Bookmark
+from archiver.model.folder_path import folder_path
+from archiver.model.message import marked
+
+# OneTab's text: lines ``URL | Title``; a title may hold an address, which is none of the list.
+
+_ONETAB = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:\S+) \| \S", re.IGNORECASE)
+
+
+def _read_onetab(file: GivenFile) -> Iterator[Bookmark]:
+    """Lines ``URL | Title``; the first bar ends the address, an empty line a group."""
+    held = ""
+    for chunk in file.chunks():
+        *lines, held = (held + chunk.replace("\r", "\n")).split("\n")
+        for line in lines:
+            yield from _line(line)
+        if len(held) > MAX_URL * 10:
+            yield from _line(held)
+            held = ""
+    yield from _line(held)
+
+
+def _line(line: str) -> Iterator[Bookmark]:
+    url, _, title = f"{line} ".partition(" | ")
+    if url.strip():
+        yield Bookmark(Annotation(url.strip()[:MAX_URL], title=" ".join(title.split())))
+
+
+def _fits(file: GivenFile) -> bool:
+    lines = [line for line in file.text[:4096].splitlines()[:20] if line.strip()]
+    return file.is_text and bool(lines) and _ONETAB.match(lines[0]) is not None
+
+
+ONETAB = Importer(
+    marked("OneTab text"),
+    _fits,
+    _read_onetab,
+    ("txt",),
+    marked("OneTab: Export URLs; lines of address | title"),
+)
+
+
+# Session Buddy: collections of folders of links, or (version 3) sessions of windows of tabs.
+
+
+def _read_session_buddy(file: GivenFile) -> Iterator[Bookmark]:
+    return of_object(file, _sessions)
+
+
+def _sessions(document: dict[str, Any]) -> Iterator[Bookmark]:
+    for name in ("collections", "sessions"):
+        for each in _objects(document.get(name)):
+            yield from _links(each, (), Row(each).moment("created", "generated", "updated"))
+
+
+def _links(node: dict[str, Any], outer: tuple[str, ...], added_at: Any) -> Iterator[Bookmark]:
+    folders = (*outer, text_of(node.get("title")) or text_of(node.get("name")))
+    for name in ("folders", "windows"):
+        for each in _objects(node.get(name)):
+            yield from _links(each, folders, added_at)
+    path = folder_path(folders)
+    for name in ("links", "tabs"):
+        for each in _objects(node.get(name)):
+            row = Row(each)
+            row.drop("faviconurl", "id")
+            yield row.bookmark(
+                row.text("url"),
+                title=row.text("title", "customtitle"),
+                added_at=added_at,
+                folders=(path,) if path else (),
+            )
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+SESSION_BUDDY = Importer(
+    "Session Buddy JSON",
+    lambda file: bool(
+        {"sessions[].windows[].tabs", "collections[].folders[].links"} & file.json_paths
+    ),
+    _read_session_buddy,
+    ("json",),
+    marked("Session Buddy: Export, JSON; of version 3 and 4"),
+)
+
+
+# Tab Session Manager: sessions of windows of tabs, each by their numbers.
+
+
+def _read_sessions(file: GivenFile) -> Iterator[Bookmark]:
+    for session in JsonText(file.chunks()).values():
+        if isinstance(session, Bookmark):
+            yield session
+            continue
+        windows = session.get("windows") if isinstance(session, dict) else None
+        for window in windows.values() if isinstance(windows, dict) else ():
+            for tab in window.values() if isinstance(window, dict) else ():
+                if isinstance(tab, dict):
+                    yield _tab(tab, session)
+
+
+def _tab(tab: dict[str, Any], session: dict[str, Any]) -> Bookmark:
+    row = Row(tab)
+    row.drop("favicon", "faviconurl", "id", "index", "windowid", "height", "width")
+    date = Row(session)
+    path = folder_path([text_of(session.get("name"))])
+    return row.bookmark(
+        row.text("url"),
+        title=row.text("title"),
+        added_at=date.moment("date", "sessionstarttime", "lasteditedtime"),
+        tags=names_of(session.get("tag")),
+        folders=(path,) if path else (),
+    )
+
+
+TAB_SESSION_MANAGER = Importer(
+    "Tab Session Manager JSON",
+    lambda file: {"[].windows", "[].sessionStartTime"} <= file.json_paths,
+    _read_sessions,
+    ("json",),
+    marked("Tab Session Manager: Settings, Export"),
+)
