@@ -1,7 +1,8 @@
-"""A child that reads one file of links: bytes on its standard input, seeds on its output.
+"""Child process that reads one file of links: bytes on standard input, batches on standard output.
 
-Run as ``python -m archiver.derive.link_file_worker MEMORY_BYTES SKIP CHOICES NAME URL``, CHOICES as
-``model.choices`` writes them. It first says what kind of file it is, or why it can't be read; then
+Run as ``python -m archiver.derive.link_file_worker MEMORY BATCH SKIP CHOICES NAME URL``: bytes of
+address space, links in a batch, rows to skip, what `Choices.write` wrote, the file's name, and the
+URL it was fetched from. The first message tells the format, or why the file can't be read; then
 come batches, and an empty one at the end.
 """
 
@@ -17,15 +18,13 @@ from itertools import islice
 from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
-from archiver.derive.link_chunks import Chunk, read_chunks
+from archiver.derive.link_messages import Batch, FileSeed, PageOfSeed, write_batch
 from archiver.derive.messages import COLLECT, pack
-from archiver.derive.packed_seeds import pack_columns
-from archiver.derive.seed_messages import PageOfSeed, pack_seeds
 from archiver.errors import InvalidUrl, UnreadableFile
 from archiver.formats.generic import ANY_TABLE, file_columns
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importers import importer_of, read_all
-from archiver.formats.seeds import bounded
+from archiver.formats.seeds import bounded, seed_of
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark
 from archiver.model.choices import Choices
@@ -33,19 +32,20 @@ from archiver.model.entry_list import GivenLists
 from archiver.model.importing import Rejected
 from archiver.model.message import marked
 from archiver.model.survey import ends_of
-from archiver.urls.parse import hash_url, host, parse_url
 from archiver.wire.text import well_formed
 
+BATCH_BYTES = 16 << 20
+"""Of the texts and pages of one batch."""
 MOST_SHOWN = 500
 NOT_CHOSEN = marked("It lies in none of the folders that were chosen.")
 _PIECE = 1 << 20
 
 
 def main() -> None:
-    """Read to the end, or until the other side closes."""
+    """Read the file to its end, or until nobody reads the output."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    memory, skip = int(sys.argv[1]), int(sys.argv[2])
-    choices, name, url = Choices.read(sys.argv[3]), sys.argv[4], sys.argv[5]
+    memory, batch_size, skip = map(int, sys.argv[1:4])
+    choices, name, url = Choices.read(sys.argv[4]), sys.argv[5], sys.argv[6]
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     gc.set_threshold(*COLLECT)
@@ -56,120 +56,134 @@ def main() -> None:
         importer = importer_of(file)
         if importer.says_all_tags:
             choices = choices.with_tags_stated()
-        found = read_all(file, importer)
-        for _ in islice(found, skip):
+        bookmarks = read_all(file, importer)
+        for _ in islice(bookmarks, skip):
             pass
-        chunks = read_chunks(file, found)
-        chunk = next(chunks)
-        batch = _first_batch(chunk, choices, skip, name)
+        reader = _Reader(file, bookmarks, choices, name, batch_size=batch_size, row=skip)
+        batch = _first_batch(reader, name)
     except UnreadableFile as error:
         values = {name: str(value) for name, value in error.sentence.values.items()}
-        _say(pack({"refused": error.sentence.text, "values": values}))
+        _send(pack({"refused": error.sentence.text, "values": values}))
         return
     head = {"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}
     columns = file_columns(file) if importer is ANY_TABLE else {}
-    _say(pack({**head, "columns": [*columns.items()]}))
-    _say_batch(batch, chunk, choices, name)
-    _say_batches(chunks, choices, name, skip + batch.size)
+    _send(pack({**head, "columns": [*columns.items()]}))
+    while batch:
+        _send(write_batch(batch))
+        batch = reader.next_batch()
+    _send(write_batch(Batch()))
 
 
-def _first_batch(chunk: Chunk, choices: Choices, skip: int, name: str) -> "_Batch":
-    """Make seeds of the first links behind those that are skipped.
+class _Reader:
+    """Makes batches of the bookmarks of a file, from `row` on."""
+
+    def __init__(
+        self,
+        file: GivenFile,
+        bookmarks: Iterator[Bookmark],
+        choices: Choices,
+        name: str,
+        *,
+        batch_size: int,
+        row: int,
+    ) -> None:
+        self.is_at_start = row == 0
+        self.broken = 0
+        """How many rows so far are places at which the file can't be read."""
+        self._file = file
+        self._bookmarks = bookmarks
+        self._choices = choices
+        self._source = f"import:{name}"
+        self._batch_size = batch_size
+        self._row = row
+        self._now = datetime.now(UTC)
+
+    def next_batch(self) -> Batch:
+        """Return the next links, limited in number and size; an empty batch at the end."""
+        seeds: list[FileSeed] = []
+        rejected: list[Rejected] = []
+        pages: list[PageOfSeed] = []
+        saved: list[int] = []
+        size = 0
+        for bookmark in islice(self._bookmarks, self._batch_size):
+            self._row += 1
+            made = self._seed_or_rejected(bookmark)
+            if isinstance(made, Rejected):
+                rejected.append(made)
+                size += len(made.given)
+            else:
+                annotation, is_dated = (
+                    made.seed.annotation,
+                    bookmark.annotation.added_at is not None,
+                )
+                size += _size(annotation)
+                if is_dated:
+                    saved.append(int(annotation.saved_at.timestamp() // 1))
+                if bookmark.page:
+                    pages.append(PageOfSeed(len(seeds), bookmark.page, is_dated))
+                    size += bookmark.page.weight
+                seeds.append(made)
+            if size > BATCH_BYTES:
+                break
+        return Batch(seeds, rejected, pages, self._lists(), ends_of(saved))
+
+    def _lists(self) -> GivenLists:
+        """Return the lists that the reader found since the last batch."""
+        lists = GivenLists(
+            self._choices.arranged(tuple(self._file.lists)), self._file.lists_left_out
+        )
+        self._file.lists.clear()
+        self._file.lists_left_out = 0
+        return lists
+
+    def _seed_or_rejected(self, bookmark: Bookmark) -> FileSeed | Rejected:
+        given = bookmark.annotation
+        if bookmark.problem:
+            self.broken += bookmark.is_broken
+            return self._rejected(given, bookmark.problem)
+        if not self._choices.takes(given):
+            return self._rejected(given, NOT_CHOSEN, is_left_out=True)
+        annotation = bounded(self._choices.applied(given, self._source))
+        try:
+            return FileSeed(self._row, seed_of(annotation, now=self._now))
+        except InvalidUrl as error:
+            return self._rejected(annotation, str(error))
+
+    def _rejected(
+        self, annotation: Annotation, reason: str, *, is_left_out: bool = False
+    ) -> Rejected:
+        shown = well_formed(annotation.url_given[:MOST_SHOWN])
+        return Rejected(shown, well_formed(reason), self._row, is_left_out=is_left_out)
+
+
+def _first_batch(reader: _Reader, name: str) -> Batch:
+    """Read the first batch.
 
     Raises:
-        UnreadableFile: it is what it seemed to be by how it begins, and yet can't be read.
+        UnreadableFile: the file begins like one of its format, but nothing of it can be read.
     """
-    first = _batch_of(chunk, choices, skip)
-    if first.is_broken and not (skip or chunk.lists):
+    batch = reader.next_batch()
+    if reader.is_at_start and 0 < reader.broken == batch.size and not batch.lists:
         raise UnreadableFile(
             "{name} holds no link that can be read. {problem}",
             name=name,
-            problem=first.rejected[0].reason,
+            problem=batch.rejected[0].reason,
         )
-    return first
-
-
-def _say_batches(chunks: Iterator[Chunk], choices: Choices, name: str, row: int) -> None:
-    """Hand all other links over, the last batch an empty one."""
-    for chunk in chunks:
-        batch = _batch_of(chunk, choices, row)
-        _say_batch(batch, chunk, choices, name)
-        row += batch.size
-
-
-def _say_batch(batch: "_Batch", chunk: Chunk, choices: Choices, name: str) -> None:
-    """Hand some links over, with the lists that were met."""
-    lists = GivenLists(choices.arranged(chunk.lists), chunk.lists_left_out)
-    seeds = pack_columns(batch.addresses, batch.annotations, f"import:{name}")
-    _say(pack_seeds(seeds, batch.rejected, batch.pages, lists, ends_of(batch.saved)))
-
-
-def _batch_of(chunk: Chunk, choices: Choices, row: int) -> "_Batch":
-    """Make seeds of some links, which stand behind so many others."""
-    batch, now = _Batch(), datetime.now(UTC)
-    for bookmark in chunk.bookmarks:
-        row += 1
-        given = bookmark.annotation
-        if bookmark.problem:
-            batch.reject(given.url_given, bookmark.problem, row)
-            batch.broken += bookmark.is_broken
-        elif not choices.takes(given):
-            batch.leave_out(given.url_given, row)
-        else:
-            annotation = bounded(choices.applied(given, "")).dated(now)
-            try:
-                url = parse_url(annotation.url_given)
-            except InvalidUrl as error:
-                batch.reject(given.url_given, str(error), row)
-            else:
-                batch.add(url, annotation, bookmark)
     return batch
 
 
-class _Batch:
-    """What was read of a file, to be handed over at once."""
-
-    def __init__(self) -> None:
-        self.addresses: list[tuple[str, str, str]] = []
-        self.annotations: list[Annotation] = []
-        self.rejected: list[Rejected] = []
-        self.pages: list[PageOfSeed] = []
-        self.saved: list[int] = []
-        """As the file says it, in Unix seconds; those of which it says nothing are saved now."""
-        self.broken = 0
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether nothing was read but that the file can't be read."""
-        return 0 < self.broken == self.size
-
-    @property
-    def size(self) -> int:
-        return len(self.annotations) + len(self.rejected)
-
-    def add(self, url: str, annotation: Annotation, bookmark: Bookmark) -> None:
-        is_dated = bookmark.annotation.added_at is not None
-        if is_dated:
-            self.saved.append(int(annotation.saved_at.timestamp() // 1))
-        if bookmark.page:
-            self.pages.append(PageOfSeed(len(self.annotations), bookmark.page, is_dated))
-        self.addresses.append((hash_url(url), url, host(url)))
-        self.annotations.append(annotation)
-
-    def reject(self, given: str, reason: str, row: int) -> None:
-        shown = well_formed(given[:MOST_SHOWN])
-        self.rejected.append(Rejected(shown, well_formed(reason), row))
-
-    def leave_out(self, given: str, row: int) -> None:
-        shown = well_formed(given[:MOST_SHOWN])
-        left_out = Rejected(shown, NOT_CHOSEN, row, is_left_out=True)
-        self.rejected.append(left_out)
+def _size(annotation: Annotation) -> int:
+    """Return the characters of the texts of an annotation that may be long."""
+    names = (*annotation.tags, *annotation.folders)
+    texts = (annotation.url_given, annotation.note, annotation.source_record, *names)
+    marked_texts = (len(each.quote) + len(each.note) for each in annotation.highlights)
+    return sum(map(len, texts)) + sum(marked_texts)
 
 
 def _spooled(stream: BinaryIO) -> BinaryIO:
-    """A stream's content as a file that nobody else finds, for kinds that can't be read in order.
+    """Copy a stream to a temporary file, for formats that can't be read in order.
 
-    It has a name, for who reads SQLite, and is gone with this process.
+    The file has a name, because SQLite opens files by name; it is deleted with this process.
     """
     spooled = NamedTemporaryFile(prefix="archiver-")  # noqa: SIM115 - open until this process ends
     shutil.copyfileobj(stream, spooled, _PIECE)
@@ -177,7 +191,7 @@ def _spooled(stream: BinaryIO) -> BinaryIO:
     return cast("BinaryIO", spooled)
 
 
-def _say(message: bytes) -> None:
+def _send(message: bytes) -> None:
     try:
         sys.stdout.buffer.write(message)
         sys.stdout.buffer.flush()
@@ -189,4 +203,4 @@ if __name__ == "__main__":
     try:
         main()
     except MemoryError:
-        os._exit(1)  # whoever started it says so, in words
+        os._exit(1)  # the parent process reports it

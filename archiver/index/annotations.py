@@ -42,27 +42,19 @@ def values(annotation: Annotation) -> tuple[str | int, ...]:
     return tuple(written)
 
 
-def columns(given: Mapping[str, Sequence[Any]]) -> list[Sequence[Any]]:
-    """Annotations in columns, as ``model.seed_columns`` has them, as the columns of ``NAMES``.
+def by_column(annotation: Annotation) -> dict[str, str | int]:
+    """Return the values of an annotation by the name of their column; tags and lists aside.
 
     Raises:
-        ValueError: nobody has filled in yet when one was made.
+        ValueError: the annotation has no date.
     """
-    if None in given["added_at"]:
-        raise ValueError(_UNDATED)
-    marked = given["highlights"]
-    written: dict[str, Sequence[Any]] = {
-        "highlights": [*map(_highlights, marked)] if any(marked) else [""] * len(marked)
-    }
-    # A driver takes a number as it is, and asks around what a bool may be.
-    written |= {field: [*map(int, given[field])] for field in _FLAGS}
-    return [written.get(field, given[field]) for field in COLUMNS]
+    return dict(zip(NAMES, values(annotation), strict=True))
 
 
 def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
     """Every column by name, if any of them differs; tags and lists aside."""
-    new = dict(zip(NAMES, values(after), strict=True))
-    return new if new != dict(zip(NAMES, values(before), strict=True)) else {}
+    new = by_column(after)
+    return new if new != by_column(before) else {}
 
 
 def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:

@@ -137,7 +137,7 @@ async def advance(
     conn: AsyncConnection,
     import_id: int,
     receptions: Mapping[Reception, int],
-    rejected: list[Rejected],
+    rejected: Sequence[Rejected],
     *,
     links: int = 0,
     lists_left_out: int = 0,

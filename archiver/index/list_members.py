@@ -5,8 +5,7 @@ list.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import bindparam, delete, func, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -33,19 +32,6 @@ _OUT = over(
     _PAIRS,
     delete(in_list).where(tuple_(in_list.c.entry_id, in_list.c.list_id).in_(select(*_PAIRS.c))),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """Where entries are put into a list.
-
-    Attributes:
-        list_id: its row.
-        last: the greatest place in it.
-    """
-
-    list_id: int
-    last: int
 
 
 async def put(
@@ -94,38 +80,6 @@ async def _take_out_of(conn: AsyncConnection, lost: Collection[tuple[int, str]])
     """Take entries out of lists: (entry, path)."""
     ids = await lists.ids_of(conn, dict.fromkeys(path for _, path in lost))
     await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
-
-
-async def rooms_in(
-    conn: AsyncConnection, paths: Collection[str], *, import_id: int | None
-) -> dict[str, Room]:
-    """Where entries that lie nowhere yet can be put, by path; lists are made where there are none.
-
-    ``import_id`` is the import that says so; a person, where there is none.
-    """
-    ids = await lists.ids_to_fill(conn, dict.fromkeys(paths), import_id)
-    last = await _last_places(conn, {ids[path] for path in paths}) if paths else {}
-    return {path: Room(ids[path], last[ids[path]]) for path in paths}
-
-
-async def put_new(
-    conn: AsyncConnection,
-    wanted: Iterable[tuple[int, Mapping[str, int]]],
-    rooms: Mapping[str, Room],
-    *,
-    added: Mapping[int, int],
-) -> dict[str, Room]:
-    """Let entries that lie nowhere yet lie in lists, as for ``put``; the rooms as they are then."""
-    last = {room.list_id: room.last for room in rooms.values()}
-    rows = [
-        (each, rooms[path].list_id, place, added[each])
-        for each, lists in wanted
-        for path, place in lists.items()
-    ]
-    if rows:
-        fresh = Counter(list_id for _, list_id, _, _ in rows)
-        await _put_in(conn, rows, last, fresh=fresh, taken=Clash.FAILS)
-    return {path: Room(room.list_id, last[room.list_id]) for path, room in rooms.items()}
 
 
 def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:
@@ -180,7 +134,6 @@ async def _put_in(
     last: dict[int, int],
     *,
     fresh: Mapping[int, int],
-    taken: Clash = Clash.GOES,
 ) -> None:
     """Put entries into lists: (entry, list, place, ``added_at``), 0 behind the last places."""
     placed = []
@@ -189,7 +142,7 @@ async def _put_in(
             last[list_id] += STEP
         placed.append((entry_id, list_id, place or last[list_id], added_at))
     names = ("entry_id", "list_id", "place", "added_at")
-    await insert_rows(conn, in_list, names, placed, taken)
+    await insert_rows(conn, in_list, names, placed, Clash.GOES)
     await _count(conn, fresh)
 
 

@@ -39,7 +39,7 @@ async def write(
         taken: number, how it was received, the address as it was given, and hash_url of each.
         rejected: the others.
     """
-    # An outcome is called what the reception is.
+    # The members of Reception have the values of those of Outcome.
     rows: list[tuple[int, int, str, str, str | None, str]] = [
         (import_id, row, reception.value, given[:MOST_GIVEN], key, "")
         for row, reception, given, key in taken
@@ -48,7 +48,9 @@ async def write(
         (import_id, each.row, _outcome(each), each.given, None, each.reason) for each in rejected
     ]
     rows.sort(key=itemgetter(1))
-    await insert_rows(conn, import_row, _COLUMNS, rows)
+    if rows:
+        named = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+        await conn.execute(insert(import_row), named)
 
 
 def _outcome(rejected: Rejected) -> str:

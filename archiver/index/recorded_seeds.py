@@ -9,10 +9,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.index import annotations, labels
 from archiver.index.bulk import among
 from archiver.index.import_entries import mark_touched
-from archiver.index.known_entries import KnownRow, of_keys, open_jobs
 from archiver.index.schema import entry
-from archiver.index.seed_entries import attach, enrich, insert_entries
-from archiver.index.seeds import ensure
+from archiver.index.seeds import (
+    KnownRow,
+    add_labels,
+    ensure,
+    insert_entries,
+    known_entries,
+    merge_into,
+    open_jobs,
+)
 from archiver.model.capture import HashUrl
 from archiver.model.job import State
 from archiver.model.seed import RevisedSeed
@@ -32,7 +38,7 @@ async def restore(
         unrecorded: it stands in no record after all, and one is owed.
     """
     unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in found}
-    known = await of_keys(conn, [*unique])
+    known = await known_entries(conn, [*unique])
     now = datetime.now(UTC)
     fresh = {key: each.seed for key, each in unique.items() if key not in known}
     ids = await insert_entries(conn, [*fresh.values()], now)
@@ -40,9 +46,9 @@ async def restore(
     newer = {key: row for key, row in known.items() if unique[key].revision > row.revision}
     alike = {key: row for key, row in known.items() if unique[key].revision == row.revision}
     await _replace(conn, unique, newer)
-    changed = await enrich(conn, {key: unique[key].seed for key in alike}, alike)
+    changed = await merge_into(conn, {key: unique[key].seed for key in alike}, alike)
     given = {key: unique[key].seed for key in (*fresh, *newer, *alike)}
-    changed |= await attach(conn, given, ids, known)
+    changed |= await add_labels(conn, given, ids, known)
     await _mark_stale(conn, changed | {row.id for row in newer.values()})
     await _set_revisions(
         conn, {ids[key]: unique[key].revision for key in (*fresh, *newer)}, unrecorded=unrecorded
@@ -63,7 +69,7 @@ async def take_in(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[H
         other = unique.get(each.seed.hash_url)
         if other is None or other.revision <= each.revision:
             unique[each.seed.hash_url] = each
-    known = await of_keys(conn, [*unique])
+    known = await known_entries(conn, [*unique])
     others = [
         each.seed
         for key, each in unique.items()

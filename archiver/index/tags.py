@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from operator import itemgetter
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import THESE, Clash, among, among_texts, insert_rows
@@ -38,7 +37,9 @@ async def attach(
         if (entry_id, ids[name]) not in there
     ]
     if fresh:
-        await insert(conn, fresh)
+        rows = [{"entry_id": row[0], "tag_id": row[1], "added_at": row[2]} for row in fresh]
+        await conn.execute(insert(entry_tag), rows)
+        await _count(conn, Counter(row[1] for row in fresh))
     return {row[0] for row in fresh}
 
 
@@ -143,12 +144,6 @@ async def ids_of(conn: AsyncConnection, names: Collection[str]) -> dict[str, int
         select(tag.c.name, tag.c.id).where(tag.c.name.in_(among_texts(names)))
     )
     return dict(found.all())
-
-
-async def insert(conn: AsyncConnection, rows: Sequence[tuple[int, int, int]]) -> None:
-    """Give entries tags that they do not have: (entry, tag, ``added_at`` of the entry)."""
-    await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "added_at"), rows)
-    await _count(conn, Counter(map(itemgetter(1), rows)))
 
 
 async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:

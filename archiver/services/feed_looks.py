@@ -141,7 +141,7 @@ class FeedLooks:
                 number=len(batch.rejected),
                 problem=as_message(batch.rejected[0].reason),
             )
-        return batch.seeds[:MOST_ITEMS]
+        return [each.seed for each in batch.seeds[:MOST_ITEMS]]
 
     async def _named(self, answer: FeedAnswer) -> str:
         if not answer.is_page:

@@ -130,7 +130,7 @@ class HandingIn:
                 if links.form in PAGES:
                     batch = await links.next_batch()
                     for each in batch.pages:
-                        return links.form, batch.seeds[each.place].annotation, each.page
+                        return links.form, batch.seeds[each.place].seed.annotation, each.page
         except UnreadableFile:
             pass  # a page that says nothing of itself is no file of links, either
         content = await asyncio.to_thread(_content, file)

@@ -3,23 +3,21 @@
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from io import BufferedReader
-from itertools import compress, count
-from operator import not_
 from time import monotonic
 from typing import TYPE_CHECKING, BinaryIO
 
-from archiver.derive.link_file import Batch, LinkFile, open_links
+from archiver.derive.link_file import LinkFile, open_links
+from archiver.derive.link_messages import Batch, FileSeed
 from archiver.errors import ArchiverError, InvalidQuery, UnreadableFile
 from archiver.formats.own_document import is_said_to_be_a_link
 from archiver.index import imports, lists, receipts, seeds
 from archiver.index.database import AsyncConnection, Database
-from archiver.index.new_entries import Met
 from archiver.logs import get_log
 from archiver.model.choices import CaptureWhen, Choices
 from archiver.model.entry_list import EntryList, GivenLists
@@ -29,20 +27,12 @@ from archiver.model.seed import Reception
 from archiver.query.parse import parse_query
 from archiver.scratch import scratch_file
 from archiver.services.archive_kind import WACZ, kind_of
-from archiver.services.import_batches import read_ahead
 from archiver.services.import_status import ImportStatuses
 
 if TYPE_CHECKING:
     from archiver.services.archives import Archives
 
 PROGRESS_SECONDS = 0.2
-SHORTEST_SECONDS = 0.5
-"""At the start, when somebody waits to see that it goes on."""
-TRANSACTION_SECONDS = 10.0
-"""New rows go to random places of some indexes: the more of them at once, the less is written.
-
-Sooner if anybody else wants to write.
-"""
 UNFORESEEN = "{name} can't be read any further: {kind}. What was read is kept; the log says more."
 
 OnProgress = Callable[[ImportStatus], None]
@@ -73,14 +63,17 @@ class ImportReader:
     async def read_links(
         self, number: int, first: Batch, links: LinkFile, on_progress: OnProgress
     ) -> None:
-        """Take batch after batch in, each while the next one is read."""
-        report = partial(self._report, number, on_progress)
-        async with read_ahead(links, first) as batches, _told_beside(report) as tell:
-            while batch := await batches.next():
-                early = await self._take_in_pages(number, batch, links) if batch.pages else {}
-                await self._take_in(number, batch, links.choices, early)
-                self._on_queued()
-                tell()
+        """Add each batch in a short transaction; the child process reads ahead."""
+        batch, reported = first, 0.0
+        while batch:
+            early = await self._take_in_pages(number, batch, links) if batch.pages else {}
+            async with self._db.write() as conn:
+                await _add_batch(conn, number, batch, links.choices, early)
+            self._on_queued()
+            if monotonic() - reported > PROGRESS_SECONDS:
+                await self._report(number, on_progress)
+                reported = monotonic()
+            batch = await links.next_batch()
         async with self._db.write() as conn:
             await imports.finish(conn, number)
 
@@ -142,15 +135,16 @@ class ImportReader:
     async def _take_in_pages(
         self, number: int, batch: Batch, links: LinkFile
     ) -> dict[str, Reception]:
-        """Queue links with pages first, then keep the pages; the batch is counted after that.
+        """Queue the links that have pages, then store the pages; return the result of each link.
 
-        So who is killed in between does it again, and finds what is there. Returns how each link
-        was received then, the first time that it came.
+        The batch is counted afterwards: an import that is killed in between repeats the batch, and
+        finds what is there.
         """
-        some = [batch.seeds[each.place] for each in batch.pages]
+        some = [batch.seeds[each.place].seed for each in batch.pages]
         async with self._db.write() as conn:
-            now = datetime.now(UTC)
-            received = await seeds.receive(conn, some, now=now, recapture=False, import_id=number)
+            received = await seeds.receive(
+                conn, some, now=datetime.now(UTC), recapture=False, import_id=number
+            )
         pages = [
             SavedPage(seed, each.page, each.is_dated)
             for seed, each in zip(some, batch.pages, strict=True)
@@ -159,99 +153,64 @@ class ImportReader:
         await self._open_archives().take_in_pages(pages, origin, import_id=number)
         return {each.hash_url: each.reception for each in reversed(received)}
 
-    async def _take_in(
-        self, number: int, batch: Batch, choices: Choices, early: dict[str, Reception]
-    ) -> None:
-        """Queue the links of one batch in one transaction."""
-        async with self._db.write() as conn:
-            await _receive(conn, number, batch, choices, early, Met())
 
-
-@asynccontextmanager
-async def _told_beside(report: Callable[[], Awaitable[None]]) -> AsyncIterator[Callable[[], None]]:
-    """Gives what has somebody told how far it has come, now and then, while it goes on."""
-    telling, told = asyncio.ensure_future(asyncio.sleep(0)), 0.0
-
-    def tell() -> None:
-        nonlocal telling, told
-        if telling.done() and (now := monotonic()) - told > PROGRESS_SECONDS:
-            telling.result()
-            telling, told = asyncio.ensure_future(report()), now
-
-    try:
-        yield tell
-        await telling
-    finally:
-        telling.cancel()
-        await asyncio.gather(telling, return_exceptions=True)
-
-
-async def _receive(
+async def _add_batch(
     conn: AsyncConnection,
     number: int,
     batch: Batch,
     choices: Choices,
     early: dict[str, Reception],
-    met: Met,
 ) -> None:
-    """Queue the links of a batch, count them, and write what the receipt says of each."""
-    left_out = await _add_lists(conn, number, batch.lists)
-    numbers, keys = batch.numbers, batch.seeds.keys
-    when = captured_when(batch.seeds.annotations["source_record"], choices)
-    received, is_written = await _received(conn, number, batch, when, met)
-    are_links = when.get(CaptureWhen.NEVER, ())
-    links = sum(each is Reception.ADDED for each in compress(received, are_links))
-    if early:
-        received = [early.pop(key, each) for key, each in zip(keys, received, strict=True)]
-    if batch.rejected or not all(is_written):
-        each = zip(numbers, received, batch.seeds.annotations["url_given"], keys, strict=True)
-        others = [*compress(each, map(not_, is_written))]
-        await receipts.write(conn, number, others, batch.rejected)
-    tally = Counter(received)
-    await imports.advance(conn, number, tally, batch.rejected, links=links, lists_left_out=left_out)
+    """Add the links of a batch, count them, and write what the receipt says of each.
 
-
-def captured_when(records: Sequence[str], choices: Choices) -> dict[CaptureWhen, list[bool]]:
-    """Which of some links, by their source records, are to be captured when."""
-    if not records:
-        return {}
-    if choices.capture is CaptureWhen.NEVER:
-        return {CaptureWhen.NEVER: [True] * len(records)}
-    are_links = [*map(is_said_to_be_a_link, records)]
-    if not any(are_links):
-        return {choices.capture: [True] * len(records)}
-    return {CaptureWhen.NEVER: are_links, choices.capture: [*map(not_, are_links)]}
-
-
-async def _received(
-    conn: AsyncConnection,
-    number: int,
-    batch: Batch,
-    when: Mapping[CaptureWhen, Sequence[bool]],
-    met: Met,
-) -> tuple[list[Reception], list[bool]]:
-    """Queue links, but for those that are to be kept as such; as ``seeds.receive_columns``."""
-    both: dict[int, tuple[Reception, bool]] = {}
-    for capture, chosen in when.items():
-        some, numbers = batch.seeds.where(chosen), [*compress(batch.numbers, chosen)]
-        made = await seeds.receive_columns(
+    `early` has the first result of links that were queued before, by hash_url.
+    """
+    lists_left_out = await _add_lists(conn, number, batch.lists)
+    results: dict[int, Reception] = {}
+    links = 0
+    for capture, some in by_capture(batch.seeds, choices).items():
+        received = await seeds.receive(
             conn,
-            some,
-            numbers,
+            [each.seed for each in some],
             now=datetime.now(UTC),
+            recapture=False,
             import_id=number,
             capture=capture,
-            met=met,
         )
-        if len(when) == 1:
-            return made
-        both |= zip(compress(count(), chosen), zip(*made, strict=True), strict=True)
-    in_order = [both[place] for place in range(len(batch.seeds))]
-    return [each for each, _ in in_order], [each for _, each in in_order]
+        results |= {each.row: one.reception for each, one in zip(some, received, strict=True)}
+        if capture is CaptureWhen.NEVER:
+            links = sum(each.reception is Reception.ADDED for each in received)
+    taken = [
+        (
+            each.row,
+            early.pop(each.seed.hash_url, results[each.row]),
+            each.seed.annotation.url_given,
+            each.seed.hash_url,
+        )
+        for each in batch.seeds
+    ]
+    await receipts.write(conn, number, taken, batch.rejected)
+    await imports.advance(
+        conn,
+        number,
+        Counter(reception for _, reception, _, _ in taken),
+        batch.rejected,
+        links=links,
+        lists_left_out=lists_left_out,
+    )
+
+
+def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen, list[FileSeed]]:
+    """Group seeds by when they are captured; an own export tells which are links (`NEVER`)."""
+    groups: dict[CaptureWhen, list[FileSeed]] = {}
+    for each in found:
+        is_link = is_said_to_be_a_link(each.seed.annotation.source_record)
+        groups.setdefault(CaptureWhen.NEVER if is_link else choices.capture, []).append(each)
+    return groups
 
 
 async def _add_lists(conn: AsyncConnection, number: int, given: GivenLists) -> int:
-    """Take over what a file tells of lists; how many are left out."""
+    """Add the lists that a file names; return how many are left out."""
     usable = usable_lists(given)
     return await lists.add(conn, usable.found, import_id=number) + usable.left_out
 

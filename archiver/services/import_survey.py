@@ -5,19 +5,19 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from archiver.derive.link_file import Batch, LinkFile, open_links
+from archiver.derive.link_file import LinkFile, open_links
+from archiver.derive.link_messages import Batch
 from archiver.errors import UnreadableFile
-from archiver.index import known_entries, lists
+from archiver.index import lists, seeds
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
 from archiver.model.choices import NO_CHOICES, Choices
 from archiver.model.entry_list import GivenLists, with_more
 from archiver.model.message import marked
 from archiver.model.seed import Reception, Seed
-from archiver.model.seed_columns import SeedColumns
 from archiver.model.source_record import read_source_record
 from archiver.model.survey import Counted, ImportSurvey, ends_of
-from archiver.services.import_reading import captured_when, usable_lists
+from archiver.services.import_reading import by_capture, usable_lists
 from archiver.store.segments import SegmentStore
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class ImportSurveys:
             if not batch:
                 raise UnreadableFile("{name} holds no link. Is it the right file?", name=name)
             while batch and (most is None or tally.read < most):
-                tally.add(batch, await self._foreseen(batch.seeds, choices))
+                tally.add(batch, await self._foreseen(batch, choices))
                 batch = await links.next_batch()
             left_out = await self._left_out(tally.lists)
             return tally.survey(name, links, is_whole=not batch, lists_left_out=left_out)
@@ -76,14 +76,12 @@ class ImportSurveys:
             _, left_out = with_more(await lists.all_of_them(conn), usable.found)
         return len(left_out) + usable.left_out
 
-    async def _foreseen(self, batch: SeedColumns, choices: Choices) -> dict[str, Reception]:
-        """How links would be received of which something is known."""
+    async def _foreseen(self, batch: Batch, choices: Choices) -> dict[str, Reception]:
+        """Predict the results of the links of a batch whose entries exist."""
         found: dict[str, Reception] = {}
-        records = batch.annotations["source_record"]
-        for capture, chosen in captured_when(records, choices).items():
+        for capture, some in by_capture(batch.seeds, choices).items():
             async with self._db.read() as conn:
-                some = [*batch.where(chosen)]
-                found |= await known_entries.foreseen(conn, some, capture=capture)
+                found |= await seeds.foreseen(conn, [each.seed for each in some], capture=capture)
         return found
 
 
@@ -119,10 +117,12 @@ class _Tally:
         self._numbers["left out"] += len(batch.rejected) - len(unusable)
         self._samples += tuple(unusable[: SAMPLE - len(self._samples)])
         _count(self._reasons, (each.reason for each in unusable))
-        for seed in batch.seeds:
+        for each in batch.seeds:
+            seed = each.seed
             self._add_address(seed, known.get(seed.hash_url, Reception.ADDED))
             self._add_annotation(seed.annotation)
-        self._sample += tuple(each.annotation for each in batch.seeds[: SAMPLE - len(self._sample)])
+            if len(self._sample) < SAMPLE:
+                self._sample += (seed.annotation,)
 
     def survey(
         self, name: str, links: LinkFile, *, is_whole: bool, lists_left_out: int

@@ -6,8 +6,8 @@ from io import BytesIO
 
 import pytest
 
-from archiver.derive.link_chunks import BATCH, BATCH_BYTES
-from archiver.derive.link_file import Batch, open_links
+from archiver.derive.link_file import BATCH, open_links
+from archiver.derive.link_file_worker import BATCH_BYTES
 from archiver.errors import UnreadableFile
 from archiver.formats.seeds import MOST_NOTE
 
@@ -24,7 +24,7 @@ async def test_links_come_in_batches_in_order_and_an_empty_batch_ends_them():
 
     assert file.form == "plain text"
     assert len(first.seeds) == BATCH
-    assert [each.url for each in second.seeds] == [
+    assert [each.seed.url for each in second.seeds] == [
         f"http://a.example/{BATCH}",
         f"http://a.example/{BATCH + 1}",
     ]
@@ -41,11 +41,12 @@ async def test_links_of_which_much_is_said_come_in_smaller_batches():
     sizes = [len(each.seeds) for each in batches]
     assert all(size * MOST_NOTE <= BATCH_BYTES + MOST_NOTE for size in sizes)
     assert all(sizes)
-    assert {len(each.annotation.note) for batch in batches for each in batch.seeds} == {MOST_NOTE}
+    assert {len(each.seed.annotation.note) for batch in batches for each in batch.seeds} == {
+        MOST_NOTE
+    }
 
 
-async def test_all_that_stands_behind_the_first_thousands_crosses_over_as_it_does_alone():
-    """Two processes read a long file, and one a short one."""
+async def test_a_batch_that_is_read_later_is_as_if_read_first():
     plain = "".join(f'<DT><A HREF="http://a.example/{n}">{n}</A>\n' for n in range(BATCH))
     rich = (
         '<DT><H3>Folder &amp; more</H3><DL><p><DT><A HREF="http://B.example/é" TAGS="b, c"'
@@ -54,14 +55,13 @@ async def test_all_that_stands_behind_the_first_thousands_crosses_over_as_it_doe
     )
     text = f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>{plain}{rich}</DL>".encode()
     async with open_links(BytesIO(text), "b.html", memory_bytes=MEMORY) as file:
-        _, beside, last = [await file.next_batch() for _ in range(3)]
+        _, second, last = [await file.next_batch() for _ in range(3)]
     async with open_links(BytesIO(text), "b.html", memory_bytes=MEMORY, skip=BATCH) as file:
         alone = await file.next_batch()
 
-    assert [*beside.seeds] == [*alone.seeds]
-    assert beside.rejected == alone.rejected
-    assert [each.row for each in beside.rejected] == [BATCH + 2]
-    assert beside.lists == alone.lists
+    assert second == alone
+    assert [each.row for each in second.seeds] == [BATCH + 1]
+    assert [each.row for each in second.rejected] == [BATCH + 2]
     assert not last
 
 
@@ -69,7 +69,7 @@ async def test_what_was_read_before_is_passed_over():
     async with open_links(links(5), "list.txt", memory_bytes=MEMORY, skip=3) as file:
         batch = await file.next_batch()
 
-    assert [each.url for each in batch.seeds] == ["http://a.example/3", "http://a.example/4"]
+    assert [each.seed.url for each in batch.seeds] == ["http://a.example/3", "http://a.example/4"]
 
 
 async def test_all_that_a_bookmark_says_crosses_over():
@@ -79,8 +79,9 @@ async def test_all_that_a_bookmark_says_crosses_over():
         "<DD>a note\nof two lines</DL>"
     )
     async with open_links(BytesIO(text.encode()), "b.html", memory_bytes=MEMORY) as file:
-        (seed,) = (await file.next_batch()).seeds
+        (found,) = (await file.next_batch()).seeds
 
+    seed = found.seed
     assert seed.url == "http://a.example/%C3%A9"
     assert seed.annotation.url_given == "HTTP://A.example/é#part"
     assert (seed.host, seed.annotation.source) == ("a.example", "import:b.html")
@@ -93,7 +94,7 @@ async def test_what_can_not_be_kept_comes_with_the_reason():
     async with open_links(BytesIO(b"http://[1\nhttp://b/\n"), "l.txt", memory_bytes=MEMORY) as file:
         batch = await file.next_batch()
 
-    assert [each.url for each in batch.seeds] == ["http://b/"]
+    assert [each.seed.url for each in batch.seeds] == ["http://b/"]
     assert [each.given for each in batch.rejected] == ["http://[1"]
     assert batch.rejected[0].reason
 
@@ -127,10 +128,8 @@ class Broken(BytesIO):
         return super().read(len(self.getvalue()) // 2)
 
 
-@pytest.mark.parametrize("count", [9, 4 * BATCH])
-async def test_a_file_that_can_not_be_read_on_breaks_off_the_reading(count):
-    """One process may be at it, or two."""
-    broken = Broken(b"http://a.example/1\n" * count)
+async def test_a_file_that_can_not_be_read_on_breaks_off_the_reading():
+    broken = Broken(b"http://a.example/1\n" * 4 * BATCH)
 
     with pytest.raises(UnreadableFile, match="broke off"):
         await read_whole(broken)
@@ -160,4 +159,3 @@ async def test_a_batch_tells_the_first_and_last_moment_that_the_file_says_of_its
 
     days = [datetime(2024, 1, day, tzinfo=UTC).timestamp() for day in (1, 3)]
     assert ([*batch.saved], [*without.saved]) == (days, [])
-    assert [*Batch.joined([without, batch, without]).saved] == days

@@ -2,16 +2,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select, update
 
 from archiver.index import (
     entries,
     imports,
     jobs,
-    new_entries,
     outcomes,
     queue,
-    receipts,
     recorded_seeds,
     seeds,
     tags,
@@ -21,7 +19,6 @@ from archiver.index.schema import entry, in_list, job, queue_host
 from archiver.index.turns import Turns
 from archiver.model.job import State
 from archiver.model.seed import Reception, RevisedSeed
-from archiver.model.seed_columns import SeedColumns
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -168,80 +165,42 @@ async def test_the_highest_revision_of_an_annotation_holds_in_whatever_order_the
         assert await tags.most_used(conn, 9) == [("t3", 1)]
 
 
-async def begin_import(conn):
-    return await imports.create(
-        conn, name="list.txt", form="plain text", path=None, owner="me", now=NOW
-    )
-
-
-async def receive_columns(db, *wished):
-    async with db.write() as conn:
-        columns = SeedColumns.of(wished)
-        number = await begin_import(conn)
-        numbers = range(1, len(wished) + 1)
-        return await seeds.receive_columns(conn, columns, numbers, now=NOW, import_id=number)
-
-
 async def test_new_links_of_a_file_keep_its_order_and_those_known_or_repeated_stand_among_them(
     db, seed
 ):
-    """Whatever the order of their keys, in which they are written."""
     urls = [f"http://{host}.example/{number}" for number in range(9) for host in "cab"]
     await receive(db, seed(urls[4]))
+    async with db.write() as conn:
+        number = await imports.create(
+            conn, name="list.txt", form="plain text", path=None, owner="me", now=NOW
+        )
 
-    received, is_written = await receive_columns(db, *map(seed, urls), seed(urls[0]))
+    received = await receive(db, *map(seed, urls), seed(urls[0]), import_id=number)
 
-    assert is_written == [each is Reception.ADDED for each in received]
-    assert received == [Reception.KNOWN if url == urls[4] else Reception.ADDED for url in urls] + [
-        Reception.MERGED
-    ]
+    assert [each.reception for each in received] == [
+        Reception.KNOWN if url == urls[4] else Reception.ADDED for url in urls
+    ] + [Reception.MERGED]
     async with db.read() as conn:
         rows = await conn.execute(select(entry.c.url).order_by(entry.c.id))
+        assert [*rows.scalars()] == [urls[4], *(url for url in urls if url != urls[4])]
         jobs_of = await conn.execute(
             select(entry.c.url, func.count(job.c.id))
             .join(job, (job.c.entry_id == entry.c.id) & (job.c.host == entry.c.host))
             .group_by(entry.c.url)
         )
-        assert [*rows.scalars()] == [urls[4], *(url for url in urls if url != urls[4])]
         assert dict(jobs_of.all()) == dict.fromkeys(urls, 1)
-        told = [(row.row, row.given) for row in await receipts.page(conn, 1, after=0, limit=99)]
-        assert told == [(row, url) for row, url in enumerate(urls, 1) if url != urls[4]]
 
 
-@pytest.mark.sqlite("a server looks at each row")
-async def test_all_that_the_rows_of_a_file_name_is_there(db, seed):
-    """SQLite does not look while much is written."""
-    said = {"tags": ("one", "two"), "folders": ("a list", "a list/another")}
-    wished = [
-        replace(each, annotation=replace(each.annotation, **said))
-        for each in map(seed, ["http://a.example/", "http://b.example/", "http://a.example/"])
-    ]
-    await receive(db, seed("http://b.example/"))
-
-    await receive_columns(db, *wished)
-
-    async with db.read() as conn:
-        assert not (await conn.execute(text("PRAGMA foreign_key_check"))).all()
-        assert (await conn.execute(select(func.count()).select_from(in_list))).scalar() == 4
-
-
-async def test_batches_of_one_transaction_go_on_where_those_before_them_stopped(db, seed):
-    """In lists and tags that they share, also behind a batch with links that are known."""
+async def test_batches_go_on_in_lists_and_tags_where_those_before_them_stopped(db, seed):
     said = {"tags": ("one",), "folders": ("a list",)}
     wished = [
         replace(each, annotation=replace(each.annotation, **said))
         for each in map(seed, [f"http://a.example/{number}" for number in range(8)])
     ]
     await receive(db, seed("http://a.example/3"))
-    batches = [wished[:2], wished[2:5], wished[5:]]
 
-    async with db.write() as conn:
-        number, met, row = await begin_import(conn), new_entries.Met(), 1
-        for batch in batches:
-            rows = range(row, row + len(batch))
-            columns = SeedColumns.of(batch)
-            await seeds.receive_columns(conn, columns, rows, now=NOW, import_id=number, met=met)
-            row += len(batch)
+    for batch in (wished[:2], wished[2:5], wished[5:]):
+        await receive(db, *batch)
 
     async with db.read() as conn:
         placed = await conn.execute(
@@ -250,9 +209,7 @@ async def test_batches_of_one_transaction_go_on_where_those_before_them_stopped(
             .order_by(in_list.c.place)
         )
         urls, places = zip(*placed, strict=True)
-        assert [each for each in urls if not each.endswith("3")] == [
-            each.url for each in wished if not each.url.endswith("3")
-        ]
+        assert [*urls] == [each.url for each in wished]
         assert len({*places}) == len(wished)
         assert await tags.most_used(conn, 9) == [("one", 8)]
         ready = await conn.execute(select(queue_host.c.host))

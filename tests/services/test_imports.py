@@ -4,7 +4,7 @@ from io import BytesIO
 import pytest
 from sqlalchemy import text
 
-from archiver.derive.link_chunks import BATCH
+from archiver.derive.link_file import BATCH
 from archiver.errors import NotFound, UnreadableFile
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
@@ -110,7 +110,7 @@ async def test_an_upload_outlives_an_index_that_refuses_for_a_while(
     monkeypatch.setattr(kept_imports, "REST_SECONDS", 0.01)
     async with archive.imports._db.write() as conn:
         pages = (await conn.execute(text("PRAGMA page_count"))).scalar()
-        await conn.execute(text(f"PRAGMA max_page_count = {pages + 200}"))
+        await conn.execute(text(f"PRAGMA max_page_count = {pages + 20}"))
     begun = await archive.imports.start(upload, name="links.txt")
     while not caplog.records:  # noqa: ASYNC110 - nothing else tells; the suite's time limit bounds it
         await asyncio.sleep(0.01)

@@ -9,9 +9,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 _SET = {
-    "archiver.derive.link_chunks": {"BATCH": 4},
-    "archiver.services.import_batches": {"AHEAD": 1},
-    "archiver.services.import_reading": {"SHORTEST_SECONDS": 0.0, "TRANSACTION_SECONDS": 0.0},
+    "archiver.derive.link_file": {"BATCH": 4},
 }
 
 
