@@ -10,7 +10,6 @@ from secrets import token_hex
 from archiver.errors import InputError, NotFound
 from archiver.formats.highlights import highlights_markdown
 from archiver.html.anchoring import look_up, quoted
-from archiver.html.flow import Flow
 from archiver.index import entries
 from archiver.index.database import Database
 from archiver.model.annotation import Annotation
@@ -231,16 +230,16 @@ def _narrowed(entry: Entry, tree: Node) -> HighlightedEntry:
 
 def _highlight(shown: SnapshotDetail, words: str, start: int | None) -> Highlight:
     """Words of an article with where they stand; as they were given, where they stand nowhere."""
-    flow = Flow(article_of(shown))
+    text = article_of(shown).text
     now = datetime.now(UTC).replace(microsecond=0)
     made = Highlight(token_hex(8), words, made_at=now, timestamp=shown.snapshot.timestamp)
-    if start is not None and flow.text.startswith(words, start):
+    if start is not None and text.startswith(words, start):
         place: tuple[int, int] | None = (start, start + len(words))
     else:
-        place = look_up(flow.text, words)
+        place = look_up(text, words)
     if place is None:
         return made
-    quote, prefix, suffix = quoted(flow.text, *place)
+    quote, prefix, suffix = quoted(text, *place)
     return replace(made, quote=quote, prefix=prefix, suffix=suffix, start=place[0])
 
 

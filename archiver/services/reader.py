@@ -3,12 +3,9 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 
 from archiver.errors import InputError, InvalidQuery, InvalidUrl, NotFound
 from archiver.html.anchoring import anchor
-from archiver.html.flow import Flow, Span
-from archiver.html.outline import LEAST, outline
 from archiver.html.text import to_text
 from archiver.index import entries
 from archiver.index.database import Database
@@ -19,13 +16,16 @@ from archiver.model.outline import Heading
 from archiver.query.parse import parse_query
 from archiver.query.snippet import places
 from archiver.query.words import words_of
-from archiver.rewrite.article import lead_to_entries, links_of, without_title
+from archiver.rewrite.article import ArticleTree, Span
 from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
 from archiver.services.search import Beside, Search
 from archiver.urls.parse import hash_url, parse_url
 
 MOST_LINKS = 2_000
-"""Of an article, that are looked up in the archive."""
+"""Maximum number of links of an article that are looked up in the archive."""
+
+LEAST_HEADINGS = 3
+"""Number of headings from which an article has a table of contents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class Reading:
 
     Attributes:
         detail: the entry and its snapshots.
-        shown: the snapshot that is read, its article made ready; None if there is none.
+        shown: the snapshot that is read; None if there is none.
+        article: its article, ready to be shown; None if there is none.
         word_count: of its article, as lists count them.
         outline: its headings, where there are enough for a table of contents.
         hits: how often words of the search that led here stand in it.
@@ -52,6 +53,7 @@ class Reading:
 
     detail: EntryDetail
     shown: SnapshotDetail | None
+    article: ArticleTree | None = None
     word_count: int = 0
     outline: tuple[Heading, ...] = ()
     hits: int = 0
@@ -93,9 +95,13 @@ class Reader:
             shown = await self._entries.snapshot(ref, timestamp)
         except NotFound:
             return Reading(detail, None, beside=beside)
-        held = await self._held(shown)
+        reading = Reading(detail, shown, beside=beside)
+        if not shown.article:
+            return reading
+        article = await asyncio.to_thread(article_of, shown)
+        held = await self._held(shown.entry.hash_url, article)
         q = listed.q if listed and beside else ""
-        return await asyncio.to_thread(_made_ready, Reading(detail, shown, beside=beside), held, q)
+        return await asyncio.to_thread(_made_ready, reading, article, held, q)
 
     async def _beside(
         self, key: HashUrl, listed: ListingQuery, past: Sequence[str]
@@ -105,57 +111,54 @@ class Reader:
         except (InvalidQuery, InputError):
             return None
 
-    async def _held(self, shown: SnapshotDetail) -> dict[str, HashUrl]:
-        """The entries that an article links to and that there is a snapshot of, by address."""
+    async def _held(self, own: HashUrl, article: ArticleTree) -> dict[str, HashUrl]:
+        """Return the entries with snapshots that an article links to, by address."""
         named = {}
-        for url in await asyncio.to_thread(links_of, shown.article, MOST_LINKS):
+        for url in article.links(MOST_LINKS):
             try:
                 named[url] = hash_url(parse_url(url))
             except InvalidUrl:
                 continue
         async with self._db.read() as conn:
             known = await entries.latest_of(conn, [*{*named.values()}])
-        own = shown.entry.hash_url
         return {url: key for url, key in named.items() if key in known and key != own}
 
 
-def _made_ready(reading: Reading, held: Mapping[str, HashUrl], q: str) -> Reading:
+def _made_ready(
+    reading: Reading, article: ArticleTree, held: Mapping[str, HashUrl], q: str
+) -> Reading:
     shown = reading.shown
-    if shown is None or not shown.article:
+    if shown is None:
         return reading
-    article, headings = outline(article_of(shown))
-    article = lead_to_entries(article, held)
-    flow = Flow(article)
-    hits = flow.places(places(flow.spaced(), parse_query(q))) if q else []
+    headings = article.add_heading_ids()
+    article.link_to_entries(held)
+    text = article.text
+    hits = article.places(places(article.spaced(), parse_query(q))) if q else []
     marked = shown.entry.annotation.highlights
-    anchored = anchor(flow.text, marked)
+    anchored = anchor(text, marked)
     spans = [_highlighted(each, at) for each, at in zip(marked, anchored, strict=True) if at]
-    spans += [Span(start, end, "<mark>", _first(n)) for n, (start, end) in enumerate(hits)]
-    placed = sorted(
-        zip(marked, anchored, strict=True), key=lambda pair: pair[1] or (len(flow.text), 0)
-    )
+    spans += [
+        Span(start, end, first={} if n else {"id": "found"}) for n, (start, end) in enumerate(hits)
+    ]
+    article.mark(spans)
+    placed = sorted(zip(marked, anchored, strict=True), key=lambda pair: pair[1] or (len(text), 0))
     return replace(
         reading,
-        shown=replace(
-            shown, article=flow.marked(spans) if spans else lead_to_entries(article, held)
-        ),
+        article=article,
         word_count=len(words_of(to_text(shown.article))),
-        outline=headings if len(headings) >= LEAST else (),
+        outline=headings if len(headings) >= LEAST_HEADINGS else (),
         hits=len(hits),
         highlights=tuple(PlacedHighlight(each, at is not None) for each, at in placed),
     )
 
 
-def article_of(shown: SnapshotDetail) -> str:
-    """The article of a snapshot as it is shown: its text is what places in it are counted in."""
-    return without_title(shown.article, shown.entry.title or shown.entry.url)
+def article_of(shown: SnapshotDetail) -> ArticleTree:
+    """Parse the article of a snapshot as it is shown; positions of highlights refer to its text."""
+    article = ArticleTree(shown.article)
+    article.drop_title(shown.entry.title or shown.entry.url)
+    return article
 
 
 def _highlighted(each: Highlight, place: tuple[int, int]) -> Span:
-    tag = f'<mark class="hl-{each.colour}" title="{escape(each.note)}"'
-    return Span(*place, f"{tag}>", f'{tag} id="hl-{each.id}">')
-
-
-def _first(n: int) -> str:
-    """The tag by which the first hit is led to."""
-    return "" if n else '<mark id="found">'
+    attributes = {"class": f"hl-{each.colour}", "title": each.note}
+    return Span(*place, attributes, {"id": f"hl-{each.id}"})

@@ -4,7 +4,7 @@ from aiohttp import web
 
 from archiver.model.comparison import Piece, Side
 from archiver.rewrite.address import ReplayAddress
-from archiver.rewrite.article import archive_images, let_wide_scroll, name_images
+from archiver.rewrite.article import ArticleTree
 from archiver.services.entries import SnapshotDetail
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
@@ -62,5 +62,8 @@ def _article(request: web.Request, detail: SnapshotDetail) -> str:
     def write(address: ReplayAddress) -> str:
         return there + permissions.write(permission, address)
 
-    article = archive_images(name_images(detail.article), detail.snapshot.timestamp, write=write)
-    return let_wide_scroll(article)
+    article = ArticleTree(detail.article)
+    article.name_images()
+    article.archive_media(detail.snapshot.timestamp, write=write)
+    article.make_scrollable()
+    return article.html()

@@ -11,13 +11,7 @@ from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
 from archiver.rewrite.address import Modifier, PathWriter, ReplayAddress, plain_path
-from archiver.rewrite.article import (
-    archive_images,
-    let_wide_scroll,
-    name_images,
-    replace_lost_images,
-    say_kept,
-)
+from archiver.rewrite.article import ArticleTree
 from archiver.services.entries import SnapshotDetail
 from archiver.services.reader import Reading
 from archiver.services.search import Beside, Neighbour
@@ -125,7 +119,7 @@ def _view(
     kind = _kind(shown)
     return replace(
         view,
-        article=_article(request, shown, write),
+        article=_article(request, reading.article, shown, write) if reading.article else "",
         payload_url=write(payload),
         payload_link=plain_path(payload),
         kind=kind,
@@ -140,8 +134,10 @@ def _view(
     )
 
 
-def _article(request: web.Request, shown: SnapshotDetail, write: PathWriter) -> str:
-    """The article, led into the archive, with what is said of its links and pictures."""
+def _article(
+    request: web.Request, article: ArticleTree, shown: SnapshotDetail, write: PathWriter
+) -> str:
+    """Return the article as HTML, its media from the archive, its links and images described."""
     wording = wording_of(request)
 
     def held(url: str) -> str:
@@ -152,8 +148,12 @@ def _article(request: web.Request, shown: SnapshotDetail, write: PathWriter) -> 
             return wording.worded(Message("Picture that could not be had"))
         return wording.worded(Message("Picture that could not be had: {name}", name=name))
 
-    named = replace_lost_images(name_images(say_kept(shown.article, held)), _lost(shown), lost)
-    return let_wide_scroll(archive_images(named, shown.snapshot.timestamp, write=write))
+    article.describe_links(held)
+    article.name_images()
+    article.replace_lost_images(_lost(shown), lost)
+    article.archive_media(shown.snapshot.timestamp, write=write)
+    article.make_scrollable()
+    return article.html()
 
 
 def _lost(shown: SnapshotDetail) -> frozenset[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from archiver.html.article import extract_article
-from archiver.html.outline import outline
+from archiver.rewrite.article import ArticleTree
 
 WORDS = "<p>" + "Some words, and more of them, to be read in this article. " * 20
 
@@ -35,7 +35,7 @@ def test_a_sign_that_can_be_seen_is_marked_and_in_no_table_of_contents(sign):
     found = read(f"<h2 id=knots>Knots<a href=#knots>{sign}</a></h2><h2 id=c>C</h2>")
 
     assert f'class="permalink" rel="noopener noreferrer">{sign}</a></h2>' in found
-    assert [each.words for each in outline(found)[1]] == ["Knots", "C", "Other"]
+    assert [each.words for each in ArticleTree(found).add_heading_ids()] == ["Knots", "C", "Other"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from archiver.html.article import extract_article
-from archiver.html.outline import outline
+from archiver.rewrite.article import ArticleTree
 
 PROSE = (
     "<p>" + "The mill stood by the river, and ground what the valley grew, each year. " * 4 + "</p>"
@@ -30,7 +30,7 @@ def test_a_link_to_edit_in_a_heading_is_marked_with_what_is_around_it(written, s
 
     assert found.count('class="permalink"') == 1
     assert f">{said}</a></h2>" in found
-    assert [each.words for each in outline(f"{found}{found}{found}")[1]] == ["History"] * 3
+    assert [each.words for each in ArticleTree(found * 3).add_heading_ids()] == ["History"] * 3
 
 
 def test_a_heading_in_a_block_with_a_link_to_edit_stays_without_it():

@@ -6,9 +6,9 @@ from html import unescape
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archiver.html.flow import Flow, Span
 from archiver.html.sanitise import sanitise
 from archiver.html.text import to_text
+from archiver.rewrite.article import ArticleTree, Span
 
 pieces = st.sampled_from(
     [
@@ -36,6 +36,12 @@ pieces = st.sampled_from(
 articles = st.lists(pieces, max_size=25).map("".join).map(sanitise)
 
 
+def marked_by(html, spans):
+    tree = ArticleTree(html)
+    tree.mark(spans)
+    return tree.html()
+
+
 def without_marks(html):
     return re.sub(r"</?mark[^>]*>", "", html)
 
@@ -43,20 +49,19 @@ def without_marks(html):
 @settings(max_examples=50)
 @given(articles, st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), max_size=4))
 def test_marks_stand_around_what_they_mark_and_nothing_else_changes(html, wanted):
-    flow = Flow(html)
     spans = [Span(start, start + size) for start, size in wanted]
 
-    marked = flow.marked(spans)
+    marked = marked_by(html, spans)
 
     assert unescape(without_marks(marked)) == unescape(html)
-    assert Flow(marked).text == flow.text
+    assert ArticleTree(marked).text == ArticleTree(html).text
     assert sanitise(without_marks(marked)) == html
 
 
 @settings(max_examples=50)
 @given(articles)
 def test_a_place_in_the_lines_is_a_place_in_the_text(html):
-    flow = Flow(html)
+    flow = ArticleTree(html)
     spaced = flow.spaced()
 
     assert " ".join(spaced.split()) == " ".join(to_text(html).split())
@@ -67,26 +72,27 @@ def test_a_place_in_the_lines_is_a_place_in_the_text(html):
 
 
 def test_a_mark_goes_through_elements_and_over_paragraphs_and_is_begun_once():
-    flow = Flow("<p>The <em>red</em> kite</p>\n<p>flies &amp; sings</p>")
-    start = flow.text.index("red")
-    span = Span(start, flow.text.index(" sings"), '<mark class="x">', '<mark id="found">')
+    html = "<p>The <em>red</em> kite</p>\n<p>flies &amp; sings</p>"
+    text = ArticleTree(html).text
+    start = text.index("red")
+    span = Span(start, text.index(" sings"), {"class": "x"}, {"id": "found"})
 
-    assert flow.marked([span]) == (
-        '<p>The <em><mark id="found">red</mark></em><mark class="x"> kite</mark></p>\n'
+    assert marked_by(html, [span]) == (
+        '<p>The <em><mark class="x" id="found">red</mark></em><mark class="x"> kite</mark></p>\n'
         '<p><mark class="x">flies &amp;</mark> sings</p>'
     )
 
 
 def test_marks_that_overlap_are_nested():
-    assert Flow("<p>abcd</p>").marked([Span(0, 3), Span(1, 4, "<mark class='b'>")]) == (
-        "<p><mark>a</mark><mark><mark class='b'>bc</mark></mark><mark class='b'>d</mark></p>"
+    assert marked_by("<p>abcd</p>", [Span(0, 3), Span(1, 4, {"class": "b"})]) == (
+        '<p><mark>a</mark><mark><mark class="b">bc</mark></mark><mark class="b">d</mark></p>'
     )
 
 
 def test_formulas_are_counted_and_never_marked():
-    flow = Flow("<p>if <math><mi>x</mi></math> then</p>")
+    html = "<p>if <math><mi>x</mi></math> then</p>"
 
-    assert flow.text == "if x then"
-    assert flow.marked([Span(0, 9)]) == (
+    assert ArticleTree(html).text == "if x then"
+    assert marked_by(html, [Span(0, 9)]) == (
         "<p><mark>if </mark><math><mi>x</mi></math><mark> then</mark></p>"
     )
