@@ -13,8 +13,8 @@ from typing import IO
 from archiver.books.page import about
 from archiver.books.pictures import with_pictures
 from archiver.books.xhtml import to_xhtml
+from archiver.html.shown_article import without_title
 from archiver.model.chapter import Chapter, Picture
-from archiver.rewrite.article import without_title
 from archiver.wire.moments import write_iso
 
 MEDIA_TYPE = "application/epub+zip"

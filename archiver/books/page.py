@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from html import escape
 
 from archiver.books.pictures import with_pictures
+from archiver.html.shown_article import without_title
 from archiver.memento.timestamps import to_datetime
 from archiver.model.chapter import Chapter, Picture
-from archiver.rewrite.article import without_title
 
 STYLE = """
 :root { color-scheme: light dark; }

@@ -18,12 +18,12 @@ from archiver.errors import InvalidUrl
 from archiver.formats.highlights import quotations
 from archiver.formats.markdown import entry_markdown
 from archiver.html.colours import plain
+from archiver.html.shown_article import links_of, without_title
 from archiver.index import entries
 from archiver.index.database import Database
 from archiver.model.capture import HashUrl
 from archiver.model.chapter import Picture
 from archiver.model.entry import Entry, Snapshot
-from archiver.rewrite.article import links_of, without_title
 from archiver.services.article_pictures import ArticlePictures
 from archiver.services.books import chapter_of
 from archiver.services.entries import SnapshotDetail

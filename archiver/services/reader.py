@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from archiver.errors import InputError, InvalidQuery, InvalidUrl, NotFound
 from archiver.html.anchoring import anchor
+from archiver.html.shown_article import ArticleTree, Span
 from archiver.html.text import to_text
 from archiver.index import entries
 from archiver.index.database import Database
@@ -16,7 +17,6 @@ from archiver.model.outline import Heading
 from archiver.query.parse import parse_query
 from archiver.query.snippet import places
 from archiver.query.words import words_of
-from archiver.rewrite.article import ArticleTree, Span
 from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
 from archiver.services.search import Beside, Search
 from archiver.urls.parse import hash_url, parse_url

@@ -2,9 +2,9 @@
 
 from aiohttp import web
 
+from archiver.html.shown_article import ArticleTree
 from archiver.model.comparison import Piece, Side
 from archiver.rewrite.address import ReplayAddress
-from archiver.rewrite.article import ArticleTree
 from archiver.services.entries import SnapshotDetail
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin

@@ -6,12 +6,12 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from archiver.errors import InputError
+from archiver.html.shown_article import ArticleTree
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
 from archiver.rewrite.address import Modifier, PathWriter, ReplayAddress, plain_path
-from archiver.rewrite.article import ArticleTree
 from archiver.services.entries import SnapshotDetail
 from archiver.services.reader import Reading
 from archiver.services.search import Beside, Neighbour

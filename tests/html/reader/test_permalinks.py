@@ -3,7 +3,7 @@
 import pytest
 
 from archiver.html.article import extract_article
-from archiver.rewrite.article import ArticleTree
+from archiver.html.shown_article import ArticleTree
 
 WORDS = "<p>" + "Some words, and more of them, to be read in this article. " * 20
 

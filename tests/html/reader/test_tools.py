@@ -3,7 +3,7 @@
 import pytest
 
 from archiver.html.article import extract_article
-from archiver.rewrite.article import ArticleTree
+from archiver.html.shown_article import ArticleTree
 
 PROSE = (
     "<p>" + "The mill stood by the river, and ground what the valley grew, each year. " * 4 + "</p>"

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archiver.html.sanitise import sanitise
+from archiver.html.shown_article import ArticleTree, Span
 from archiver.html.text import to_text
-from archiver.rewrite.article import ArticleTree, Span
 
 pieces = st.sampled_from(
     [

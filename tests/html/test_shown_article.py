@@ -1,7 +1,7 @@
 import pytest
 
 from archiver.html.sanitise import sanitise
-from archiver.rewrite.article import MOST_HEADINGS, ArticleTree, links_of, without_title
+from archiver.html.shown_article import MOST_HEADINGS, ArticleTree, links_of, without_title
 
 KEY = "0" * 32
 GONE = '<p><span class="lost" role="img" aria-label="No One"></span></p>'
