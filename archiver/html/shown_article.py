@@ -11,11 +11,8 @@ from lxml.etree import _Element as Element
 
 from archiver.html.sanitise import sanitise
 from archiver.html.text import BLOCKS
-from archiver.model.capture import Timestamp
 from archiver.model.outline import Heading
 from archiver.references.srcset import read_candidates
-from archiver.rewrite.address import Modifier, PathWriter, ReplayAddress, plain_path
-from archiver.rewrite.values import rewrite_srcset
 
 MOST_HEADINGS = 200
 """Maximum number of headings in a table of contents."""
@@ -274,25 +271,24 @@ class ArticleTree:
             if each.tag == "picture" or parent is None or parent.tag != "picture":
                 _replace_lost(each, lost, words_for)
 
-    def archive_media(self, timestamp: Timestamp, *, write: PathWriter = plain_path) -> None:
+    def archive_media(self, address_of: Callable[[str], str]) -> None:
         """Load images, films and recordings from the archive; `data:` images stay.
 
         Args:
-            timestamp: of the snapshot.
-            write: writes the address of an image.
+            address_of: returns the archived address of a URL.
         """
 
         def lead(url: str) -> str:
-            if not url.startswith(("http://", "https://")):
-                return ""
-            return write(ReplayAddress(timestamp, Modifier.IMAGE, url))
+            return address_of(url) if url.startswith(("http://", "https://")) else ""
 
         for element in self._root.iter("img", "source", "video", "audio"):
-            for name in ("src", "srcset", "poster"):
+            for name in ("src", "poster"):
                 value = element.get(name)
-                if value is None or (name == "src" and value.startswith("data:image/")):
-                    continue
-                element.set(name, rewrite_srcset(value, lead) if name == "srcset" else lead(value))
+                if value is not None and not (name == "src" and value.startswith("data:image/")):
+                    element.set(name, lead(value))
+            if srcset := element.get("srcset"):
+                led = ((lead(url) or "data:,", size) for url, size in read_candidates(srcset))
+                element.set("srcset", ", ".join(f"{url} {size}".strip() for url, size in led))
 
     # Wide content
 

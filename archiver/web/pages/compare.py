@@ -4,7 +4,7 @@ from aiohttp import web
 
 from archiver.html.shown_article import ArticleTree
 from archiver.model.comparison import Piece, Side
-from archiver.rewrite.address import ReplayAddress
+from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.services.entries import SnapshotDetail
 from archiver.web.keys import PERMISSIONS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
@@ -59,11 +59,12 @@ def _article(request: web.Request, detail: SnapshotDetail) -> str:
     permissions, there = request.app[PERMISSIONS], replay_origin(request)
     permission = permissions.new(home_of_replay(request))
 
-    def write(address: ReplayAddress) -> str:
+    def image(url: str) -> str:
+        address = ReplayAddress(detail.snapshot.timestamp, Modifier.IMAGE, url)
         return there + permissions.write(permission, address)
 
     article = ArticleTree(detail.article)
     article.name_images()
-    article.archive_media(detail.snapshot.timestamp, write=write)
+    article.archive_media(image)
     article.make_scrollable()
     return article.html()

@@ -151,7 +151,8 @@ def _article(
     article.describe_links(held)
     article.name_images()
     article.replace_lost_images(_lost(shown), lost)
-    article.archive_media(shown.snapshot.timestamp, write=write)
+    timestamp = shown.snapshot.timestamp
+    article.archive_media(lambda url: write(ReplayAddress(timestamp, Modifier.IMAGE, url)))
     article.make_scrollable()
     return article.html()
 
