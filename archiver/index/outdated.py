@@ -53,8 +53,10 @@ def copy_rows(source: Path, target: Path) -> None:
                         _copy_table(connection, table)
     except sqlite3.Error as error:
         raise IndexUnavailable(
-            f"{source} can't be read: {error}. If it is damaged, remove it and run `archiver "
-            "reindex`: what waits in its queue is lost then."
+            "Cannot read {path}: {error}. If it is damaged, remove it and run `archiver reindex`. "
+            "Its queue is lost then.",
+            path=source,
+            error=error,
         ) from error
 
 

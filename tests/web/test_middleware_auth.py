@@ -137,7 +137,7 @@ async def test_a_form_sent_when_signed_out_changes_nothing_and_says_what_to_do(s
     shown = await answer.text()
     assert "Sign in" in shown
     if path == "/form":
-        assert "go back one page" in shown
+        assert "reload this page to send the form again" in shown
         assert 'href="/login" target="_blank"' in shown
 
 

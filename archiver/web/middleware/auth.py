@@ -130,8 +130,8 @@ def _refusal(request: web.Request) -> web.HTTPException:
         return web.HTTPSeeOther("/login?" + urlencode({"next": request.raw_path}))
     return _unauthorized(
         marked(
-            "You are signed out, so nothing was changed. Sign in in another tab, then come back "
-            "here, go back one page, and send the form again."
+            "You are signed out, so nothing was changed. Sign in in another tab, then reload this "
+            "page to send the form again."
         )
     )
 
