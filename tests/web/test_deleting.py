@@ -123,16 +123,6 @@ async def test_what_cannot_be_put_back_is_told_and_the_rest_is_put_back(client, 
     assert (status, "be undone any more: it was undone already" in page) == (200, True)
 
 
-async def test_where_all_was_saved_again_a_sentence_says_so(client, foxes, live):
-    number = await delete_both(client, foxes)
-    urls = [live.url("/foxes"), live.url("/bears")]
-    await client.post("/api/v1/entries", json={"urls": urls})
-
-    status, _, page = await send(client, "/restore", "/snapshots", ("deletion", number))
-
-    assert (status, "Nothing was put back: all of it was saved" in page) == (200, True)
-
-
 async def test_programs_undo_a_deletion_by_its_id_once(client, foxes):
     deleted = await (await client.delete(f"/api/v1/entries/{foxes}")).json()
     path = f"/api/v1/deletions/{deleted['id']}/undo"

@@ -6,7 +6,6 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
-from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
 from tests.browser import chromium
@@ -30,21 +29,6 @@ async def test_what_is_new_and_what_is_under_way_lie_on_it_without_scripts(clien
     assert "Saved on this day" not in page
 
 
-async def test_what_was_begun_to_be_read_is_known_in_the_browser_alone(client, kept):
-    key, done = hash_url(kept.url("/foxes")), hash_url(kept.url("/bears"))
-    await client.patch(f"/api/v1/entries/{done}", json={"is_read": True})
-    async with chromium() as browser:
-        page = await browser.new_page()
-        await page.goto(str(client.make_url("/tags")))
-        places = f'{{"{done}": 9, "{"0" * 32}": 3, "{key}": 7}}'
-        await page.evaluate("(places) => localStorage.setItem('places', places)", places)
-        await page.goto(str(client.make_url("/")))
-        links = page.locator("[data-continue] a")
-        await links.first.wait_for()
-
-        assert await links.all_inner_texts() == ["foxes"]
-
-
 async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kept):
     runtime = client.app[RUNTIME]
     async with chromium() as browser:
@@ -56,22 +40,6 @@ async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kep
         await page.locator("#work:not(:has(section))").wait_for(state="attached")
         await page.wait_for_load_state()
         assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
-
-
-async def test_what_was_saved_is_not_said_to_be_saved_still(client, kept):
-    runtime = client.app[RUNTIME]
-    sent = await client.post("/api/v1/entries", json={"urls": ["http://127.0.0.1:1/"]})
-    (job,) = (each["job_id"] for each in (await sent.json())["accepted"])
-    async with chromium() as browser:
-        page = await browser.new_page()
-        await page.goto(str(client.make_url(f"/?jobs={job}")))
-        heading = page.locator("#jobs-title")
-        assert await heading.text_content() == "Being saved"
-
-        await runtime.oversight.cancel()
-
-        await page.get_by_role("heading", name="Not all could be saved").wait_for()
-    assert ">Not all could be saved</h2>" in await (await client.get(f"/?jobs={job}")).text()
 
 
 async def test_a_file_name_is_searched_for_and_may_be_saved_as_an_address(client):
@@ -105,43 +73,3 @@ async def test_addresses_that_are_pasted_are_saved_and_words_are_searched_for(cl
             await page.wait_for_url("**/snapshots?q=foxes")
 
     assert saved == ["http://a.example/1"]
-
-
-async def test_a_long_text_with_addresses_is_pasted_at_once_and_waits_to_be_sent(client):
-    text = "\n\n".join([f"http://a.example/{number}" for number in range(60)]) + "\n\nsome words"
-    async with chromium() as browser:
-        page = await browser.new_page()
-        await page.goto(str(client.make_url("/")))
-        await page.evaluate(
-            """text => {
-              const clipboardData = new DataTransfer();
-              clipboardData.setData("text", text);
-              const field = document.querySelector("#url");
-              field.dispatchEvent(new ClipboardEvent("paste", { clipboardData }));
-              field.value = text;
-              field.dispatchEvent(new InputEvent("input", { inputType: "insertFromPaste" }));
-            }""",
-            text,
-        )
-
-        assert await page.input_value("#url") == text
-        assert page.url == str(client.make_url("/"))
-
-
-async def test_what_is_typed_after_a_paste_that_was_prevented_is_not_sent(client):
-    async with chromium() as browser:
-        page = await browser.new_page()
-        await page.goto(str(client.make_url("/")))
-        await page.evaluate(
-            """() => {
-              const clipboardData = new DataTransfer();
-              clipboardData.setData("text", "http://a.example/1");
-              document.querySelector("#url").dispatchEvent(
-                new ClipboardEvent("paste", { clipboardData }));
-            }"""
-        )
-
-        await page.press("#url", "h")
-        await page.press("#url", "i")
-
-        assert await page.input_value("#url") == "hi"

@@ -53,12 +53,6 @@ async def test_the_api_refuses_what_is_no_change(client, foxes, body, status):
     assert (await answer.json())["error"]["message"].endswith(".")
 
 
-async def test_the_api_knows_what_is_not_there(client):
-    answer = await client.patch(f"/api/v1/entries/{'0' * 32}", json={"is_read": True})
-
-    assert answer.status == 404
-
-
 async def test_an_entry_is_changed_on_its_page_and_that_is_undone(client, foxes):
     before = await entry(client, foxes)
     fields = [("title", "Mine"), ("tags", "new, Old,new"), ("note", "one\r\ntwo")]
@@ -126,14 +120,6 @@ async def test_what_is_ticked_is_changed_and_the_list_shown_again(client, foxes,
     assert "Changed 1 entry." in page
     assert (await entry(client, foxes))["tags"] == ["a", "b"]
     assert (await entry(client, hash_url(kept.url("/bears"))))["tags"] == ["Old"]
-
-
-async def test_all_that_a_search_finds_is_changed(client, foxes, kept):
-    fields = [("scope", "all"), ("q", "title:foxes"), ("is_starred", "1")]
-    await send(client, "/edit", fields)
-
-    assert (await entry(client, foxes))["is_starred"]
-    assert not (await entry(client, hash_url(kept.url("/bears"))))["is_starred"]
 
 
 @pytest.mark.parametrize(
@@ -210,15 +196,6 @@ async def test_a_list_shows_what_a_page_is_recognised_by(client, kept):
     assert '<span class="whole">1 min</span>' in page
 
 
-async def test_what_is_left_empty_of_those_ticked_stays_as_it_is(client, foxes):
-    ticked = [("scope", "ticked"), ("entry", foxes)]
-    await send(client, "/edit", [*ticked, ("title", "Mine"), ("note", "")])
-    await send(client, "/edit", [*ticked, ("title", ""), ("note", "One\r\ntwo")])
-
-    changed = await entry(client, foxes)
-    assert (changed["title"], changed["note"]) == ("Mine", "One\ntwo")
-
-
 async def test_what_was_typed_for_those_ticked_is_there_still_where_it_can_not_be_kept(
     client, foxes
 ):
@@ -248,13 +225,6 @@ async def test_a_form_with_nothing_ticked_shows_the_list_again(client):
 
         assert (status, shown) == (200, "/snapshots?q=clever&nothing=1")
         assert "Nothing was ticked, so nothing was done." in page
-
-
-async def test_a_tag_that_was_just_given_is_found_together_with_words_at_once(client, foxes):
-    await client.patch(f"/api/v1/entries/{foxes}", json={"tags": ["fresh"]})
-
-    listed = await client.get("/api/v1/entries", params={"q": "tag:fresh clever"})
-    assert len((await listed.json())["items"]) == 1
 
 
 async def test_a_title_turns_nothing_but_itself(client, foxes):

@@ -200,27 +200,6 @@ async def test_links_headings_and_dates_are_made_for_reading(client, live):
     assert ">5 Mar 2024<" in page
 
 
-async def test_nothing_of_a_wide_table_is_lost_on_paper(client, live):
-    heads = "".join(f"<th>Column {n}" for n in range(14))
-    cells = "".join(f"<td>{n * 1234567}" for n in range(14))
-    table = f"<table><thead><tr>{heads}<tbody><tr>{cells}<tr>{cells}</table>"
-    text = SENTENCE.format(name="wide") * 20
-    url = live.put("/wide", f"<title>wide</title><article><p>{text}</p>{table}<p>{text}</article>")
-    runtime = client.server.app[RUNTIME]
-    await runtime.entries.save([url], source="web")
-    await runtime.crawling.work()
-
-    async with browsing() as browser:
-        page = await browser.new_page(viewport={"width": 640, "height": 900})
-        await page.emulate_media(media="print")
-        await page.goto(str(client.make_url(f"/{hash_url(url)}/")))
-        cut = await page.evaluate(
-            "[...document.querySelectorAll('.text td')]"
-            ".filter(each => each.getBoundingClientRect().right > innerWidth).length"
-        )
-        assert (await page.locator(".text td").count(), cut) == (28, 0)
-
-
 async def test_how_it_is_set_and_where_one_was_are_remembered(client, live):
     url = live.put(
         "/long", "<title>long</title><article>" + SENTENCE.format(name="long") * 60 + "</article>"

@@ -7,7 +7,6 @@ import pytest
 from aiohttp.test_utils import TestServer
 
 from archiver.app import open_app
-from archiver.model.annotation_change import AnnotationChange
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
 from tests.browser import chromium
@@ -28,40 +27,10 @@ STICKS_OUT = """() => {
 """What begins left of the screen can't be scrolled to, and so makes no page wider."""
 
 
-LIES_OVER = """() => {
-  const links = [...document.querySelectorAll(".dense :is(h3 a, .host), .facets a")];
-  const box = link => link.getBoundingClientRect();
-  const meet = (a, b) => a.left < b.right && b.left < a.right
-    && a.top < b.bottom && b.top < a.bottom;
-  return links.flatMap((one, at) => links.slice(at + 1)
-    .filter(other => meet(box(one), box(other)))
-    .map(other => [one.textContent, other.textContent]));
-}"""
-CUT = """() => [...document.querySelectorAll(".dense .item")].filter(row =>
-  row.querySelector(".about").getBoundingClientRect().right > row.getBoundingClientRect().right + 20
-  || row.querySelector(".about").scrollWidth > row.querySelector(".about").clientWidth).length"""
-
-
 @pytest.fixture
 async def browser():
     async with chromium() as browser:
         yield browser
-
-
-async def test_a_dense_row_cuts_its_title_and_lies_over_nothing(kept, browser):
-    async with (
-        open_app(kept.settings) as runtime,
-        TestServer(build_app(runtime), skip_url_asserts=True) as server,
-    ):
-        title = AnnotationChange(title="Of foxes, and of whatever else is hard to find " * 9)
-        await runtime.editing.change([kept.url("/foxes")], title)
-        page = await browser.new_page(base_url=str(server.make_url("/")))
-        for width in (768, 1440):
-            await page.set_viewport_size({"width": width, "height": 800})
-            await page.goto("/snapshots?view=dense&sort=title")
-            assert await page.evaluate(LIES_OVER) == []
-            assert await page.evaluate(CUT) == 0
-        await page.close()
 
 
 async def test_no_page_is_wider_than_its_screen_or_complains(kept, browser):

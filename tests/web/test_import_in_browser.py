@@ -1,7 +1,6 @@
 """In Chromium: upload, dry run, choices, receipt, undo; wide and narrow, with scripts or not."""
 
 from collections.abc import AsyncIterator
-from io import BytesIO
 
 import pytest
 from aiohttp.test_utils import TestServer
@@ -87,21 +86,3 @@ async def test_a_list_is_shown_chosen_for_imported_told_of_and_undone(base, widt
         await page.locator("main", has_text="This import was undone").wait_for()
         await page.goto(f"{base}/snapshots")
         assert await page.query_selector("ol.entries li") is None
-
-
-async def test_a_page_that_lost_its_server_says_so(tmp_path):
-    async with open_app(Settings(data=tmp_path / "data")) as runtime, chromium() as browser:
-        await runtime.imports.read_file(BytesIO(b"http://127.0.0.1:1/1"), name="links.txt")
-        server = TestServer(build_app(runtime))
-        await server.start_server()
-        page = await browser.new_page()
-        await page.clock.install()
-        async with page.expect_request("**/events?*"):
-            await page.goto(f"http://127.0.0.1:{server.port}/import/1")
-        assert "Capturing" in await page.inner_text(".phase")
-
-        await server.close()
-
-        while not await page.locator("[role=alert]").count():
-            await page.clock.fast_forward(5_000)
-        assert "The service does not answer" in await page.inner_text("[role=alert]")

@@ -10,7 +10,6 @@ from aiohttp.test_utils import TestClient, TestServer
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from tests.browser import chromium
 
 
 @pytest.fixture
@@ -111,14 +110,3 @@ async def test_numbers_of_a_search_that_is_refused_stand_in_the_sentence(client)
     ).text()
 
     assert "Es gibt kein Feld titel:. Meinten Sie title:?" in page
-
-
-@pytest.mark.parametrize(("locale", "tag"), [("de-AT", "de"), ("zh-CN", "zh-Hans")])
-async def test_no_page_is_wider_than_a_phone(client, locale, tag):
-    async with chromium() as browser:
-        page = await browser.new_page(locale=locale, viewport={"width": 360, "height": 700})
-        for path in ("/", "/snapshots", "/crawl", "/import", "/export", "/access", "/search/help"):
-            await page.goto(str(client.make_url(path)))
-
-            assert await page.evaluate("document.documentElement.lang") == tag
-            assert await page.evaluate("document.documentElement.scrollWidth") <= 360, path

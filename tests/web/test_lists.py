@@ -5,7 +5,6 @@ import re
 import pytest
 
 from archiver.urls.parse import hash_url
-from tests.browser import chromium
 
 
 @pytest.fixture
@@ -44,15 +43,6 @@ async def test_a_list_of_very_many_says_how_many_it_has(client, foxes, bears, mo
         assert re.findall(r"count quiet\">\s*([^<,]*)", page) == ["2 entries"]
     narrowed = await client.get("/snapshots", params={"q": 'list:"Recipes"', "status": "saved"})
     assert re.search(r'count quiet">\s*More than 1 ', await narrowed.text())
-
-
-async def test_a_search_that_is_kept_again_takes_the_place_of_the_one_of_its_name(client):
-    for query in ("fox", "bear"):
-        await send(client, "/lists", ("do", "make"), ("path", "Beasts"), ("query", query))
-
-    assert await lists(client) == [("Beasts", None, "bear")]
-    page = await (await client.get("/snapshots?q=owl")).text()
-    assert '<option value="Beasts">' in page
 
 
 async def test_a_list_is_made_filled_and_put_in_order_by_forms(client, foxes, bears):
@@ -161,22 +151,6 @@ async def test_what_a_half_typed_word_finds_is_what_is_kept_exported_and_followe
     assert {*links} == {"q=foxe%2A"}
     feed = await (await client.get("/feed.json?q=foxe%2A")).json()
     assert [foxes in each["url"] for each in feed["items"]] == [True]
-
-
-async def test_the_side_bar_stands_beside_on_wide_screens_and_opens_without_scripts(client, foxes):
-    await client.patch(f"/api/v1/entries/{foxes}", json={"folders": ["Reading"]})
-    async with chromium() as browser:
-        page = await browser.new_page(
-            java_script_enabled=False, viewport={"width": 1440, "height": 900}
-        )
-        await page.goto(str(client.make_url("/")))
-        link = page.get_by_role("navigation", name="Lists").get_by_role("link", name="Reading")
-        assert await link.is_visible()
-        await page.set_viewport_size({"width": 360, "height": 700})
-        assert not await link.is_visible()
-        await page.get_by_role("button", name="Lists").press("Enter")
-        await link.click()
-        await page.get_by_role("heading", name="Reading").wait_for()
 
 
 async def test_an_outer_list_leads_to_what_is_counted_and_each_view_to_the_other(client, foxes):

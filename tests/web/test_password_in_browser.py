@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import Page
 
 from archiver.app import open_app
 from archiver.config import Settings
@@ -116,38 +116,12 @@ async def test_a_link_below_the_banner_is_followed_there(base, site, page):
     assert await page.locator("[data-url]").inner_text() == f"{site}/lost"
 
 
-async def test_without_scripts_a_link_leads_out_of_the_banner_where_a_person_goes_on(
-    base, site, page
-):
-    entry = await signed_in_with_a_page(page, base, site)
-    page = await (await still(page)).new_page()
-    await page.goto(f"{base}/{entry['hash_url']}/{entry['latest']}/", wait_until="networkidle")
-
-    await page.frames[1].locator("#next").click()
-    onward = page.frames[1].locator("a", has_text="Open it")
-    await onward.wait_for()
-    assert await page.frames[1].locator("code").inner_text() == f"{site}/inner"
-    await onward.click()
-    await page.locator("p", has_text="inner").wait_for()
-
-    assert page.url.startswith(f"{base}/web/2")
-    assert page.url.endswith(f"/{site}/inner")
-
-
 async def signed_in_with_a_page(page: Page, base: str, site: str) -> dict:
     await page.goto(f"{base}/login")
     await page.fill("input[type=password]", "a pass phrase")
     await page.keyboard.press("Enter")
     await page.wait_for_url(f"{base}/")
     return await save(page, base, f"{site}/page")
-
-
-async def still(page: Page) -> BrowserContext:
-    """The same person in a browser that runs no scripts."""
-    known = await page.context.storage_state()
-    browser = page.context.browser
-    assert browser is not None
-    return await browser.new_context(java_script_enabled=False, storage_state=known)
 
 
 async def save(page: Page, base: str, url: str) -> dict:

@@ -64,7 +64,6 @@ SILENCE = b"RIFF" + struct.pack(
     SECONDS * RATE,
 ) + b"\x80" * (SECONDS * RATE)  # fmt: skip
 LOOKS = "el => getComputedStyle(el).backgroundColor"
-IS_READY = "player => !player.seeking && player.readyState >= 2"
 """Asked for again and again: where no script may run, no event is heard either."""
 FILES = {
     "http://a.example/long.wav": ("audio/wav", SILENCE),
@@ -206,30 +205,6 @@ async def test_it_does_nothing_outside_a_frame_and_when_clicked_either(client, b
     assert [url.removeprefix(base) for url in asked] == [f"/web/{TIME}id_/http://a.example/i.svg"]
 
 
-async def test_a_page_full_of_scripts_is_shown_without_a_word_on_the_console(client, browser_page):
-    said = []
-    await sign_in(client, browser_page)
-    browser_page.on("console", lambda message: said.append((message.text, message.location)))
-    browser_page.on("pageerror", lambda error: said.append(str(error)))
-
-    page = f"http://127.0.0.1:{client.port}/web/{TIME}/http://a.example/busy"
-    await browser_page.goto(page, wait_until="networkidle")
-    await browser_page.locator("#handled").click()
-    await browser_page.locator("#script").click()
-
-    frames = browser_page.frames
-    assert {each.url.rpartition("/")[2] for each in frames[1:]} == {
-        "about:srcdoc",
-        "busy.svg",
-        "busy.xhtml",
-    }
-    assert "ran" not in [await each.title() for each in frames]
-    assert await browser_page.locator("#without").is_visible()
-    assert await browser_page.locator("#instead").is_visible()
-    assert await browser_page.locator("body").evaluate(LOOKS) == "rgb(7, 8, 9)"
-    assert said == []
-
-
 async def test_another_site_can_not_frame_a_memento_and_frames_within_frames_are_shown(
     client, browser_page
 ):
@@ -248,24 +223,3 @@ async def test_another_site_can_not_frame_a_memento_and_frames_within_frames_are
 
     assert not any("inner</p>" in each for each in stolen)
     assert any("<p>inner" in each for each in shown)
-
-
-async def test_a_person_can_go_to_the_middle_of_a_long_recording(client, browser_page):
-    answers = []
-    base = f"http://127.0.0.1:{client.port}"
-    await sign_in(client, browser_page)
-    # Playwright asks how many arguments it takes; a method of a list does not say.
-    browser_page.on("response", lambda response: answers.append(response))  # noqa: PLW0108
-    await browser_page.goto(f"{base}/web/{TIME}id_/http://a.example/player")
-
-    player = browser_page.locator("#player")
-    for moment in (None, SECONDS - 10):
-        if moment:
-            await player.evaluate("(player, to) => { player.currentTime = to }", moment)
-        while not await player.evaluate(IS_READY):
-            pass
-
-    media = [each for each in answers if each.url.endswith("long.wav")]
-    assert await player.evaluate("player => player.currentTime") == SECONDS - 10
-    assert {each.status for each in media} == {206}
-    assert any(each.headers["content-range"].startswith("bytes 2") for each in media)
