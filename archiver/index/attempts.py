@@ -3,25 +3,22 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import exists, insert, select
+from sqlalchemy import bindparam, exists, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import failures
-from archiver.index.bulk import among, execute_rows, given, insert_rows, over
+from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.schema import attempt
 from archiver.model.failure import Failure
 from archiver.model.job import Attempt
 
 _COLUMNS = ("entry_id", "at", "failure")
 _KNOWN = attempt.alias("known")
-_FRESH = given("fresh", *(attempt.c[name] for name in _COLUMNS))
-_INSERT_ONCE = over(
-    _FRESH,
-    insert(attempt).from_select(
-        _COLUMNS,
-        select(*_FRESH.c)
-        .where(~exists().where(*(_KNOWN.c[name] == _FRESH.c[name] for name in _COLUMNS)))
-        .distinct(),
+_NEW = {name: bindparam(f"new_{name}", type_=attempt.c[name].type) for name in _COLUMNS}
+_INSERT_ONCE = insert(attempt).from_select(
+    _COLUMNS,
+    select(*_NEW.values()).where(
+        ~exists().where(*(_KNOWN.c[name] == new for name, new in _NEW.items()))
     ),
 )
 
@@ -38,7 +35,7 @@ async def insert_all(
     """
     rows = [(entry_id, int(at.timestamp()), failures.dump(why)) for entry_id, at, why in failed]
     if once:
-        await execute_rows(conn, _INSERT_ONCE, rows)
+        await execute_rows(conn, _INSERT_ONCE, [each.key for each in _NEW.values()], rows)
     else:
         await insert_rows(conn, attempt, _COLUMNS, rows)
 

@@ -1,30 +1,44 @@
-"""Many rows at once.
-
-A statement that is run for row after row hands Python's lock over at each of them, and a thread
-that computes meanwhile keeps it for milliseconds. So rows go in as parts of one statement.
-"""
+"""Statements over many rows, and lists of values as one parameter."""
 
 from collections.abc import Iterable, Sequence
+from enum import Enum, auto
+from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Select, Table, bindparam
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Executable,
+    Insert,
+    Select,
+    Table,
+    UniqueConstraint,
+    bindparam,
+)
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.dialect import dialect_of, listed_values
-from archiver.index.dialect.rows import Clash, OverRows, given, insertion, over
-
-__all__ = ["Clash", "OverRows", "given", "over"]
+from archiver.index.dialect import listed_values
 
 THESE: Select[int] = listed_values.numbers(bindparam("these"))
-"""``among`` of a statement that is made once: the numbers are its parameter ``these``.
-
-To make a statement takes longer than to run it, where it is of the rows of one page.
-"""
+"""``among`` in a statement that is built once: the numbers are its parameter ``these``."""
 
 
-def is_one_of_these(column: ColumnElement[int]) -> ColumnElement[bool]:
-    """``column.in_(THESE)``, in the word of an engine that finds rows of a small table so, too."""
-    return listed_values.is_among(column, bindparam("these"))
+class Clash(Enum):
+    """What happens to a new row whose key exists."""
+
+    FAILS = auto()
+    """The statement fails."""
+    STAYS = auto()
+    """The existing row is kept."""
+    GOES = auto()
+    """The new row replaces it."""
+    ADDS = auto()
+    """The new row's numbers are added to the existing ones."""
+    RISES = auto()
+    """The greater of both numbers is kept; further columns are of new rows only."""
+    SINKS = auto()
+    """The lesser of both numbers is kept; further columns are of new rows only."""
 
 
 async def insert_rows(
@@ -34,36 +48,70 @@ async def insert_rows(
     rows: Sequence[tuple[Any, ...]],
     taken: Clash = Clash.FAILS,
 ) -> None:
-    """Insert rows of plain values, in the order of ``columns``."""
-    await execute_rows(conn, insertion(table, tuple(columns), taken), rows)
+    """Insert rows whose values are in the order of ``columns``."""
+    statement = _insertion(table, tuple(columns), taken, conn.dialect.name)
+    await execute_rows(conn, statement, columns, rows)
 
 
 async def execute_rows(
-    conn: AsyncConnection, statement: OverRows, rows: Sequence[tuple[Any, ...]]
+    conn: AsyncConnection,
+    statement: Executable,
+    names: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
 ) -> None:
-    """Run a statement over rows."""
-    for batch in dialect_of(conn).batches(statement, rows):
-        await conn.exec_driver_sql(*batch)
+    """Run a statement for each row; ``names`` are the parameters that a row's values are."""
+    if rows:
+        await conn.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
 
 
-async def scalars_of(
-    conn: AsyncConnection, query: OverRows, rows: Sequence[tuple[Any, ...]]
-) -> list[Any]:
-    """The values that a query gives over rows, one after the other; no NULL."""
-    found: list[Any] = []
-    for batch in dialect_of(conn).batches(query, rows):
-        answer = await conn.exec_driver_sql(*batch)
-        found += [value for row in answer for value in row if value is not None]
-    return found
+@cache
+def _insertion(table: Table, columns: tuple[str, ...], taken: Clash, dialect: str) -> Insert:
+    module: Any = postgresql if dialect == "postgresql" else sqlite
+    insert: postgresql.Insert = module.insert(table).inline()  # both have the same methods
+    if taken is Clash.FAILS:
+        return insert
+    if taken is Clash.STAYS:
+        return insert.on_conflict_do_nothing()
+    key = _key(table, columns)
+    others = [name for name in columns if name not in key]
+    first, new = others[0], insert.excluded
+    changed: dict[str, Any]
+    where: ColumnElement[bool] | None
+    if taken is Clash.GOES:
+        changed, where = {name: new[name] for name in others}, None
+    elif taken is Clash.ADDS:
+        changed, where = {name: table.c[name] + new[name] for name in others}, None
+    else:
+        is_further = new[first] > table.c[first]
+        if taken is Clash.SINKS:
+            is_further = new[first] < table.c[first]
+        changed, where = {first: new[first]}, is_further
+    return insert.on_conflict_do_update(index_elements=key, set_=changed, where=where)
+
+
+def _key(table: Table, columns: Sequence[str]) -> list[str]:
+    """The columns that identify an existing row."""
+    keys = [[each.name for each in table.primary_key.columns]]
+    unique = [each for each in table.constraints if isinstance(each, UniqueConstraint)]
+    keys += [[each.name for each in one.columns] for one in unique]
+    for key in keys:
+        if key and set(key) <= set(columns):
+            return key
+    raise TypeError(f"{table.name} has no key among these columns")
+
+
+def is_one_of_these(column: ColumnElement[int]) -> ColumnElement[bool]:
+    """``column.in_(THESE)``, in the word of an engine that finds rows of a small table so, too."""
+    return listed_values.is_among(column, bindparam("these"))
 
 
 def among(values: Iterable[int]) -> Select[int]:
-    """Many numbers as one parameter, for ``column.in_()``: a mark for each costs time to write."""
+    """Many numbers as one parameter, for ``column.in_()``."""
     return listed_values.numbers(values)
 
 
 def among_texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
-    """The same of texts; of a statement that is made once, the parameter that has them."""
+    """The same of texts; of a statement that is built once, the parameter that has them."""
     return listed_values.texts(values)
 
 

@@ -1,22 +1,31 @@
 """Captures: where the record of each response lies, and which one a URL and a moment mean."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, bindparam, func, literal_column, select, update
+from sqlalchemy import (
+    CTE,
+    Column,
+    ColumnElement,
+    Row,
+    ScalarSelect,
+    bindparam,
+    column,
+    func,
+    literal_column,
+    select,
+    update,
+    values,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import segments
 from archiver.index.bulk import (
     THESE,
-    OverRows,
     among,
     among_keys,
     among_texts,
-    given,
     insert_rows,
-    over,
-    scalars_of,
 )
 from archiver.index.digests import from_blob, to_blob
 from archiver.index.numbering import next_number
@@ -68,23 +77,40 @@ _RECENT = CAPTURES.where(
     capture.c.url.in_(among_texts(bindparam("urls"))),
     capture.c.timestamp >= bindparam("since"),
 ).order_by(capture.c.timestamp, capture.c.id)
-_MOMENT = given("wanted", capture.c.surt, capture.c.url, capture.c.timestamp)
+_MOMENT = (capture.c.surt, capture.c.url, capture.c.timestamp)
+_MOST_KEYS = 5_000
+"""Keys of one statement: PostgreSQL and SQLite take some 32,700 parameters."""
+Lookup = Callable[[CTE], ScalarSelect[int]]
+"""Finds the row id of a capture for each row of keys."""
 
 
-def _closest(*same: ColumnElement[bool]) -> OverRows:
+def _exactly(wanted: CTE) -> ColumnElement[bool]:
+    return capture.c.url == wanted.c.url
+
+
+def _spelt_otherwise(_: CTE) -> ColumnElement[bool]:
+    return capture.c.redirect_to.is_(None)
+
+
+def _closest(same: Callable[[CTE], ColumnElement[bool]]) -> tuple[Lookup, Lookup]:
     """The last capture that is not after each moment, and the first that is."""
     own = capture.c
-    mine = select(own.id).where(own.surt == _MOMENT.c.surt, *same)
-    before = mine.where(own.timestamp <= _MOMENT.c.timestamp).order_by(
-        own.timestamp.desc(), own.id.desc()
-    )
-    after = mine.where(own.timestamp > _MOMENT.c.timestamp).order_by(own.timestamp, own.id.desc())
-    found = [each.limit(1).scalar_subquery() for each in (before, after)]
-    return over(_MOMENT, select(*found).select_from(_MOMENT))
+
+    def before(wanted: CTE) -> ScalarSelect[int]:
+        mine = select(own.id).where(own.surt == wanted.c.surt, same(wanted))
+        mine = mine.where(own.timestamp <= wanted.c.timestamp)
+        return mine.order_by(own.timestamp.desc(), own.id.desc()).limit(1).scalar_subquery()
+
+    def after(wanted: CTE) -> ScalarSelect[int]:
+        mine = select(own.id).where(own.surt == wanted.c.surt, same(wanted))
+        mine = mine.where(own.timestamp > wanted.c.timestamp)
+        return mine.order_by(own.timestamp, own.id.desc()).limit(1).scalar_subquery()
+
+    return before, after
 
 
-_NEAREST = _closest(capture.c.url == _MOMENT.c.url)
-_SPELT_OTHERWISE = _closest(capture.c.redirect_to.is_(None))
+_NEAREST = _closest(_exactly)
+_SPELT_OTHERWISE = _closest(_spelt_otherwise)
 
 
 async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
@@ -164,11 +190,11 @@ async def nearest_of(
 
 
 async def _around(
-    conn: AsyncConnection, query: OverRows, urls: Sequence[str], timestamp: Timestamp
+    conn: AsyncConnection, lookups: Sequence[Lookup], urls: Sequence[str], timestamp: Timestamp
 ) -> list[Capture]:
     """The captures next to a moment, the earlier before the later."""
     moment = int(timestamp)
-    found = await found_by(conn, query, [(surt(url), url, moment) for url in urls])
+    found = await found_by(conn, _MOMENT, lookups, [(surt(url), url, moment) for url in urls])
     return sorted(found, key=lambda each: each.timestamp)
 
 
@@ -194,10 +220,18 @@ async def recent_of(
 
 
 async def found_by(
-    conn: AsyncConnection, holder: OverRows, keys: Sequence[tuple[Any, ...]]
+    conn: AsyncConnection,
+    columns: Sequence[Column[Any]],
+    lookups: Sequence[Lookup],
+    keys: Sequence[tuple[Any, ...]],
 ) -> list[Capture]:
-    """The captures whose row ids a query finds for rows of keys."""
-    ids = await scalars_of(conn, holder, keys)
+    """The captures that lookups find for rows of keys, which are values of these columns."""
+    ids: list[int] = []
+    for start in range(0, len(keys), _MOST_KEYS):
+        keyed = values(*(column(each.name, each.type) for each in columns))
+        wanted = keyed.data(keys[start : start + _MOST_KEYS]).cte("wanted")
+        found = await conn.execute(select(*(each(wanted) for each in lookups)).select_from(wanted))
+        ids += [number for row in found for number in row if number is not None]
     if not ids:
         return []
     rows = await conn.execute(_THESE, {"these": ids})

@@ -6,18 +6,16 @@ from what is stored.
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.bulk import among, execute_rows, given, over
+from archiver.index.bulk import among, execute_rows
 from archiver.index.schema import entry
 
-_FRESH = given("fresh", entry.c.id, entry.c.latest, entry.c.changed)
-_SETTLED = over(
-    _FRESH,
+_SETTLE = (
     update(entry)
-    .values(changed=_FRESH.c.changed, comparison_owed=0, document_stale=1)
-    .where(entry.c.id == _FRESH.c.id, entry.c.latest == _FRESH.c.latest),
+    .values(changed=bindparam("hundredths"), comparison_owed=0, document_stale=1)
+    .where(entry.c.id == bindparam("entry_id"), entry.c.latest == bindparam("newest"))
 )
 
 
@@ -45,4 +43,4 @@ async def settle(conn: AsyncConnection, found: Sequence[tuple[int, int, int]]) -
     Its earlier articles are to be found from then on, too, so it gets another document. One that
     has a newer snapshot by now owes another comparison.
     """
-    await execute_rows(conn, _SETTLED, found)
+    await execute_rows(conn, _SETTLE, ("entry_id", "newest", "hundredths"), found)

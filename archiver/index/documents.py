@@ -7,16 +7,28 @@ what it does in one part is bounded by its size.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Row, case, delete, func, or_, select, text, update
+from sqlalchemy import (
+    Row,
+    bindparam,
+    case,
+    column,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    table,
+    text,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.bulk import THESE, OverRows, among, execute_rows, given, insert_rows, over
+from archiver.index.bulk import THESE, among, execute_rows, insert_rows
 from archiver.index.dialect import dialect_of
-from archiver.index.dialect.port import WordIndex, Words
+from archiver.index.dialect.port import Words
 from archiver.index.numbering import next_number
 from archiver.index.schema import counter, document, entry, search_part
 from archiver.index.search_tables import PART_SIZE, search_table
@@ -24,20 +36,20 @@ from archiver.model.findable import Findable
 
 OWED_BELOW = "documents owed below"
 _DESCRIBED = ("word_count", "language", "published", "kind")
-_DESCRIPTION = given("fresh", document.c.id, *(document.c[name] for name in _DESCRIBED))
-_DESCRIBE = over(
-    _DESCRIPTION,
+_DESCRIBE = (
     update(document)
-    .values({name: _DESCRIPTION.c[name] for name in _DESCRIBED})
-    .where(document.c.id == _DESCRIPTION.c.id),
+    .values({name: bindparam(f"new_{name}") for name in _DESCRIBED})
+    .where(document.c.id == bindparam("document_id"))
 )
-_MADE = given("fresh", entry.c.id, entry.c.revision)
-_IS_STALE = entry.c.revision != _MADE.c.revision
-_MARK = over(
-    _MADE,
+_DESCRIBE_PARAMETERS = ("document_id", *(f"new_{name}" for name in _DESCRIBED))
+_IS_STALE = entry.c.revision != bindparam("of_revision")
+_MARK = (
     update(entry)
     .values(document_stale=case((_IS_STALE, 1), else_=0))
-    .where(entry.c.id == _MADE.c.id, or_(entry.c.document_stale == 1, _IS_STALE)),
+    .where(
+        entry.c.id == bindparam("entry_id"),
+        or_(entry.c.document_stale == 1, _IS_STALE),
+    )
 )
 
 
@@ -174,7 +186,7 @@ async def repay(
     changed = delete(counter) if not below else update(counter).values(value=below)
     if (await conn.execute(changed.where(own, counter.c.value == before))).rowcount:
         rows = [(each.document_id, *_described(found_by)) for each, found_by in made]
-        await execute_rows(conn, _DESCRIBE, rows)
+        await execute_rows(conn, _DESCRIBE, _DESCRIBE_PARAMETERS, rows)
         words_of = dialect_of(conn).words.row
         await _index(conn, [(each.document_id, words_of(found_by)) for each, found_by in made])
 
@@ -219,19 +231,14 @@ async def _index(
     for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
         if part not in there:
             await ensure_part(conn, part)
-        await execute_rows(
-            conn,
-            _into(dialect_of(conn).words, part),
-            [(row_id, *words) for row_id, words in some],
-        )
-
-
-@lru_cache
-def _into(words: WordIndex, part: int) -> OverRows:
-    columns = ", ".join(each.name for each in words.columns)
-    # Names are the schema's own.
-    statement = text(f"INSERT INTO {search_table(part)} (rowid, {columns}) {{rows}}")
-    return OverRows(statement, (document.c.id, *words.columns))
+        own = dialect_of(conn).words.columns
+        columns = [
+            column("rowid", document.c.id.type),
+            *(column(each.name, each.type) for each in own),
+        ]
+        names = [each.name for each in columns]
+        statement = insert(table(search_table(part), *columns)).inline()
+        await execute_rows(conn, statement, names, [(row_id, *words) for row_id, words in some])
 
 
 async def ensure_part(conn: AsyncConnection, part: int) -> None:
@@ -245,7 +252,8 @@ async def ensure_part(conn: AsyncConnection, part: int) -> None:
 
 async def _mark(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
     """Note which entries' annotations are not those that their new documents were made of."""
-    await execute_rows(conn, _MARK, [(each.entry_id, each.found_by.revision) for each in made])
+    rows = [(each.entry_id, each.found_by.revision) for each in made]
+    await execute_rows(conn, _MARK, ("entry_id", "of_revision"), rows)
 
 
 def _described(found_by: Findable) -> tuple[int, str, int | None, str]:

@@ -3,22 +3,19 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import Table, update
+from sqlalchemy import bindparam, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import list_members, tags
-from archiver.index.bulk import OverRows, execute_rows, given, over
+from archiver.index.bulk import execute_rows
 from archiver.index.schema import entry, entry_tag, in_list
 
-_MOVED = given("moved", entry.c.id)
-
-
-def _to_its_place(table: Table) -> OverRows:
-    moved = update(table).values(added_at=entry.c.added_at)
-    return over(_MOVED, moved.where(entry.c.id == _MOVED.c.id, table.c.entry_id == _MOVED.c.id))
-
-
-_TO_THEIR_PLACES = (_to_its_place(entry_tag), _to_its_place(in_list))
+_MOVE = tuple(
+    update(table)
+    .values(added_at=entry.c.added_at)
+    .where(table.c.entry_id == entry.c.id, entry.c.id == bindparam("moved_id"))
+    for table in (entry_tag, in_list)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,5 +44,5 @@ async def take_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
 
 async def move(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
     """Bring entries whose ``added_at`` changed to their places among those of their labels."""
-    for statement in _TO_THEIR_PLACES:
-        await execute_rows(conn, statement, [(each,) for each in entry_ids])
+    for statement in _MOVE:
+        await execute_rows(conn, statement, ("moved_id",), [(each,) for each in entry_ids])

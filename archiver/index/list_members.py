@@ -7,7 +7,7 @@ list.
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import bindparam, delete, func, select, tuple_, update
+from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import lists
@@ -16,9 +16,7 @@ from archiver.index.bulk import (
     Clash,
     among,
     execute_rows,
-    given,
     insert_rows,
-    over,
 )
 from archiver.index.schema import entry_list, in_list
 
@@ -27,10 +25,8 @@ STEP = 1 << 20
 MIDDLE = 1 << 40
 """The first place, far from 0, which is none."""
 _Rows = set[tuple[int, int]]
-_PAIRS = given("pairs", in_list.c.entry_id, in_list.c.list_id)
-_OUT = over(
-    _PAIRS,
-    delete(in_list).where(tuple_(in_list.c.entry_id, in_list.c.list_id).in_(select(*_PAIRS.c))),
+_TAKE_OUT = delete(in_list).where(
+    in_list.c.entry_id == bindparam("of_entry"), in_list.c.list_id == bindparam("of_list")
 )
 
 
@@ -159,7 +155,7 @@ async def _last_places(conn: AsyncConnection, list_ids: Collection[int]) -> dict
 
 async def _take_out(conn: AsyncConnection, rows: _Rows) -> None:
     if rows:
-        await execute_rows(conn, _OUT, sorted(rows))
+        await execute_rows(conn, _TAKE_OUT, ("of_entry", "of_list"), sorted(rows))
         await _count(conn, {each: -n for each, n in Counter(one for _, one in rows).items()})
 
 

@@ -17,9 +17,7 @@ from archiver.index.bulk import (
     among,
     among_texts,
     execute_rows,
-    given,
     insert_rows,
-    over,
 )
 from archiver.index.schema import counter, entry_list, imports
 from archiver.model.entry_list import (
@@ -37,12 +35,10 @@ from archiver.warc.lists_record import write_arrangement
 _REVISION = "lists"
 _ARRANGED = "lists arranged"
 _COLUMNS = ("path", "folded", "position", "query")
-_WANTED = given("wanted", *(entry_list.c[name] for name in _COLUMNS))
-_ARRANGE = over(
-    _WANTED,
+_ARRANGE = (
     update(entry_list)
-    .where(entry_list.c.path == _WANTED.c.path)
-    .values(position=_WANTED.c.position, query=_WANTED.c.query),
+    .where(entry_list.c.path == bindparam("of_path"))
+    .values(position=bindparam("new_position"), query=bindparam("new_query"))
 )
 
 
@@ -59,7 +55,8 @@ async def all_of_them(conn: AsyncConnection) -> list[EntryList]:
 async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     """Let there be these lists in this order, and behind them others that have entries."""
     rows = [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)]
-    await execute_rows(conn, _ARRANGE, rows)
+    moved = [(path, position, query) for path, _, position, query in rows]
+    await execute_rows(conn, _ARRANGE, ("of_path", "new_position", "new_query"), moved)
     await insert_rows(conn, entry_list, _COLUMNS, rows, Clash.STAYS)
     others = entry_list.c.path.not_in(among_texts(each.path for each in lists))
     await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))

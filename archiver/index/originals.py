@@ -2,42 +2,39 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import CTE, ScalarSelect, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import captures
-from archiver.index.bulk import (
-    given,
-    over,
-)
 from archiver.index.digests import to_blob
 from archiver.index.schema import capture
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.urls.surt import surt
 
-_PAYLOAD = given("wanted", capture.c.payload_digest)
-_HOLDER = over(
-    _PAYLOAD,
-    select(
+_PAYLOAD = (capture.c.payload_digest,)
+_PAIR = (capture.c.surt, capture.c.url, capture.c.payload_digest)
+
+
+def _holder(wanted: CTE) -> ScalarSelect[int]:
+    """The first response record of each wanted payload."""
+    return (
         select(capture.c.id)
-        .where(capture.c.payload_digest == _PAYLOAD.c.payload_digest, capture.c.is_revisit == 0)
+        .where(capture.c.payload_digest == wanted.c.payload_digest, capture.c.is_revisit == 0)
         .order_by(capture.c.is_chunked, capture.c.id)
         .limit(1)
         .scalar_subquery()
-    ).select_from(_PAYLOAD),
-)
-_PAIR = given("wanted", capture.c.surt, capture.c.url, capture.c.payload_digest)
-# Many URLs may hold one payload, and their rows are not to be walked for each: said with "< 1",
-# this is a row of no index of payloads.
-_HOLDER_OF_URL = over(
-    _PAIR,
-    select(
+    )
+
+
+def _holder_of_url(wanted: CTE) -> ScalarSelect[int]:
+    """A response record of each wanted URL and payload."""
+    # Many URLs may have one payload. With "< 1" the index of payloads does not apply.
+    return (
         select(capture.c.id)
-        .where(*(capture.c[each.name] == each for each in _PAIR.c), capture.c.is_revisit < 1)
+        .where(*(capture.c[each.name] == each for each in wanted.c), capture.c.is_revisit < 1)
         .limit(1)
         .scalar_subquery()
-    ).select_from(_PAIR),
-)
+    )
 
 
 async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
@@ -52,7 +49,9 @@ async def originals(
 
     One without chunk framing goes before one with.
     """
-    found = await captures.found_by(conn, _HOLDER, [(to_blob(each),) for each in digests])
+    found = await captures.found_by(
+        conn, _PAYLOAD, [_holder], [(to_blob(each),) for each in digests]
+    )
     return {each.payload_digest: each for each in found}
 
 
@@ -61,5 +60,5 @@ async def originals_of_urls(
 ) -> dict[tuple[str, PayloadDigest], Capture]:
     """For each URL and digest, a response record of that URL that holds that payload."""
     keys = [(surt(url), url, to_blob(digest)) for url, digest in wanted]
-    found = await captures.found_by(conn, _HOLDER_OF_URL, keys)
+    found = await captures.found_by(conn, _PAIR, [_holder_of_url], keys)
     return {(each.url, each.payload_digest): each for each in found}

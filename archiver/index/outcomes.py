@@ -8,46 +8,41 @@ from sqlalchemy import bindparam, null, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import changes, counters, failures, queue
-from archiver.index.bulk import execute_rows, given, is_one_of_these, over
+from archiver.index.bulk import execute_rows, is_one_of_these
 from archiver.index.schema import imports, job
 from archiver.index.turns import to_ms
 from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import Lease, State
 
-_END = given("ended", job.c.id, job.c.state, job.c.timestamp, job.c.failure, job.c.changed_at_ms)
-_ENDED = over(
-    _END,
+_END = (
     update(job)
     .values(
-        state=_END.c.state,
-        timestamp=_END.c.timestamp,
-        failure=_END.c.failure,
-        changed_at_ms=_END.c.changed_at_ms,
+        state=bindparam("new_state"),
+        timestamp=bindparam("new_timestamp"),
+        failure=bindparam("new_failure"),
+        changed_at_ms=bindparam("stamp"),
         attempts=job.c.attempts + 1,
         owner=null(),
     )
-    .where(job.c.id == _END.c.id),
+    .where(job.c.id == bindparam("job_id"))
 )
-
-_LATER = given(
-    "later", job.c.id, job.c.failure, job.c.not_before_ms, job.c.priority, job.c.changed_at_ms
-)
-_PUT_OFF = over(
-    _LATER,
+_END_PARAMETERS = ("job_id", "new_state", "new_timestamp", "new_failure", "stamp")
+_POSTPONE = (
     update(job)
     .values(
         state=State.QUEUED,
-        failure=_LATER.c.failure,
-        not_before_ms=_LATER.c.not_before_ms,
-        priority=_LATER.c.priority,
-        changed_at_ms=_LATER.c.changed_at_ms,
+        failure=bindparam("new_failure"),
+        not_before_ms=bindparam("at_ms"),
+        priority=bindparam("new_priority"),
+        changed_at_ms=bindparam("stamp"),
         attempts=job.c.attempts + 1,
         interrupted=0,
         owner=null(),
     )
-    .where(job.c.id == _LATER.c.id),
+    .where(job.c.id == bindparam("job_id"))
 )
+_POSTPONE_PARAMETERS = ("job_id", "new_failure", "at_ms", "new_priority", "stamp")
 _THESE = select(job.c.id, job.c.state, job.c.owner).where(is_one_of_these(job.c.id))
 """In whatever state: a server might look through all that are in one."""
 
@@ -101,7 +96,8 @@ async def end_jobs(
     held = len(known.held & {lease.job_id for lease, _, _ in ends})
     await execute_rows(
         conn,
-        _ENDED,
+        _END,
+        _END_PARAMETERS,
         [
             (
                 lease.job_id,
@@ -138,7 +134,8 @@ async def postpone_jobs(
     held = len(known.held & {lease.job_id for lease, _, _ in later})
     await execute_rows(
         conn,
-        _PUT_OFF,
+        _POSTPONE,
+        _POSTPONE_PARAMETERS,
         [
             (lease.job_id, failures.dump(failure), to_ms(at), lease.priority, known.stamp)
             for lease, failure, at in later

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, or_, select, update
+from sqlalchemy import Row, and_, bindparam, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import changes, counters, failures, turns
@@ -17,9 +17,7 @@ from archiver.index.bulk import (
     among,
     among_texts,
     execute_rows,
-    given,
     insert_rows,
-    over,
 )
 from archiver.index.dialect import dialect_of
 from archiver.index.dialect.functions import Greatest
@@ -50,12 +48,10 @@ _NEW_JOB = (
     "changed_at_ms",
 )
 
-_LEASED = given("taken", job.c.id, job.c.owner, job.c.changed_at_ms)
-_TAKEN = over(
-    _LEASED,
+_TAKE = (
     update(job)
-    .values(state=State.FETCHING, owner=_LEASED.c.owner, changed_at_ms=_LEASED.c.changed_at_ms)
-    .where(job.c.id == _LEASED.c.id),
+    .values(state=State.FETCHING, owner=bindparam("by"), changed_at_ms=bindparam("stamp"))
+    .where(job.c.id == bindparam("job_id"))
 )
 
 
@@ -324,7 +320,8 @@ async def _take(
     if not found:
         return []
     taken = sorted(found, key=lambda row: row.id)
-    await execute_rows(conn, _TAKEN, [(row.id, owner, stamp) for row in taken])
+    rows = [(row.id, owner, stamp) for row in taken]
+    await execute_rows(conn, _TAKE, ("job_id", "by", "stamp"), rows)
     await counters.change(conn, {counters.QUEUED: -len(taken), counters.FETCHING: len(taken)})
     return [_lease(row, owner) for row in taken]
 

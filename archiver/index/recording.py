@@ -229,6 +229,7 @@ async def _bring_articles(
     await execute_rows(
         conn,
         statements.READ,
+        statements.READ_PARAMETERS,
         [
             (row_id, *_page_fields(each.metadata), each.extractor, *_places(each, known))
             for each, row_id in brought
@@ -253,6 +254,7 @@ async def _bring_articles(
     await execute_rows(
         conn,
         statements.NAMED,
+        statements.NAMED_PARAMETERS,
         [(each.entry_id, each.metadata.title, newest.get(each.entry_id)) for each, _ in shown],
     )
     await comparisons.owe(conn, {each.entry_id for each, _ in brought})
@@ -326,11 +328,13 @@ async def _update_entries(
     await execute_rows(
         conn,
         statements.OLDER,
+        statements.OLDER_PARAMETERS,
         [(key, more[key], int(newest[key].timestamp)) for key in sorted(older)],
     )
     await execute_rows(
         conn,
         statements.SAVED,
+        statements.SAVED_PARAMETERS,
         [
             (
                 each.entry_id,

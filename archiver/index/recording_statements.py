@@ -1,53 +1,48 @@
-"""Statements that bring many rows up to date at once."""
+"""Updates of entries and snapshots that recorded visits cause; each runs once for each row."""
 
-from sqlalchemy import Column, Integer, case, exists, func, update
+from sqlalchemy import bindparam, case, exists, func, update
 
-from archiver.index.bulk import given, over
 from archiver.index.schema import attempt, entry, snapshot
+from archiver.index.table_registry import Number
 from archiver.model.job import State
 
-_NOW = given(
-    "fresh",
-    entry.c.id,
-    Column("more", Integer),
-    entry.c.page_title,
-    entry.c.latest,
-    entry.c.status,
-    entry.c.media_type,
-    entry.c.document_id,
-    entry.c.sort_at,
-    entry.c.rendering,
-    entry.c.score,
-)
-_FAILED_SINCE = exists().where(attempt.c.entry_id == _NOW.c.id, attempt.c.at > _NOW.c.sort_at)
-SAVED = over(
-    _NOW,
+_IS_THIS = entry.c.id == bindparam("entry_id")
+_NEWEST = bindparam("newest", type_=Number)
+_SORT_AT = bindparam("new_sort_at", type_=Number)
+_MORE = entry.c.snapshot_count + bindparam("more", type_=Number)
+_DOCUMENT = func.coalesce(bindparam("new_document", type_=Number), entry.c.document_id)
+_FAILED_SINCE = exists().where(attempt.c.entry_id == entry.c.id, attempt.c.at > _SORT_AT)
+
+SAVED = (
     update(entry)
     .values(
-        page_title=_NOW.c.page_title,
-        latest=_NOW.c.latest,
-        status=_NOW.c.status,
-        snapshot_count=entry.c.snapshot_count + _NOW.c.more,
-        media_type=_NOW.c.media_type,
+        page_title=bindparam("new_title"),
+        latest=_NEWEST,
+        status=bindparam("new_status"),
+        snapshot_count=_MORE,
+        media_type=bindparam("new_media_type"),
         state=State.SAVED,
-        rendering=_NOW.c.rendering,
-        score=_NOW.c.score,
+        rendering=bindparam("new_rendering"),
+        score=bindparam("new_score"),
         failure=case((_FAILED_SINCE, entry.c.failure)),
-        sort_at=_NOW.c.sort_at,
-        document_id=func.coalesce(_NOW.c.document_id, entry.c.document_id),
+        sort_at=_SORT_AT,
+        document_id=_DOCUMENT,
     )
-    .where(entry.c.id == _NOW.c.id, _NOW.c.latest >= func.coalesce(entry.c.latest, 0)),
+    .where(_IS_THIS, func.coalesce(entry.c.latest, 0) <= _NEWEST)
 )
-"""An entry with its newest snapshot."""
+"""Update an entry to its newest snapshot."""
+SAVED_PARAMETERS = (
+    *("entry_id", "more", "new_title", "newest", "new_status", "new_media_type"),
+    *("new_document", "new_sort_at", "new_rendering", "new_score"),
+)
 
-_BEFORE = given("fresh", entry.c.id, Column("more", Integer), entry.c.latest)
-OLDER = over(
-    _BEFORE,
+OLDER = (
     update(entry)
-    .values(snapshot_count=entry.c.snapshot_count + _BEFORE.c.more, state=State.SAVED)
-    .where(entry.c.id == _BEFORE.c.id, _BEFORE.c.latest < entry.c.latest),
+    .values(snapshot_count=_MORE, state=State.SAVED)
+    .where(_IS_THIS, entry.c.latest > _NEWEST)
 )
-"""An entry that gets an older snapshot."""
+"""Count a snapshot of an entry that is older than its newest."""
+OLDER_PARAMETERS = ("entry_id", "more", "newest")
 
 _SAID = (
     *("title", "byline", "site", "excerpt", "language", "published", "canonical"),
@@ -55,23 +50,16 @@ _SAID = (
     *("article_segment_id", "article_offset", "article_length"),
     *("metadata_segment_id", "metadata_offset", "metadata_length"),
 )
-_READ = given("fresh", snapshot.c.id, *(snapshot.c[name] for name in _SAID))
-READ = over(
-    _READ,
+READ = (
     update(snapshot)
-    .values({name: _READ.c[name] for name in _SAID})
-    .where(snapshot.c.id == _READ.c.id),
+    .values({name: bindparam(f"new_{name}") for name in _SAID})
+    .where(snapshot.c.id == bindparam("snapshot_id"))
 )
-"""A snapshot whose article was read since."""
+"""Update a snapshot whose article was extracted again."""
+READ_PARAMETERS = ("snapshot_id", *(f"new_{name}" for name in _SAID))
 
-_NAME = given("fresh", entry.c.id, entry.c.page_title, entry.c.document_id)
-NAMED = over(
-    _NAME,
-    update(entry)
-    .values(
-        page_title=_NAME.c.page_title,
-        document_id=func.coalesce(_NAME.c.document_id, entry.c.document_id),
-    )
-    .where(entry.c.id == _NAME.c.id),
+NAMED = (
+    update(entry).values(page_title=bindparam("new_title"), document_id=_DOCUMENT).where(_IS_THIS)
 )
-"""An entry by the words of that."""
+"""Update an entry to the title and the document of that article."""
+NAMED_PARAMETERS = ("entry_id", "new_title", "new_document")

@@ -3,26 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import literal_column, select, update
+from sqlalchemy import bindparam, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.bulk import execute_rows, given, over
+from archiver.index.bulk import execute_rows
 from archiver.index.schema import entry, segment, snapshot
 from archiver.model.capture import Location
 
-_FRESH = given("fresh", snapshot.c.id, snapshot.c.score)
-_SNAPSHOTS = over(
-    _FRESH, update(snapshot).values(score=_FRESH.c.score).where(snapshot.c.id == _FRESH.c.id)
-)
-_ENTRIES = over(
-    _FRESH,
+_PARAMETERS = ("snapshot_id", "new_score")
+_IS_THIS = snapshot.c.id == bindparam("snapshot_id")
+_SNAPSHOTS = update(snapshot).values(score=bindparam("new_score")).where(_IS_THIS)
+_ENTRIES = (
     update(entry)
-    .values(score=_FRESH.c.score)
-    .where(
-        snapshot.c.id == _FRESH.c.id,
-        entry.c.id == snapshot.c.entry_id,
-        entry.c.latest == snapshot.c.timestamp,
-    ),
+    .values(score=bindparam("new_score"))
+    .where(_IS_THIS, entry.c.id == snapshot.c.entry_id, entry.c.latest == snapshot.c.timestamp)
 )
 
 
@@ -43,8 +37,8 @@ async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:
 
 async def settle(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> None:
     """Note the scores of snapshots: (row id, hundredths); an entry has that of its newest."""
-    await execute_rows(conn, _SNAPSHOTS, found)
-    await execute_rows(conn, _ENTRIES, found)
+    await execute_rows(conn, _SNAPSHOTS, _PARAMETERS, found)
+    await execute_rows(conn, _ENTRIES, _PARAMETERS, found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,11 @@ from sqlalchemy import (
     func,
     literal_column,
     select,
-    tuple_,
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.bulk import Clash, execute_rows, given, insert_rows, over
+from archiver.index.bulk import Clash, execute_rows, insert_rows
 from archiver.index.dialect import listed_values
 from archiver.index.dialect.functions import Greatest
 from archiver.index.dialect.port import Dialect
@@ -77,22 +76,17 @@ _MINE = (
     job.c.host == queue_host.c.host,
 )
 _SOONEST = select(func.min(job.c.not_before_ms)).where(*_MINE).scalar_subquery()
-_TURNED = given("taken", queue_host.c.priority, queue_host.c.host, queue_host.c.ready_at_ms)
-_THESE = (queue_host.c.priority == _TURNED.c.priority, queue_host.c.host == _TURNED.c.host)
-_TURN = over(
-    _TURNED,
+_IS_THIS = (
+    queue_host.c.priority == bindparam("of_priority"),
+    queue_host.c.host == bindparam("of_host"),
+)
+_READY_AT = bindparam("new_ready_at_ms", type_=queue_host.c.ready_at_ms.type)
+_TURN = (
     update(queue_host)
-    .where(*_THESE)
-    .values(ready_at_ms=Greatest(_TURNED.c.ready_at_ms, func.coalesce(_SOONEST, 0))),
+    .where(*_IS_THIS)
+    .values(ready_at_ms=Greatest(_READY_AT, func.coalesce(_SOONEST, 0)))
 )
-_LEFT = given("taken", queue_host.c.priority, queue_host.c.host)
-_FORGET = over(
-    _LEFT,
-    delete(queue_host).where(
-        tuple_(queue_host.c.priority, queue_host.c.host).in_(select(*_LEFT.c)),
-        ~exists().where(*_MINE),
-    ),
-)
+_FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_MINE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +165,10 @@ async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]
 async def turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
     """Send hosts to the end of the line, or out of it when nothing of theirs is queued."""
     some = sorted(hosts)
-    await execute_rows(conn, _FORGET, some)
-    await execute_rows(conn, _TURN, [(*each, to_ms(now)) for each in some])
+    names = ("of_priority", "of_host")
+    await execute_rows(conn, _FORGET, names, some)
+    rows = [(*each, to_ms(now)) for each in some]
+    await execute_rows(conn, _TURN, (*names, "new_ready_at_ms"), rows)
 
 
 def to_ms(moment: datetime) -> int:

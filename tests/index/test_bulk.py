@@ -5,8 +5,10 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
 from archiver.index.bulk import insert_rows
-from archiver.index.dialect.sqlite import MOST_VALUES
 from archiver.index.schema import counter
+
+MANY = 40_000
+"""More rows than one statement has parameters."""
 
 
 async def count(db):
@@ -16,7 +18,7 @@ async def count(db):
 
 async def test_no_row_stays_where_one_of_many_fails(db):
     before = await count(db)
-    rows = [(f"row {n}", n) for n in range(2 * MOST_VALUES)]
+    rows = [(f"row {n}", n) for n in range(MANY)]
 
     with pytest.raises(IntegrityError):
         async with db.write() as conn:
@@ -29,7 +31,7 @@ async def test_many_rows_are_all_inserted(db):
     before = await count(db)
 
     async with db.write() as conn:
-        rows = [(f"row {n}", n) for n in range(2 * MOST_VALUES + 3)]
+        rows = [(f"row {n}", n) for n in range(MANY + 3)]
         await insert_rows(conn, counter, ("name", "value"), rows)
 
-    assert await count(db) == before + 2 * MOST_VALUES + 3
+    assert await count(db) == before + MANY + 3

@@ -1,11 +1,10 @@
 """What an engine must be able to do for the index: all that is not the same SQL in each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Join, Select, Subquery, Table
+from sqlalchemy import ColumnClause, Join, Select, Subquery, Table
 
-from archiver.index.dialect.rows import OverRows
 from archiver.model.findable import Findable
 
 Words = tuple[str | bytes, ...]
@@ -88,7 +87,7 @@ class WordIndex(Protocol):
         """Which words that begin so are the most frequent."""
 
     @property
-    def columns(self) -> tuple[ColumnElement[Any], ...]:
+    def columns(self) -> tuple[ColumnClause[Any], ...]:
         """What is kept of a document."""
 
     def ddl(self, part: int) -> tuple[str, ...]:
@@ -128,11 +127,6 @@ class Dialect(Protocol):
     @property
     def empties(self) -> str:
         """Takes all rows out of a temporary table, which is ``{}``."""
-
-    def batches(
-        self, statement: OverRows, rows: Sequence[tuple[Any, ...]]
-    ) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        """A statement over all rows, in as many pieces as that takes, with their parameters."""
 
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
         """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it.

@@ -5,44 +5,31 @@ where VALUES would leave the type of a column of NULLs to be guessed.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import (
-    Dialect,
-    Integer,
     Join,
-    LargeBinary,
     Select,
     Subquery,
     Table,
     true,
 )
-from sqlalchemy.dialects.postgresql import TSVECTOR
-from sqlalchemy.dialects.postgresql.asyncpg import dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.types import TypeEngine
 
 from archiver.index.dialect import functions, listed_values
-from archiver.index.dialect.keys import SHORTENED, Key
+from archiver.index.dialect.keys import SHORTENED
 from archiver.index.dialect.postgres_text import storable
 from archiver.index.dialect.postgres_words import PostgresWords
-from archiver.index.dialect.rows import MARK, OverRows
 
 NAME = "postgresql"
-_DIALECT: Dialect = dialect()  # type: ignore[no-untyped-call]  # SQLAlchemy's
-_ROWS = "SELECT * FROM unnest({})"
-MOST_ROWS = 5_000
-"""Of one statement."""
 MOST_OF_KEY = 2_000
 """Bytes; with its other columns, a row of a tree may have 2,704."""
 SHORTENED_TO = 1_900
 PARTED = "\x02"
 """In no key."""
-_Writer = Callable[[Iterable[Any]], list[Any]]
 
 
 class Postgres:
@@ -59,17 +46,6 @@ class Postgres:
     )
     """Without the limit, all documents there are may be read for those that are expected."""
 
-    def batches(
-        self, statement: OverRows, rows: Sequence[tuple[Any, ...]]
-    ) -> Iterator[tuple[str, tuple[Any, ...]]]:
-        """A statement over stretches of rows, as arrays."""
-        writers = [_array_of(each.type)[1] for each in statement.columns]
-        written = _written(statement)
-        for start in range(0, len(rows), MOST_ROWS):
-            some = _last_of_each(rows[start : start + MOST_ROWS], statement.key)
-            arrays = zip(writers, zip(*some, strict=True), strict=True)
-            yield written, tuple(write(values) for write, values in arrays)
-
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
         """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it."""
         found = first.correlate(groups).lateral("found")
@@ -85,42 +61,6 @@ def bounded(key: str | None) -> str | None:
         return key
     beginning = encoded[:SHORTENED_TO].decode("utf-8", "ignore")
     return f"{beginning}{PARTED}{hashlib.sha256(encoded).hexdigest()}"
-
-
-def _last_of_each(
-    rows: Sequence[tuple[Any, ...]], key: tuple[int, ...]
-) -> Sequence[tuple[Any, ...]]:
-    """The last of those rows that share a key: no statement may change a row twice."""
-    if not key:
-        return rows
-    return [*{tuple(row[place] for place in key): row for row in rows}.values()]
-
-
-@cache
-def _written(statement: OverRows) -> str:
-    kinds = (_array_of(each.type)[0] for each in statement.columns)
-    arrays = ", ".join(f"CAST(${n} AS {kind}[])" for n, kind in enumerate(kinds, 1))
-    compiled = statement.statement.compile(dialect=_DIALECT, compile_kwargs={"literal_binds": True})
-    return str(compiled).replace(MARK, _ROWS.format(arrays))
-
-
-def _array_of(kind: TypeEngine[Any]) -> tuple[str, _Writer]:
-    """The type of a column's values, and what makes a parameter of them."""
-    if isinstance(kind, Integer):
-        return "BIGINT", list
-    if isinstance(kind, LargeBinary):
-        return "BYTEA", list
-    if isinstance(kind, Key):
-        return "TEXT", _keys
-    return ("TSVECTOR", list) if isinstance(kind, TSVECTOR) else ("TEXT", _texts)
-
-
-def _texts(values: Iterable[str | None]) -> list[str | None]:
-    return [each if each is None else storable(each) for each in values]
-
-
-def _keys(values: Iterable[str | None]) -> list[str | None]:
-    return _texts(map(bounded, values))
 
 
 def _listed(values: Iterable[Any]) -> list[Any]:

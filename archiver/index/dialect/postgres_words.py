@@ -12,7 +12,7 @@ from itertools import pairwise, product
 from string import ascii_lowercase, digits
 from typing import Any
 
-from sqlalchemy import ColumnElement, column
+from sqlalchemy import ColumnClause, column
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -84,7 +84,7 @@ class PostgresWords:
   WHERE BEGINS GROUP BY one.lexeme ORDER BY count(*) DESC, one.lexeme
   LIMIT :most OFFSET :known""".replace("BEGINS", _BEGINS)
     """The newest documents of a part tell how many words of each begin so, and which they are."""
-    columns: tuple[ColumnElement[Any], ...] = (column("words", TSVECTOR),)
+    columns: tuple[ColumnClause[Any], ...] = (column("words", TSVECTOR),)
 
     def ddl(self, part: int) -> tuple[str, ...]:
         """How the table of a part is made."""

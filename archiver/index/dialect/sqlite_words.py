@@ -7,7 +7,7 @@ them, so that nothing is left to the tokenizer but to split at spaces.
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, column
+from sqlalchemy import ColumnClause, column
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 
@@ -59,7 +59,7 @@ class SqliteWords:
     WHERE term >= leaf.first AND term < leaf.beyond ORDER BY doc DESC LIMIT 1) AS term
   FROM leaf WHERE beyond > first ORDER BY pages DESC, first LIMIT :most OFFSET :known"""
     """Between two leaves that are there lie those of the last word of the first one."""
-    columns: tuple[ColumnElement[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
+    columns: tuple[ColumnClause[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
 
     def ddl(self, part: int) -> tuple[str, ...]:
         """How a full-text table is made, and the list of its words."""
