@@ -227,15 +227,16 @@ def _batch(pieces: Iterator[_Piece]) -> list[_Piece]:
 def _parsed(pieces: list[_Piece]) -> list[Tag]:
     """Parse each of these: all as one document, and apart if one of them affects another."""
     texts = [_with_text_escaped(_up_to_its_end(piece), piece.name) for piece in pieces]
-    soup = _soup("".join(f"<{_ITEM}>{text}</{_ITEM}>" for text in texts))
-    found = soup.body.find_all(_ITEM, recursive=False) if soup.body else []
-    elements = [
-        element
-        for item, piece in zip(found, pieces, strict=False)
-        if (element := _element(item, piece)) is not None
-    ]
-    if len(found) == len(elements) == len(pieces):
-        return elements
+    names = [_ITEM if piece.name == "dd" else piece.name for piece in pieces]
+    soup = _soup(
+        "".join(
+            f"<{name}>{text}</{name}>" if name == _ITEM else f"{text}</{name}>"
+            for name, text in zip(names, texts, strict=True)
+        )
+    )
+    found = [each for each in soup.body.contents if isinstance(each, Tag)] if soup.body else []
+    if [each.name for each in found] == names:
+        return found
     return [_parsed_alone(piece, text) for piece, text in zip(pieces, texts, strict=True)]
 
 
@@ -244,18 +245,11 @@ def _parsed_alone(piece: _Piece, text: str) -> Tag:
     tag, _, rest = text.partition(">")
     for repaired in (text, f'{tag}">{rest}', f"{tag}'>{rest}"):
         soup = _soup(f"<{_ITEM}>{repaired}")
-        element = _element(soup.body.find(_ITEM) if soup.body else None, piece)
-        if element is not None:
-            return element
-    return _soup(f"<{piece.name}>").find(piece.name) or Tag(name=piece.name)
-
-
-def _element(item: Tag | None, piece: _Piece) -> Tag | None:
-    """Return the element that an item begins with, if it is the one of its piece."""
-    first = item.contents[0] if item and item.contents else None
-    if not isinstance(first, Tag) or first.name != piece.name:
-        return None
-    return item if piece.name == "dd" else first
+        item = soup.find(_ITEM)
+        first = item.contents[0] if item and item.contents else None
+        if item and isinstance(first, Tag) and first.name == piece.name:
+            return item if piece.name == "dd" else first
+    return Tag(name=piece.name)
 
 
 def _soup(html: str) -> BeautifulSoup:
