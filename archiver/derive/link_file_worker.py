@@ -88,8 +88,6 @@ class _Reader:
         row: int,
     ) -> None:
         self.is_at_start = row == 0
-        self.broken = 0
-        """How many rows so far are places at which the file can't be read."""
         self._file = file
         self._bookmarks = bookmarks
         self._choices = choices
@@ -139,8 +137,7 @@ class _Reader:
     def _seed_or_rejected(self, bookmark: Bookmark) -> FileSeed | Rejected:
         given = bookmark.annotation
         if bookmark.problem:
-            self.broken += bookmark.is_broken
-            return self._rejected(given, bookmark.problem)
+            return self._rejected(given, bookmark.problem, is_broken=bookmark.is_broken)
         if not self._choices.takes(given):
             return self._rejected(given, NOT_CHOSEN, is_left_out=True)
         annotation = bounded(self._choices.applied(given, self._source))
@@ -149,11 +146,9 @@ class _Reader:
         except InvalidUrl as error:
             return self._rejected(annotation, str(error))
 
-    def _rejected(
-        self, annotation: Annotation, reason: str, *, is_left_out: bool = False
-    ) -> Rejected:
+    def _rejected(self, annotation: Annotation, reason: str, **kind: bool) -> Rejected:
         shown = well_formed(annotation.url_given[:MOST_SHOWN])
-        return Rejected(shown, well_formed(reason), self._row, is_left_out=is_left_out)
+        return Rejected(shown, well_formed(reason), self._row, **kind)
 
 
 def _first_batch(reader: _Reader, name: str) -> Batch:
@@ -163,7 +158,8 @@ def _first_batch(reader: _Reader, name: str) -> Batch:
         UnreadableFile: the file begins like one of its format, but nothing of it can be read.
     """
     batch = reader.next_batch()
-    if reader.is_at_start and 0 < reader.broken == batch.size and not batch.lists:
+    is_unreadable = bool(batch.rejected) and all(each.is_broken for each in batch.rejected)
+    if reader.is_at_start and is_unreadable and not (batch.seeds or batch.lists):
         raise UnreadableFile(
             "{name} holds no link that can be read. {problem}",
             name=name,

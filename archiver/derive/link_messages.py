@@ -75,7 +75,8 @@ def write_batch(batch: Batch) -> bytes:
     head = {
         "seeds": [_write_seed(each) for each in batch.seeds],
         "rejected": [
-            [each.given, each.reason, each.row, each.is_left_out] for each in batch.rejected
+            [each.given, each.reason, each.row, each.is_left_out, each.is_broken]
+            for each in batch.rejected
         ],
         "pages": [_write_page(each) for each in batch.pages],
         "lists": [[each.path, each.query] for each in batch.lists.found],

@@ -33,7 +33,7 @@ def _trees(document: dict[str, Any]) -> Iterator[Bookmark]:
 
 def _children(folder: dict[str, Any], path: tuple[str, ...], root: str) -> Iterator[Bookmark]:
     if len(path) > _DEEPEST:
-        yield unreadable(path[-1], FOLDER_NESTED)
+        yield broken(path[-1], FOLDER_NESTED)
         return
     children = folder.get("children")
     for node in children if isinstance(children, list) else ():

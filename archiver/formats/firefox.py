@@ -10,7 +10,7 @@ from archiver.formats.json_values import whole_json
 from archiver.formats.lz4_block import MOST_UNPACKED, unpack_lz4
 from archiver.formats.rows import Row, text_of
 from archiver.formats.sqlite_file import DatabaseDamagedError, has_columns, rows_of
-from archiver.model.bookmark import Bookmark, broken, unreadable
+from archiver.model.bookmark import Bookmark, broken
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
 from archiver.model.row_problems import DATABASE_ENDS, FOLDER_NESTED, problem_of
@@ -45,7 +45,7 @@ def _nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]
     if not isinstance(node, dict):
         return
     if len(folders) > _JSON_DEEPEST:
-        yield unreadable(text_of(node.get("title")), FOLDER_NESTED)
+        yield broken(text_of(node.get("title")), FOLDER_NESTED)
         return
     if node.get("uri"):
         yield _bookmark(node, folders, root)

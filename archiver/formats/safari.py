@@ -9,7 +9,7 @@ from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.rows import Row, text_of
 from archiver.formats.xml_events import is_xml
-from archiver.model.bookmark import Bookmark, broken, unreadable
+from archiver.model.bookmark import Bookmark, broken
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
 from archiver.model.row_problems import FOLDER_NESTED, NO_PROPERTY_LIST, problem_of
@@ -41,7 +41,7 @@ def _nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]
     if not isinstance(node, dict):
         return
     if len(folders) > _DEEPEST:
-        yield unreadable(text_of(node.get("Title")), FOLDER_NESTED)
+        yield broken(text_of(node.get("Title")), FOLDER_NESTED)
     elif isinstance(node.get("URLString"), str):
         yield _bookmark(node, folders, root)
     else:

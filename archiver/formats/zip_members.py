@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, BinaryIO
 
 from archiver.errors import UnreadableFile
-from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.bookmark import Bookmark, broken
 from archiver.model.message import marked
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ class Members:
     def left_out(self) -> Iterator[Bookmark]:
         """What was not read, or not to its end, because there is too much: a problem for each."""
         for name in self._room.refused:
-            yield unreadable(name, _UNPACKED_TOO_MUCH)
+            yield broken(name, _UNPACKED_TOO_MUCH)
         if self._first_left_out:
-            yield unreadable(self._first_left_out, _TOO_MANY)
+            yield broken(self._first_left_out, _TOO_MANY)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from archiver.formats.netscape import NETSCAPE, is_bookmark_file
 from archiver.formats.plain_text import PLAIN_TEXT
 from archiver.formats.tar_members import TarMembers
 from archiver.formats.zip_members import Members
-from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.bookmark import Bookmark, broken
 from archiver.model.message import marked
 
 FindImporter = Callable[[GivenFile], Importer | None]
@@ -39,7 +39,7 @@ def zip_of_lists(find: FindImporter) -> Importer:
             yield from importer.read(inner)
         packed = _archive(file)
         for name in sorted(packed.names if packed else ())[_MOST_MEMBERS:]:
-            yield unreadable(name, _LEFT_OUT)
+            yield broken(name, _LEFT_OUT)
 
     def fits(file: GivenFile) -> bool:
         return next(_lists(file, find), None) is not None

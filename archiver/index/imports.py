@@ -23,11 +23,16 @@ from archiver.model.importing import (
     is_archive_form,
 )
 from archiver.model.job import QueueCounts
+from archiver.model.message import marked
 from archiver.model.seed import Reception
 
 SAMPLES = 20
+INCOMPLETE = marked(
+    "Parts of the file could not be read, so links may be missing. The report lists these places. "
+    "Everything else was imported."
+)
 _COUNTED = (
-    *("added", "known", "merged", "rejected", "rejected_samples", "passed_over"),
+    *("added", "known", "merged", "rejected", "rejected_samples", "passed_over", "error"),
     "lists_left_out",
 )
 _UNCLAIMED = (imports.c.reading == 1, imports.c.path.is_not(None), imports.c.owner.is_(None))
@@ -160,6 +165,8 @@ async def advance(
     await conn.execute(
         update(imports).where(this).values({column: column + by for column, by in more.items()})
     )
+    if any(each.is_broken for each in rejected):
+        await conn.execute(update(imports).where(this).values(error=INCOMPLETE))
     if unusable:
         shown = select(imports.c.rejected_samples).where(this)
         samples = json.loads((await conn.execute(shown)).scalar_one())
@@ -202,12 +209,13 @@ async def begin_again(conn: AsyncConnection, import_id: int) -> int:
 
 
 async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> None:
-    """Note that there is no more of the file to read, or why no more could be read."""
-    await conn.execute(
-        update(imports)
-        .where(imports.c.id == import_id)
-        .values(reading=0, error=error, path=None, owner=None, receipt_owed=1)
-    )
+    """Note that reading has ended, and why if not at the end of the file.
+
+    An error that an earlier batch set stays.
+    """
+    ended: dict[str, int | str | None] = {"reading": 0, "path": None, "owner": None}
+    ended |= {"receipt_owed": 1, **({"error": error} if error else {})}
+    await conn.execute(update(imports).where(imports.c.id == import_id).values(ended))
 
 
 async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone) -> None:

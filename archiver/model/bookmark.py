@@ -13,8 +13,8 @@ class Bookmark:
     Attributes:
         annotation: ``url_given`` is the URL as it stood there.
         problem: why this row can't be read, in a sentence; empty if it can.
-        page: what was kept of it and came with the file, if anything did.
-        is_broken: it is no row at all, but a place at which the file can't be read.
+        page: the archived page that came with the link, if any.
+        is_broken: this is not a row, but a place where the file can't be read: links are missing.
     """
 
     annotation: Annotation
@@ -24,10 +24,10 @@ class Bookmark:
 
 
 def unreadable(given: str, problem: str) -> Bookmark:
-    """A row that can't be read, as it stood there."""
+    """Return a row that can't be used, as it stands in the file."""
     return Bookmark(Annotation(given[:500]), problem)
 
 
 def broken(given: str, problem: str) -> Bookmark:
-    """A place at which a file can't be read, as it begins."""
+    """Return a place where links of a file can't be read, with the text it begins with."""
     return Bookmark(Annotation(given[:500]), problem, is_broken=True)

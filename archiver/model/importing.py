@@ -12,19 +12,21 @@ ARCHIVE_FORMS = ("WARC", "ARC", "WACZ")
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A link that can't be kept.
+    """A row of a file, or a submitted URL, that is not saved.
 
     Attributes:
         given: as it was given.
-        reason: the sentence that says why.
-        row: its place among the links of its file, from 1; 0 where nobody counted.
+        reason: why, in a sentence.
+        row: its place among the rows of its file, from 1; 0 for a submitted URL.
         is_left_out: nothing is wrong with it; it was not chosen.
+        is_broken: the file can't be read at this place, so links may be missing.
     """
 
     given: str
     reason: str
     row: int = 0
     is_left_out: bool = False
+    is_broken: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from sqlalchemy import text
 
 from archiver.derive.link_file import BATCH
 from archiver.errors import NotFound, UnreadableFile
+from archiver.model.importing import ImportPhase
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.services import kept_imports
@@ -61,6 +62,19 @@ async def test_only_the_first_rejected_links_are_kept_as_samples(archive):
     status = await archive.imports.read_file(BytesIO(text), name="links.txt")
 
     assert (status.rejected, len(status.rejected_samples)) == (50, 20)
+
+
+async def test_an_import_that_missed_links_does_not_report_success(archive):
+    rows = b'[{"href": "http://a.example/", "description": "A", "extended": "", "toread": "no"}'
+    whole = await archive.imports.read_file(BytesIO(rows + b"]"), name="whole.json")
+    cut = await archive.imports.read_file(BytesIO(rows + b', {"href": "http://b'), name="cut.json")
+
+    assert (whole.phase, whole.error) == (ImportPhase.CAPTURING, "")
+    assert "could not be read" in cut.error
+    assert (cut.read, cut.known, cut.rejected) == (2, 1, 1)
+    assert not cut.has_nothing_new
+    receipt = b"".join([each async for each in archive.receipts.csv(cut.id)]).decode()
+    assert "2,unusable," in receipt
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n  \n", b"no link at all", b"%PDF-1.7\n\0\0\0"])
