@@ -1,8 +1,10 @@
-"""For machines: ``/healthz`` says whether the service can answer, ``/metrics`` how it fares."""
+"""Health check, metrics endpoint, and the measuring of requests."""
 
 import asyncio
+import time
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from archiver.errors import ArchiverError
 from archiver.logs import get_log
@@ -84,3 +86,21 @@ async def _measure_crawl(gauges: Metrics, oversight: Oversight) -> None:
     gauges.oldest_lease.set(lag.oldest_lease)
     gauges.paused.set(await oversight.is_paused())
     gauges.free_bytes.set(await oversight.free_bytes())
+
+
+@web.middleware
+async def measure(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Time the handler and count its answer, redirects that are raised included."""
+    began = time.perf_counter()
+    status = 500
+    try:
+        response = await handler(request)
+    except web.HTTPException as answer:
+        status = answer.status
+        raise
+    else:
+        status = response.status
+        return response
+    finally:
+        route = request.match_info.route.name or "none"
+        request.app[METRICS].answered(request.method, route, status, time.perf_counter() - began)

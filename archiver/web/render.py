@@ -17,12 +17,12 @@ from archiver.model.language import LANGUAGES
 from archiver.model.message import Message
 from archiver.model.row_problems import with_detail
 from archiver.model.source_record import read_source_record
-from archiver.web.csrf import SAFE_METHODS
 from archiver.web.density import Density, density_of, remember
 from archiver.web.emblems import emblem_path
 from archiver.web.failure_words import answered, reason, sentences, why, why_no_feed
 from archiver.web.keys import SESSION, SIGNED_IN, STATIC
 from archiver.web.language import choice_of, wording_of
+from archiver.web.origin import SAFE_METHODS
 from archiver.web.packing import vary
 from archiver.web.views import SideBar
 from archiver.web.wording import Wording

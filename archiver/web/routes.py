@@ -8,17 +8,7 @@ import re
 from aiohttp import web
 
 from archiver.services.export_kinds import BY_SUFFIX
-from archiver.web import (
-    app_manifest,
-    cdx,
-    events,
-    feeds,
-    files,
-    health,
-    language,
-    memento,
-    replay,
-)
+from archiver.web import app_manifest, cdx, events, files, health, language, memento, replay
 from archiver.web.api import captures as api_captures
 from archiver.web.api import entries as api_entries
 from archiver.web.api import feeds as api_feeds
@@ -31,9 +21,7 @@ from archiver.web.api import rescue as api_rescue
 from archiver.web.emblems import EMBLEM_PATH
 from archiver.web.pages import (
     access,
-    compare,
     crawl,
-    deleting,
     editing,
     entry,
     exports,
@@ -73,7 +61,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get(f"/{_HASH}", entry.as_directory, name="entry_unslashed"),
     web.post(f"/{_HASH}/edit", entry.edit, name="edit_entry"),
     web.post(f"/{_HASH}/rescue", rescue.rescue, name="rescue"),
-    web.get(f"/{_HASH}/compare", compare.compare, name="compare"),
+    web.get(f"/{_HASH}/compare", snapshot.compare, name="compare"),
     web.post(f"/{_HASH}/highlights", highlights.mark, name="mark"),
     web.get("/highlights", highlights.listing, name="highlights"),
     web.get("/highlights.{form:md|json}", highlights.export, name="export_highlights"),
@@ -98,15 +86,15 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/edit", editing.edit_selected, name="edit_selected"),
     web.post("/rescue", rescue.rescue_selected, name="rescue_selected"),
     web.post("/undo", editing.undo, name="undo"),
-    web.get(f"/{_HASH}/delete", deleting.ask, name="ask_delete"),
-    web.post("/delete", deleting.delete, name="delete"),
-    web.post("/restore", deleting.restore, name="restore"),
+    web.get(f"/{_HASH}/delete", editing.ask, name="ask_delete"),
+    web.post("/delete", editing.delete, name="delete"),
+    web.post("/restore", editing.restore, name="restore"),
     web.get("/tags", tags.tags, name="tags"),
     web.post("/tags", tags.change, name="change_tag"),
     web.get("/lists", lists.lists, name="lists"),
     web.post("/lists", lists.change, name="change_list"),
     web.post("/lists/order", lists.order, name="order_list"),
-    web.get("/feed.{form:atom|json}", feeds.feed, name="feed"),
+    web.get("/feed.{form:atom|json}", snapshots.feed, name="feed"),
     web.get("/feeds", feed_page.feeds, name="feeds"),
     web.post("/feeds", feed_page.change, name="change_feeds"),
     web.get("/feeds.opml", feed_page.outline, name="feeds_outline"),

@@ -12,13 +12,13 @@ csrf       refuses unsafe requests that no page of ours sent
 ``headers`` is a signal instead: it also reaches answers that stream and errors of the server.
 """
 
+from archiver.web.health import measure
 from archiver.web.middleware.auth import authenticate
 from archiver.web.middleware.compress import compress
 from archiver.web.middleware.csrf import guard_forms
 from archiver.web.middleware.errors import ErrorPage, error_middleware
 from archiver.web.middleware.headers import add_headers
 from archiver.web.middleware.host import check_host
-from archiver.web.middleware.metrics import measure
 
 __all__ = [
     "ErrorPage",

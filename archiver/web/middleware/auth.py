@@ -9,9 +9,9 @@ from archiver.model.access import Scope
 from archiver.model.message import marked
 from archiver.rewrite.address import Modifier, ReplayAddress
 from archiver.services.access import BEGINS
-from archiver.web import auth, csrf
+from archiver.web import auth, origin
 from archiver.web.keys import RUNTIME, SESSION, SIGNED_IN
-from archiver.web.pages.passage import passage
+from archiver.web.pages.errors import passage
 from archiver.web.render import render
 from archiver.web.replay_address import address_of, held_permission
 from archiver.web.views import StepView
@@ -91,13 +91,13 @@ def opens(scope: Scope, route: str, method: str) -> bool:
     if route in PEOPLES_ROUTES:
         return False
     if scope is Scope.READ:
-        return method in csrf.SAFE_METHODS
+        return method in origin.SAFE_METHODS
     return scope is Scope.ALL or route in ADDING_ROUTES
 
 
 def _is_open(request: web.Request) -> bool:
     route = request.match_info.route.name
-    if route == "replay" and request.method in csrf.SAFE_METHODS:
+    if route == "replay" and request.method in origin.SAFE_METHODS:
         return held_permission(request) is not None
     return route in OPEN_ROUTES
 
@@ -113,7 +113,7 @@ def _is_offered_by_another_site(request: web.Request) -> bool:
 
 def _page_of_replay(request: web.Request) -> ReplayAddress | None:
     """The memento that is asked for to be looked at, as a page or in a frame of one."""
-    if request.match_info.route.name != "replay" or request.method not in csrf.SAFE_METHODS:
+    if request.match_info.route.name != "replay" or request.method not in origin.SAFE_METHODS:
         return None
     if request.headers.get("Sec-Fetch-Dest") not in _DOCUMENTS:
         return None
@@ -126,7 +126,7 @@ def _refusal(request: web.Request) -> web.HTTPException:
     is_program = request.path.startswith(_FOR_PROGRAMS)
     if request.headers.get("Sec-Fetch-Dest") not in _PAGES or is_program:
         return _unauthorized(marked("Sign in first: this archive has a password."))
-    if request.method in csrf.SAFE_METHODS:
+    if request.method in origin.SAFE_METHODS:
         return web.HTTPSeeOther("/login?" + urlencode({"next": request.raw_path}))
     return _unauthorized(
         marked(

@@ -6,7 +6,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from archiver.model.message import marked
-from archiver.web import csrf
+from archiver.web import origin
 from archiver.web.keys import LIMITS
 
 FORM_BYTES = 4 << 20
@@ -30,8 +30,8 @@ _CROSS_SITE = marked(
 @web.middleware
 async def guard_forms(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Check the origin of an unsafe request and read its form before the handler runs."""
-    if request.method not in csrf.SAFE_METHODS and request.match_info.http_exception is None:
-        if not csrf.is_same_origin(request):
+    if request.method not in origin.SAFE_METHODS and request.match_info.http_exception is None:
+        if not origin.is_same_origin(request):
             raise web.HTTPForbidden(text=_CROSS_SITE)
         if not request.path.startswith("/api/") and request.match_info.route.name not in _UPLOADS:
             await _read_form(request)

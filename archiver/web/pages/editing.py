@@ -1,7 +1,4 @@
-"""``/edit``, ``/undo``: changing what was said of entries, and undoing that.
-
-After each of them the page it was sent from is shown again, with a notice.
-"""
+"""Changing and deleting entries: one, those that are ticked, or all results of a search."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -12,15 +9,17 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from aiohttp import web
 from multidict import MultiMapping
 
-from archiver.errors import InputError
+from archiver.errors import InputError, NotFound
 from archiver.model.annotation_change import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.editing import Edited, Editing
 from archiver.web import auth
+from archiver.web.api.questions import list_query, listed_query
 from archiver.web.keys import RUNTIME
 from archiver.web.name_views import EditAgainView
 from archiver.web.side import render_beside
 from archiver.web.views import EditNotice, PutBack
+from archiver.web.work_views import DeleteView
 
 _LISTED = ("q", "tag", "host", "status")
 _MEANT = (*_LISTED, "entry", "scope", "back")
@@ -150,3 +149,78 @@ def _without_notices(path: str) -> str:
     parts = urlsplit(path)
     kept = [each for each in parse_qsl(parts.query) if each[0] not in _NOTICES]
     return f"{parts.path}?{urlencode(kept)}" if kept else parts.path
+
+
+SHOWN = 10
+
+
+async def ask(request: web.Request) -> web.StreamResponse:
+    """Ask whether an entry, or the snapshot named by ``at``, is to go; ``in`` is as on its page."""
+    key, timestamp = request.match_info["hash_url"], request.query.get("at", "")
+    detail = await request.app[RUNTIME].entries.get(key)
+    if timestamp and timestamp not in {each.timestamp for each in detail.snapshots}:
+        raise NotFound(
+            "{url} has no snapshot of {timestamp}.", url=detail.entry.url, timestamp=timestamp[:20]
+        )
+    listed = list_query(listed_query(request.query["in"])) if "in" in request.query else ""
+    back_to = f"/{key}/?{urlencode({'in': listed})}" if listed else f"/{key}/"
+    view = DeleteView(
+        (key,),
+        entries=(detail.entry,),
+        timestamp=timestamp,
+        back=back_to,
+        listed=f"/snapshots?{listed}" if listed else "/snapshots",
+    )
+    return await render_beside(request, "pages/delete.html", view)
+
+
+async def delete(request: web.Request) -> web.StreamResponse:
+    """Throw away what the form names, or ask first."""
+    form, deleting = await request.post(), request.app[RUNTIME].deleting
+    refs = tuple(str(each) for each in form.getall("entry", []))
+    is_all, timestamp = form.get("scope") == "all", str(form.get("timestamp", ""))
+    if not (refs or is_all):
+        return back(form, "/snapshots", nothing=1)
+    if form.get("sure") != "1":
+        view = await _question(request, form, () if is_all else refs)
+        return await render_beside(request, "pages/delete.html", view)
+    if is_all:
+        deleted = await deleting.found(query_of(form))
+    elif timestamp:
+        deleted = await deleting.snapshot(refs[0], timestamp)
+    else:
+        deleted = await deleting.entries(refs)
+    return back(form, "/snapshots", deleted=deleted.id)
+
+
+async def restore(request: web.Request) -> web.StreamResponse:
+    """Put back what was thrown away, as far as that can be; the page says what could not."""
+    form = await request.post()
+    asked = number(str(form.get("deletion", "")))
+    try:
+        restored = await request.app[RUNTIME].deleting.undo(asked)
+    except (InputError, NotFound) as error:
+        return back(form, "/snapshots", restored=0, lost=int(isinstance(error, NotFound)))
+    count = restored.entries or restored.snapshots
+    return back(form, "/snapshots", restored=count, stayed=restored.stayed)
+
+
+async def _question(
+    request: web.Request, form: Mapping[str, Any], refs: tuple[str, ...]
+) -> DeleteView:
+    runtime = request.app[RUNTIME]
+    path = str(form.get("back", ""))
+    if refs:
+        known = [(await runtime.entries.get(each)).entry for each in refs[:SHOWN]]
+        return DeleteView(refs, tuple(known), count=len(refs), back=path)
+    query = query_of(form)
+    summary = await runtime.search.summary(query)
+    listing = await runtime.search.listing(query)
+    return DeleteView(
+        (),
+        tuple(each.entry for each in listing.items[:SHOWN]),
+        count=summary.count,
+        has_more=summary.has_more,
+        query=query,
+        back=path,
+    )

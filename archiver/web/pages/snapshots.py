@@ -1,4 +1,4 @@
-"""``/snapshots``: browse and search; ``/search/help``: how."""
+"""List and search pages, and their feeds."""
 
 from dataclasses import replace
 from urllib.parse import urlencode
@@ -10,11 +10,13 @@ from archiver.finishing import both
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery, Sort, Summary
 from archiver.model.message import Message
+from archiver.services.feeds import FeedForm
 from archiver.services.language import LANGUAGE
 from archiver.services.search import Listing
 from archiver.urls.pasted import address_in
 from archiver.web.api.questions import LISTED, list_query, listing_query
 from archiver.web.keys import RUNTIME
+from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of
 from archiver.web.render import render
 from archiver.web.side import render_beside, side_bar
@@ -131,3 +133,20 @@ async def _around(
         await search.owed_share(),
         await notice_of(request),
     )
+
+
+_TYPES = {FeedForm.ATOM: "application/atom+xml", FeedForm.JSON: "application/feed+json"}
+
+
+async def feed(request: web.Request) -> web.StreamResponse:
+    """Give the newest entries of a list."""
+    form = FeedForm(request.match_info["form"])
+    asked = request.rel_url.raw_query_string
+    body = await request.app[RUNTIME].feeds.write(
+        listing_query(request),
+        form,
+        origin=public_origin(request),
+        path=f"{request.path}?{asked}" if asked else request.path,
+        home=f"/snapshots?{asked}" if asked else "/snapshots",
+    )
+    return web.Response(body=body, content_type=_TYPES[form], charset="utf-8")
