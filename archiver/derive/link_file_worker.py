@@ -37,6 +37,8 @@ from archiver.wire.text import well_formed
 BATCH_BYTES = 16 << 20
 """Of the texts and pages of one batch."""
 MOST_SHOWN = 500
+MOST_CPU_SECONDS = 7200
+"""Millions of links take minutes; what takes longer was made to take time without end."""
 NOT_CHOSEN = marked("It lies in none of the folders that were chosen.")
 _PIECE = 1 << 20
 
@@ -48,6 +50,7 @@ def main() -> None:
     choices, name, url = Choices.read(sys.argv[4]), sys.argv[5], sys.argv[6]
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS))
     gc.set_threshold(*COLLECT)
     try:
         file = GivenFile(

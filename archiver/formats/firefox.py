@@ -4,10 +4,11 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import lz4.block
+
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import whole_json
-from archiver.formats.lz4_block import MOST_UNPACKED, unpack_lz4
 from archiver.formats.rows import Row, text_of
 from archiver.formats.sqlite_file import DatabaseDamagedError, has_columns, rows_of
 from archiver.model.bookmark import Bookmark, broken
@@ -17,6 +18,8 @@ from archiver.model.row_problems import DATABASE_ENDS, FOLDER_NESTED, problem_of
 
 # Firefox's own backup of bookmarks: JSON, a tree of places; times are µs since 1970.
 
+MOST_UNPACKED = 64 << 20
+_DAMAGED = marked("This file is damaged or not complete. Copy it from the profile again.")
 MOZLZ4 = b"mozLz40\0"
 _JSON_ROOTS = frozenset(
     "placesRoot bookmarksMenuFolder toolbarFolder unfiledBookmarksFolder mobileFolder".split()
@@ -37,7 +40,13 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 
 def _read_packed(file: GivenFile) -> Iterator[Bookmark]:
     packed = file.stream().read(MOST_UNPACKED)
-    text = unpack_lz4(packed[len(MOZLZ4) + 4 :])
+    start = len(MOZLZ4) + 4
+    size = int.from_bytes(packed[len(MOZLZ4) : start], "little")
+    try:
+        text = lz4.block.decompress(packed[start:], uncompressed_size=min(size, MOST_UNPACKED))
+    except lz4.block.LZ4BlockError:
+        yield broken(file.name, _DAMAGED)
+        return
     yield from _read(GivenFile(io.BytesIO(text), file.name))
 
 

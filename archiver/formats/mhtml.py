@@ -1,12 +1,12 @@
 """MHTML (RFC 2557): one page as a browser saved it, with its address, title, day and parts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from archiver.formats.dates import parse_date
 from archiver.formats.file_head import is_mhtml
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
-from archiver.formats.mime_parts import boundary_of, mime_parts, only_part, page_of, read_head
+from archiver.formats.mime_parts import mime_parts, page_of, read_head
 from archiver.formats.rows import Row, first_of
 from archiver.model.bookmark import Bookmark, unreadable
 from archiver.model.kept_page import KeptPage
@@ -32,16 +32,13 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
         return
     row.drop("from", "contenttype", "mimeversion", "contenttransferencoding")
     title, date = row.text("subject"), row.text("date")
-    page = _page(file, head, url) or ""
+    page = _page(file, url) or ""
     yield row.bookmark(url, title=" ".join(title.split()), added_at=parse_date(date), page=page)
 
 
-def _page(file: GivenFile, head: Mapping[str, str], url: str) -> KeptPage | None:
-    boundary = boundary_of(head.get("content-type", ""))
+def _page(file: GivenFile, url: str) -> KeptPage | None:
     data = file.stream().read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        return None
-    return page_of([*(mime_parts(data, boundary) if boundary else only_part(data))], url)
+    return page_of(mime_parts(data), url) if len(data) <= MOST_BYTES else None
 
 
 MHTML = Importer(

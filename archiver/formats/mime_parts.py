@@ -1,24 +1,31 @@
-"""The parts of a page that was saved as MHTML (RFC 2557): linear, bounded, never nested."""
+"""Parts of a page that was saved as MHTML (RFC 2557), read by the standard library's ``email``."""
 
-import binascii
-import quopri
+import email
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email import policy
 from email.errors import MessageError
+from email.message import Message
 from email.parser import HeaderParser
+from itertools import islice
 
 from archiver.model.kept_page import KeptPage, KeptPart, part_url
 from archiver.urls.parse import join
 
 MOST_PARTS = 1000
-MOST_HEAD = 64 << 10
 _HTML = ("text/html", "application/xhtml+xml")
 _POINTING = ("text/html", "application/xhtml+xml", "text/css", "image/svg+xml")
 _CID = re.compile(rb"cid:([^\"'\s)>&\\]{1,300})")
-_BROKEN = (MessageError, ValueError, LookupError, TypeError, AttributeError, IndexError)
-"""What the standard library raises on heads that are none."""
+_BROKEN = (
+    MessageError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
+"""Exceptions of the standard library for heads and bodies that are damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,87 +46,55 @@ class MimePart:
 
     @property
     def essence(self) -> str:
-        """Its media type without parameters."""
+        """Return its media type without parameters."""
         return self.media_type.partition(";")[0].strip().lower()
 
 
 def read_head(text: str) -> Mapping[str, str]:
-    """The fields of a head by lower-case name; empty where it is none."""
+    """Return the fields of a head by lower-case name; empty where it is damaged."""
     try:
-        header = HeaderParser(policy=policy.default).parsestr(text, headersonly=True)
-        return {name.lower(): str(value) for name, value in header.items()}
+        return _fields(HeaderParser(policy=policy.default).parsestr(text, headersonly=True))
     except _BROKEN:
         return {}
 
 
-def boundary_of(content_type: str) -> str:
-    """What stands between the parts."""
-    found = re.search(r'boundary\s*=\s*(?:"([^"]{1,200})"|([^\s;"]{1,200}))', content_type)
-    return (found[1] or found[2]) if found else ""
-
-
-def mime_parts(data: bytes, boundary: str) -> Iterator[MimePart]:
-    """The parts of a multipart body, up to some; those that can't be decoded are left out."""
-    mark = b"--" + boundary.encode("utf-8", "replace")
-    at = data.find(b"\n" + mark) + 1 or -1
-    for _ in range(MOST_PARTS):
-        end = data.find(b"\n" + mark, at + len(mark)) if at >= 0 else -1
-        if end < 0:
-            return
-        part = _part(data[at + len(mark) : end])
-        if part:
-            yield part
-        at = end + 1
-
-
-def only_part(data: bytes) -> Iterator[MimePart]:
-    """What a message is that is not of several parts."""
-    if part := _part(b"\n" + data):
-        yield part
+def mime_parts(data: bytes) -> list[MimePart]:
+    """Return the parts of a message, up to ``MOST_PARTS``, without those that can't be decoded."""
+    try:
+        # ``policy.default`` parses each head, in quadratic time.
+        message = email.message_from_bytes(data.lstrip(), policy=policy.compat32)
+        parts = [*islice(message.walk(), MOST_PARTS)]
+    except _BROKEN:
+        return []
+    return [found for part in parts if not part.is_multipart() and (found := _part(part))]
 
 
 def page_of(parts: list[MimePart], url: str) -> KeptPage | None:
-    """The page that parts are: that at its URL, or the first that is one, and what it needs."""
+    """Return the page at a URL, or the first page, with the other parts."""
     pages = [each for each in parts if each.essence in _HTML]
     root = next((each for each in pages if each.location == url), None) or next(iter(pages), None)
     if root is None:
         return None
     places = {each.content_id: _place(each, url) for each in parts if each.content_id}
     others = tuple(
-        KeptPart(_place(each, url), each.media_type, _led(each, places))
+        KeptPart(_place(each, url), each.media_type, _resolved(each, places))
         for each in parts
         if each is not root
     )
-    return KeptPage(_led(root, places), root.media_type, others)
+    return KeptPage(_resolved(root, places), root.media_type, others)
 
 
-def _place(part: MimePart, url: str) -> str:
-    """Where a part is: at its address, which may be relative to the page's (RFC 2557 §5)."""
-    place = join(url, part.location) if part.location else None
-    return place or part_url(part.content)
+def _fields(message: Message) -> dict[str, str]:
+    return {name.lower(): str(value) for name, value in message.items()}
 
 
-def _led(part: MimePart, places: Mapping[str, str]) -> bytes:
-    """A part's content, with references by Content-ID led to where those parts are."""
-    if part.essence not in _POINTING or not places:
-        return part.content
-
-    def lead(found: re.Match[bytes]) -> bytes:
-        place = places.get(found[1].decode("utf-8", "replace"))
-        return place.encode() if place else found[0]
-
-    return _CID.sub(lead, part.content)
-
-
-def _part(data: bytes) -> MimePart | None:
-    start = data.find(b"\n") + 1
-    found = re.compile(rb"\r?\n\r?\n").search(data, max(start - 2, 0), MOST_HEAD)
-    if found is None:
+def _part(message: Message) -> MimePart | None:
+    try:
+        head = _fields(message)
+        content = message.get_payload(decode=True)
+    except _BROKEN:
         return None
-    head = read_head(data[start : found.start() + 1].decode("utf-8", "replace"))
-    body = data[found.end() :].removesuffix(b"\r")
-    content = _decoded(body, head.get("content-transfer-encoding", "").strip().lower())
-    if content is None:
+    if not isinstance(content, bytes):
         return None
     return MimePart(
         media_type=head.get("content-type", "application/octet-stream"),
@@ -129,10 +104,19 @@ def _part(data: bytes) -> MimePart | None:
     )
 
 
-def _decoded(body: bytes, coding: str) -> bytes | None:
-    if coding == "base64":
-        try:
-            return binascii.a2b_base64(body)
-        except binascii.Error:
-            return None
-    return quopri.decodestring(body) if coding == "quoted-printable" else body
+def _place(part: MimePart, url: str) -> str:
+    """Return the address of a part, which may be relative to that of the page (RFC 2557 §5)."""
+    place = join(url, part.location) if part.location else None
+    return place or part_url(part.content)
+
+
+def _resolved(part: MimePart, places: Mapping[str, str]) -> bytes:
+    """Return a part's content, with references by Content-ID replaced by addresses."""
+    if part.essence not in _POINTING or not places:
+        return part.content
+
+    def resolve(found: re.Match[bytes]) -> bytes:
+        place = places.get(found[1].decode("utf-8", "replace"))
+        return place.encode() if place else found[0]
+
+    return _CID.sub(resolve, part.content)

@@ -15,6 +15,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import lz4.block
+
 from archiver.model.annotation import Annotation
 from archiver.model.highlight import Colour, Highlight
 
@@ -95,19 +97,10 @@ for _folder in sorted((Path(__file__).parent / "files").iterdir()):
 _, FIREFOX, FIREFOX_SAID = GOLDENS["Firefox JSON"]
 
 
-def lz4(data):
-    """A block of LZ4 with literals, and one match that reaches into itself."""
-    assert len(data) > 300
-    head, tail = data, b"aaaaaaaaaaaa"
-    length = len(head) - 15
-    block = bytearray([0xF0 | 4]) + b"\xff" * (length // 255) + bytes([length % 255])
-    return bytes(block + head + b"\x01\x00" + bytes([len(tail) << 4]) + tail)
-
-
 golden(
     "Firefox backup (jsonlz4)",
     "bookmarks.jsonlz4",
-    b"mozLz40\0" + (len(FIREFOX) + 20).to_bytes(4, "little") + lz4(FIREFOX + b" "),
+    b"mozLz40\0" + lz4.block.compress(FIREFOX),
     *FIREFOX_SAID,
 )
 golden(

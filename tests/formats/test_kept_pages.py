@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats.mime_parts import mime_parts, page_of
+from archiver.formats.mime_parts import MOST_PARTS, mime_parts, page_of
 from archiver.formats.packed import ALWAYS_ALLOWED, unpacked
 from archiver.formats.tar_members import TarMembers, is_tar
 from archiver.model.kept_page import part_url
@@ -152,7 +152,7 @@ def test_a_page_saved_without_parts_comes_too():
 
     assert (form, found.annotation.url_given) == ("MHTML", "https://a.example/x")
     assert found.page.content.strip() == "<p>Café au lait</p>".encode()
-    assert found.page.media_type == 'text/html; charset="utf-8"'
+    assert found.page.media_type == "text/html; charset=utf-8"
 
 
 def test_a_note_that_was_clipped_comes_with_its_pictures():
@@ -290,10 +290,17 @@ def test_a_tar_archive_that_breaks_off_gives_what_is_whole(length):
 
 @given(st.binary(), st.binary(max_size=20))
 def test_any_bytes_are_parts_or_none(data, boundary):
-    mark = boundary.hex() or "x"
-    wrapped = data.replace(b"\n", b"\n--" + mark.encode() + b"\n")
+    mark = boundary.hex().encode() or b"x"
+    head = b'Content-Type: multipart/related; boundary="' + mark + b'"\n\n'
+    wrapped = head + data.replace(b"\n", b"\n--" + mark + b"\n")
 
     for each in (data, wrapped, MHTML[: len(data) * 20]):
-        parts = [*mime_parts(each, mark)]
+        parts = mime_parts(each)
         is_page = any("html" in part.essence for part in parts)
         assert (page_of(parts, A) is not None) == is_page
+
+
+def test_of_parts_nested_without_end_only_so_many_are_read():
+    nested = b"Content-Type: multipart/mixed; boundary=x\n\n--x\n"
+
+    assert len(mime_parts(nested * 5000)) <= MOST_PARTS

@@ -62,56 +62,22 @@ def test_whatever_stands_in_an_archive_is_no_exception(noise, at):
     assert sum(map(len, members_of(whole).values())) <= len(whole)
 
 
-def test_folders_links_and_sparse_files_are_none():
-    sparse = said(tarfile.XHDTYPE, b"22 GNU.sparse.major=1\n") + head("s")
-    others = head("d", tarfile.DIRTYPE, 99) + head("l", tarfile.SYMTYPE) + sparse
+def test_folders_and_links_are_no_files():
+    others = head("d", tarfile.DIRTYPE, 99) + head("l", tarfile.SYMTYPE)
 
     assert members_of(others + head("./a", size=1) + b"x".ljust(512, b"\0")) == {"a": b"x"}
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
-def test_heads_of_heads_go_as_deep_as_they_like(kind):
-    assert [*members_of(said(kind, b"") * 5000 + head("a"))] == ["a"]
+def test_heads_of_heads_without_end_are_the_end(kind):
+    assert [*members_of(head("a") + said(kind, b"") * 5000 + head("b"))] == ["a"]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"1" * 900_000,
-        b"1 " * 400_000,
-        b"0 a=b\n" * 9,
-        b"-9 path=b\n",
-        b"99999 path=b\n",
-        b"3 =" * 9,
-    ],
-    ids=range(6),
-)
-def test_what_is_said_of_a_member_in_no_such_way_says_nothing(content):
-    # Anything quadratic would take hours here.
-    assert [*members_of(said(tarfile.XHDTYPE, content) + head("a"))] == ["a"]
-
-
-@pytest.mark.parametrize(
-    "size", [b"\xff" * 12, b"\x80" + b"\xff" * 11, b"7" * 12, b"-1", b"0o7", b"9"]
-)
-def test_a_size_that_no_member_has_ends_the_archive(size):
-    block = bytearray(head("b"))
-    block[124:136] = size.ljust(12, b"\0")
-    block[148:156] = b" " * 8
-    block[148:156] = b"%07o\0" % sum(block)
-
-    found = members_of(head("a") + bytes(block) + head("c"))
-
-    assert found in ({"a": b""}, {"a": b"", "b": head("c")})
+def test_a_file_that_is_longer_than_the_archive_is_left_out():
+    assert [*members_of(head("a") + head("b", size=1 << 40))] == ["a"]
 
 
 def test_only_so_many_heads_are_read_whatever_they_say(monkeypatch):
-    monkeypatch.setattr(tar_members, "_MOST_HEADS", 100)
+    monkeypatch.setattr(tar_members, "MOST_MEMBERS", 100)
 
     assert not members_of(head("d", tarfile.DIRTYPE) * 100 + head("a"))
-
-
-def test_a_name_is_read_up_to_a_length(monkeypatch):
-    monkeypatch.setattr(tar_members, "_MOST_SAID", 100)
-
-    assert [*members_of(said(tarfile.GNUTYPE_LONGNAME, b"a" * 900) + head("b"))] == ["a" * 100]
