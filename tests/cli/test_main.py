@@ -23,7 +23,7 @@ COMMANDS = (
     ["verify"],
     ["reindex"],
 )
-HEAVY = {"aiohttp", "asyncio", "lxml", "pydantic", "rich", "sqlalchemy", "sqlite3", "uvloop"}
+HEAVY = {"aiohttp", "asyncio", "pydantic", "rich", "sqlalchemy", "sqlite3", "uvloop"}
 
 
 def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
