@@ -3,24 +3,24 @@
 It takes a server of its own: another one would have to be told so, with all tests that use it.
 """
 
+import asyncio
 import os
 import shutil
 import subprocess
 import tempfile
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import asyncpg
 import pytest
-from archiver.index.dialect.postgres_address import read_address
-from archiver.index.dialect.postgres_connection import connect
-from archiver.index.dialect.postgres_engines import PostgresEngines
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from archiver.errors import ConfigurationError
+from archiver.errors import ConfigurationError, IndexUnavailable
+from archiver.index.postgres_engine import PostgresIndex
 from tests.cluster.s3_servers import free_port
 from tests.postgres import SERVER
 
@@ -108,20 +108,31 @@ def running(folder):
 
 
 @pytest.fixture(scope="module")
-def port():
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as found:
-        with closing(connect(read_address(f"postgresql://archiver@{NAME}:{found}/postgres"))) as it:
-            it.cursor().execute("CREATE ROLE guarded LOGIN PASSWORD 'open'")
-            it.commit()
-        found_at = Path(folder) / "data" / "server.crt"
-        yield found, found_at
+def server():
+    """The port of the server, and its certificate."""
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as port:
+        address = f"postgresql://archiver@{NAME}:{port}/postgres"
+        asyncio.run(run(address, "CREATE ROLE guarded LOGIN PASSWORD 'open'"))
+        yield port, Path(folder) / "data" / "server.crt"
 
 
-def is_encrypted(address, **environment):
-    with closing(connect(read_address(address), environment)) as conn:
-        cursor = conn.cursor()
-        cursor.execute("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
-        return cursor.fetchone()[0]
+async def run(address, statement):
+    conn = await asyncpg.connect(address)
+    try:
+        await conn.execute(statement)
+    finally:
+        await conn.close()
+
+
+def is_encrypted(address):
+    async def ask():
+        conn = await PostgresIndex(address).connect()
+        try:
+            return await conn.fetchval("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+        finally:
+            await conn.close()
+
+    return asyncio.run(ask())
 
 
 @pytest.mark.parametrize(
@@ -133,34 +144,44 @@ def is_encrypted(address, **environment):
         ("?sslmode=disable", False),
     ],
 )
-def test_it_is_used_as_the_mode_says_where_the_server_has_it(port, mode, expected):
-    assert is_encrypted(f"postgresql://archiver@127.0.0.1:{port[0]}/postgres{mode}") is expected
+def test_it_is_used_as_the_mode_says_where_the_server_has_it(server, mode, expected):
+    address = f"postgresql://archiver@127.0.0.1:{server[0]}/postgres{mode}"
+
+    assert is_encrypted(address) is expected
 
 
-def test_a_password_is_taken_under_it(port):
-    address = f"postgresql://guarded@{NAME}:{port[0]}/postgres?sslmode=require"
+def test_a_password_is_taken_under_it(server, monkeypatch):
+    monkeypatch.setenv("PGPASSWORD", "open")
 
-    assert is_encrypted(address, PGPASSWORD="open")
-
-
-def test_a_certificate_that_no_authority_signed_is_refused_in_a_sentence(port):
-    address = f"postgresql://archiver@{NAME}:{port[0]}/postgres?sslmode=verify-full"
-
-    with pytest.raises(ConfigurationError, match=r"can't be opened: .*certificate verify failed"):
-        PostgresEngines(address).prepare()
+    assert is_encrypted(f"postgresql://guarded@{NAME}:{server[0]}/postgres?sslmode=require")
 
 
-def test_the_authorities_of_the_system_decide_and_the_name_must_be_right(port, monkeypatch):
-    monkeypatch.setenv("SSL_CERT_FILE", str(port[1]))
+def test_a_wrong_password_is_told_with_where_it_is_read_from(server, monkeypatch):
+    monkeypatch.setenv("PGPASSWORD", "wrong")
 
-    assert is_encrypted(f"postgresql://archiver@{NAME}:{port[0]}/postgres?sslmode=verify-full")
-    with pytest.raises(ConfigurationError, match=r"127\.0\.0\.1"):
-        PostgresEngines(
-            f"postgresql://archiver@127.0.0.1:{port[0]}/postgres?sslmode=verify-full"
-        ).prepare()
+    with pytest.raises(IndexUnavailable, match=r"password authentication failed.*PGPASSWORD"):
+        is_encrypted(f"postgresql://guarded@{NAME}:{server[0]}/postgres?sslmode=require")
 
 
-@pytest.mark.parametrize("mode", ["require", "verify-full"])
-def test_a_server_without_it_is_refused_where_it_is_wanted(mode):
-    with pytest.raises(ConfigurationError, match="the server has no TLS"):
-        PostgresEngines(f"{SERVER}/postgres?sslmode={mode}").prepare()
+def test_without_authorities_to_check_against_it_is_refused_in_a_sentence(
+    server, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    address = f"postgresql://archiver@{NAME}:{server[0]}/postgres?sslmode=verify-full"
+
+    with pytest.raises(ConfigurationError, match=r"can't be opened: .*root certificate"):
+        PostgresIndex(address).prepare()
+
+
+def test_the_authorities_of_the_file_decide_and_the_name_must_be_right(server):
+    port, certificate = server
+    more = f"postgres?sslmode=verify-full&sslrootcert={certificate}"
+
+    assert is_encrypted(f"postgresql://archiver@{NAME}:{port}/{more}")
+    with pytest.raises(IndexUnavailable, match=r"127\.0\.0\.1"):
+        is_encrypted(f"postgresql://archiver@127.0.0.1:{port}/{more}")
+
+
+def test_a_server_without_it_is_refused_where_it_is_wanted():
+    with pytest.raises(IndexUnavailable, match="SSL"):
+        is_encrypted(f"{SERVER}/postgres?sslmode=require")

@@ -120,14 +120,6 @@ class Dialect(Protocol):
     def words(self) -> WordIndex:
         """Its index of words."""
 
-    @property
-    def numbers(self) -> str:
-        """Selects the numbers of a list (``lists.ListedNumbers``), which is ``{0}``."""
-
-    @property
-    def empties(self) -> str:
-        """Takes all rows out of a temporary table, which is ``{}``."""
-
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
         """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it.
 

@@ -37,8 +37,6 @@ class Postgres:
 
     is_shared = True
     words = PostgresWords()
-    numbers = "SELECT unnest(CAST({0} AS BIGINT[]))"
-    empties = "TRUNCATE {}"
     with_own_entry = (
         "LEFT JOIN LATERAL (SELECT entry.id, entry.added_at FROM document"
         " JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"

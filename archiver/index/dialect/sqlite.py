@@ -18,8 +18,6 @@ class Sqlite:
 
     is_shared = False
     words = SqliteWords()
-    numbers = "SELECT value FROM json_each({0})"
-    empties = "DELETE FROM {}"
     with_own_entry = (
         "LEFT JOIN document ON document.id = found.document_id AND {0}"
         " LEFT JOIN entry AS own ON own.id = document.entry_id AND own.document_id = document.id"
