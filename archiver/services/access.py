@@ -1,27 +1,32 @@
-"""Who may come in: the password, tokens for programs, and the sessions of browsers."""
+"""Access control: the password, API tokens of programs, and sessions of browsers.
+
+They are in `access.json` beside the archive, which only its owner may read, so a rebuilt index has
+the same password and an export has none. If the index is on a server, they are in the index.
+Passwords are hashed with scrypt (RFC 7914).
+"""
 
 import asyncio
 import hmac
+import json
 import secrets
 import time
+from base64 import b64decode, b64encode
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from hashlib import sha256
+from enum import StrEnum
+from hashlib import scrypt, sha256
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from unicodedata import category
 
-from archiver.access.file import NAME, read_access, write_access
-from archiver.access.passwords import hash_password, is_password
 from archiver.config import Settings
 from archiver.errors import ConfigurationError, IndexUnavailable, InputError
 from archiver.index.database import Database
 from archiver.kept_file import KeptFile
 from archiver.logs import get_log
-from archiver.model.access import Access, Scope, Session, Token
-from archiver.services.user_files import SECRET, UserFile, user_file
+from archiver.services.user_files import ACCESS, SECRET, UserFile, user_file
 
 SESSION_SECONDS: Final = 30 * 86400
 BEGINS: Final = "arc_"
@@ -39,7 +44,70 @@ SEEN_SECONDS: Final = 3600
 _GUESSES_AT_ONCE = 2
 _TOKEN_BYTES = 32
 
+_COST: Final = 1 << 15
+_BLOCK: Final = 8
+"""With these one guess takes 32 MiB and about a tenth of a second."""
+_SALT_BYTES: Final = 16
+_KEY_BYTES: Final = 32
+_MEMORY_BYTES: Final = 64 << 20
+_SCRYPT: Final = "scrypt"
+
 log = get_log(__name__)
+
+
+class Scope(StrEnum):
+    """What a token opens."""
+
+    READ = "read"
+    ADD = "add"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What a program comes in with.
+
+    Attributes:
+        id: what it is called by where it is revoked; no secret.
+        name: the person's.
+        scope: what it opens.
+        digest: SHA-256 of the token, in hex; the token itself is not kept.
+        made_at: seconds since 1970.
+        used_on: the day it was last used (``YYYY-MM-DD``, UTC); empty if it never was.
+    """
+
+    id: str
+    name: str
+    scope: Scope
+    digest: str
+    made_at: int
+    used_on: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A browser somebody signed in with.
+
+    Attributes:
+        digest: SHA-256 of the session's id, in hex; the id itself only the browser has.
+        browser: as it calls itself.
+        begun_at: seconds since 1970.
+        seen_at: likewise, to the hour.
+    """
+
+    digest: str
+    browser: str
+    begun_at: int
+    seen_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """All of it. ``password``: what is kept of it (never itself); None if none was set."""
+
+    password: str | None = None
+    tokens: tuple[Token, ...] = ()
+    sessions: tuple[Session, ...] = ()
 
 
 def has_password(data: Path) -> bool:
@@ -52,7 +120,7 @@ def has_password(data: Path) -> bool:
 
 
 def _read_file(data: Path) -> Access:
-    path = data / NAME
+    path = data / ACCESS
     return read_access(KeptFile(path).read(MOST_BYTES), str(path))
 
 
@@ -83,7 +151,7 @@ class AccessControl:
         *,
         db: Database | None = None,
     ) -> None:
-        self._file: UserFile = user_file(data, NAME, db)
+        self._file: UserFile = user_file(data, ACCESS, db)
         self._secret = user_file(data, SECRET, db)
         self._configured = configured
         self._is_open_to_others = not is_loopback(host)
@@ -331,3 +399,66 @@ def _digest(text: str) -> bytes:
 
 def _hex(text: str) -> str:
     return _digest(text).hex()
+
+
+def write_access(access: Access) -> bytes:
+    """Return the JSON of an ``Access``."""
+    return json.dumps(asdict(access), indent=1).encode()
+
+
+def read_access(held: bytes | None, place: str) -> Access:
+    """Parse the JSON of ``write_access``; None means that nothing is set.
+
+    Args:
+        held: the JSON.
+        place: where it was found, for the message.
+
+    Raises:
+        ConfigurationError: it is not what ``write_access`` wrote.
+    """
+    if held is None:
+        return Access()
+    try:
+        return _parse(held)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ConfigurationError(
+            f"{place} can't be read. Put back what was there, or delete it: then "
+            "there is no password, no token and no session, and `archiver password` sets a "
+            "new one."
+        ) from error
+
+
+def _parse(held: bytes) -> Access:
+    document: dict[str, Any] = json.loads(held)
+    password = document["password"]
+    if password is not None and not isinstance(password, str):
+        raise TypeError("a password is kept as text")
+    return Access(
+        password,
+        tuple(Token(**{**each, "scope": Scope(each["scope"])}) for each in document["tokens"]),
+        tuple(Session(**each) for each in document["sessions"]),
+    )
+
+
+def hash_password(password: str) -> str:
+    """What is kept of a password, salted."""
+    salt = secrets.token_bytes(_SALT_BYTES)
+    parts = (salt, _derive(password, salt))
+    return "$".join((_SCRYPT, *(b64encode(each).decode() for each in parts)))
+
+
+def is_password(given: str, kept: str) -> bool:
+    """Whether that was made of this password, in constant time; False if it was made by no us."""
+    name, _, rest = kept.partition("$")
+    salt, _, key = rest.partition("$")
+    if name != _SCRYPT:
+        return False
+    try:
+        return hmac.compare_digest(_derive(given, b64decode(salt)), b64decode(key))
+    except ValueError:
+        return False
+
+
+def _derive(password: str, salt: bytes) -> bytes:
+    text = password.encode("utf-8", "surrogatepass")
+    return scrypt(text, salt=salt, n=_COST, r=_BLOCK, p=1, maxmem=_MEMORY_BYTES, dklen=_KEY_BYTES)

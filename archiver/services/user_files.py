@@ -9,17 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
 
-from archiver.access import file as access_file
 from archiver.index import shared_files
 from archiver.index.database import Database
 from archiver.kept_file import PRIVATE, KeptFile
 from archiver.net import given_cookies
 
+ACCESS: Final = "access.json"
 FEEDS: Final = "feeds.opml"
 SECRET: Final = "secret"  # noqa: S105 - a file name
 """The key of session cookies and signed addresses."""
 MOST_BYTES: Final = 64 << 20
-_MODES: Final = {access_file.NAME: PRIVATE, given_cookies.NAME: PRIVATE, FEEDS: 0o644}
+_MODES: Final = {ACCESS: PRIVATE, given_cookies.NAME: PRIVATE, FEEDS: 0o644}
 
 Rewrite = Callable[[bytes | None], bytes | None]
 """Gets the content, None if there is none; returns the new content, None to change nothing."""

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from archiver.model.access import Session, Token
 from archiver.model.message import Message
+from archiver.services.access import Session, Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from base64 import b64decode
 
 from aiohttp import web
 
-from archiver.model.access import Token
 from archiver.model.message import counted
-from archiver.services.access import SESSION_SECONDS
+from archiver.services.access import SESSION_SECONDS, Token
 from archiver.web.keys import (
     LOGIN_THROTTLE,
     PERMISSIONS,

@@ -2,11 +2,10 @@
 
 import pytest
 
-from archiver.access.file import NAME, read_access
 from archiver.errors import InputError
-from archiver.model.access import Scope
 from archiver.services import access as module
-from archiver.services.access import MOST_SESSIONS, AccessControl, has_password
+from archiver.services.access import MOST_SESSIONS, AccessControl, Scope, has_password, read_access
+from archiver.services.user_files import ACCESS
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ async def test_a_password_locks_and_another_one_ends_every_session(control, tmp_
     assert not await control.is_password("a good pass phrase")
     assert not await control.is_session(session)
     assert control.keys_hang_on != hung_on
-    assert "pass phrase" not in (tmp_path / NAME).read_text()
+    assert "pass phrase" not in (tmp_path / ACCESS).read_text()
 
 
 async def test_what_the_settings_give_counts_and_is_changed_there_alone(tmp_path):
@@ -63,7 +62,7 @@ async def test_a_token_is_known_until_it_is_revoked(control, tmp_path):
     assert (found.name, found.scope) == ("My phone", Scope.ADD)
     assert control.tokens[0].used_on
     assert await control.token_of(made + "x") is None
-    assert made not in (tmp_path / NAME).read_text()
+    assert made not in (tmp_path / ACCESS).read_text()
     await control.revoke(found.id)
     assert await control.token_of(made) is None
     with pytest.raises(InputError, match="name"):
@@ -90,7 +89,7 @@ async def test_what_another_process_changes_is_heard_of(control, tmp_path, monke
     await control.refresh()
     assert control.is_locked
 
-    (tmp_path / NAME).write_text("{")
+    (tmp_path / ACCESS).write_text("{")
     await control.refresh()
     assert await control.is_password("a good pass phrase"), "what can't be read changes nothing"
 
@@ -99,7 +98,7 @@ async def test_a_session_is_over_after_its_time(control, tmp_path, monkeypatch):
     session = await control.begin_session("x")
     monkeypatch.setattr(module, "SESSION_SECONDS", 0)
     assert not await control.is_session(session)
-    assert read_access((tmp_path / NAME).read_bytes(), NAME).sessions
+    assert read_access((tmp_path / ACCESS).read_bytes(), ACCESS).sessions
 
 
 @pytest.mark.parametrize("typed", ["a good\tpass phrase", "two lines\nof it", "a bell \a rings"])

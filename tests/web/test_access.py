@@ -7,7 +7,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.model.access import Scope
+from archiver.services.access import Scope
 from archiver.web.app import build_app
 from archiver.web.keys import RUNTIME
 from archiver.web.middleware.auth import ADDING_ROUTES, PEOPLES_ROUTES, opens

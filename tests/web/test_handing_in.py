@@ -11,9 +11,9 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.model.access import Scope
 from archiver.model.listing import ListingQuery
 from archiver.model.provenance import Way
+from archiver.services.access import Scope
 from archiver.services.reindexing import reindex
 from archiver.urls.parse import hash_url
 from archiver.web.app import build_app

@@ -5,10 +5,9 @@ from urllib.parse import urlencode
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from archiver.model.access import Scope
 from archiver.model.message import marked
 from archiver.rewrite.address import Modifier, ReplayAddress
-from archiver.services.access import BEGINS
+from archiver.services.access import BEGINS, Scope
 from archiver.web import auth, origin
 from archiver.web.keys import RUNTIME, SESSION, SIGNED_IN
 from archiver.web.pages.errors import passage

@@ -6,8 +6,8 @@ from typing import Final
 from aiohttp import web
 
 from archiver.errors import InputError
-from archiver.model.access import Scope
 from archiver.model.message import Message
+from archiver.services.access import Scope
 from archiver.web import auth
 from archiver.web.access_views import AccessView, SessionView
 from archiver.web.keys import RUNTIME, SESSION

@@ -1,7 +1,7 @@
 from base64 import b64decode
 from hashlib import scrypt
 
-from archiver.access.passwords import hash_password, is_password
+from archiver.services.access import hash_password, is_password
 
 
 def test_what_is_kept_is_salted_scrypt_and_never_the_password():

@@ -1,8 +1,7 @@
 import pytest
 
-from archiver.access.file import read_access, write_access
 from archiver.errors import ConfigurationError
-from archiver.model.access import Access, Scope, Session, Token
+from archiver.services.access import Access, Scope, Session, Token, read_access, write_access
 
 FULL = Access(
     "scrypt$a$b",
