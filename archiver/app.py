@@ -18,7 +18,6 @@ from archiver.services.supervision import kept_going
 
 if TYPE_CHECKING:
     from archiver.crawl.context import CrawlContext
-    from archiver.crawl.shared_hosts import SharedHosts
     from archiver.net.given_cookies import GivenCookies
     from archiver.services.access import AccessControl
     from archiver.services.archives import Archives
@@ -88,7 +87,7 @@ class App:
         """Settings in effect: the user's, fitted to this machine and divided among processes."""
         share = share_among_processes(
             self._given,
-            hosts_are_shared=self.db.membership is not None,
+            hosts_are_shared=self.db.locks is not None,
             leaves_a_core=self.is_serving,
         )
         return fit_to_open_files(share, self._connections)
@@ -113,7 +112,7 @@ class App:
             nice=READER_NICENESS if self.is_serving else 0,
         )
         recorder = Recorder(self.db, self.store)
-        throttle = Throttle(settings, shared=self.shared_hosts)
+        throttle = Throttle(settings, shared=self.db.locks)
         fetcher = Fetcher(settings, cookies=self.given_cookies)
         renderer = Renderer(Means(settings, fetcher, throttle, recorder), LearnedHosts(self.db))
         for close in (derive.stop, fetcher.close, renderer.stop):
@@ -127,7 +126,6 @@ class App:
             derive=derive,
             recorder=recorder,
             renderer=renderer,
-            hosts=self.shared_hosts,
         )
 
     @cached_property
@@ -136,15 +134,6 @@ class App:
         from archiver.net.given_cookies import GivenCookies
 
         return GivenCookies(None if self.db.machine else self.settings.data)
-
-    @cached_property
-    def shared_hosts(self) -> "SharedHosts | None":
-        """Politeness shared with other machines; None where the index is a file."""
-        from archiver.crawl.shared_hosts import SharedHosts
-
-        if self.db.membership is None:
-            return None
-        return SharedHosts(self.db, self.store.writer, self.settings)
 
     def wake_crawl(self) -> None:
         """Tell a running crawl that the queue has new jobs."""
@@ -448,11 +437,9 @@ async def open_app(
 
 async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
     """Upload segments to the object store, and follow what other machines configure."""
-    if app.shared_hosts:
+    if app.db.locks:
         from archiver.services.given_cookies import CookieKeeping
 
-        keep_up = partial(app.shared_hosts.keep_up, app.context.throttle.rest)
-        await stack.enter_async_context(kept_going(keep_up, "shared-hosts"))
         keeping = CookieKeeping(app.settings.data, app.db)
         app.given_cookies.hold(await keeping.content())
         follow = partial(keeping.keep_following, app.given_cookies.hold)

@@ -17,7 +17,7 @@ from uuid import uuid4
 from archiver import __version__
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
-from archiver.index.database import Database, Engines, Member, engines_of, is_one_place
+from archiver.index.database import Database, Engines, engines_of, is_one_place
 from archiver.kept_file import KeptFile
 from archiver.ledger.recovery import recover
 from archiver.store.files import sync_directory
@@ -77,7 +77,6 @@ async def open_archive(settings: Settings) -> AsyncIterator[Archive]:
     Raises:
         ConfigurationError: the data directory can't be used, or its index is being built again.
         StoreError: the directory of the segments can't be read.
-        FencedOff: other machines took this process for dead meanwhile.
     """
     async with (
         _enter(settings.data, alone=False),
@@ -85,9 +84,8 @@ async def open_archive(settings: Settings) -> AsyncIterator[Archive]:
     ):
         db = await _open_database(settings, store)
         try:
-            async with _ended_with(db):
-                await recover(db, store)
-                yield Archive(settings, db, store)
+            await recover(db, store)
+            yield Archive(settings, db, store)
         finally:
             await db.close()
 
@@ -97,37 +95,7 @@ async def _open_database(settings: Settings, store: SegmentStore) -> Database:
     if not engines.is_shared:
         return Database(engines)
     machine = await asyncio.to_thread(machine_of, settings.data)
-    return Database(engines, Member(store.writer, machine, settings.writer_lease))
-
-
-@asynccontextmanager
-async def _ended_with(db: Database) -> AsyncIterator[None]:
-    """Break the block off once others take this process for dead.
-
-    Raises:
-        FencedOff: they do.
-    """
-    if db.membership is None:
-        yield
-        return
-    inside = asyncio.current_task()
-    loop, is_over = asyncio.get_running_loop(), False
-
-    def end() -> None:
-        if inside and not is_over:
-            inside.cancel()
-
-    db.membership.on_lost = lambda: loop.call_soon(end)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if (error := db.membership.error) is None:
-            raise
-        if inside:
-            inside.uncancel()
-        raise error from None
-    finally:
-        is_over = True
+    return Database(engines, worker=store.writer, machine=machine)
 
 
 @asynccontextmanager

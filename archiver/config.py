@@ -207,11 +207,6 @@ class Settings:
         integer(least=0),
         "With a store: so much of what it has is kept on this machine too, in bytes.",
     )
-    writer_lease: float = _setting(
-        30,
-        decimal(least=1),
-        "With an index on a server: after so many seconds of silence a process is dead to others.",
-    )
     feed_interval: float = _setting(
         3600, decimal(least=60), "Seconds between two looks of `serve` at a feed that is followed."
     )

@@ -21,7 +21,6 @@ The tree::
     ├── InvalidResponse         what a server sent is no response that a browser would show
     └── StoreError              the bytes on disk are not what they must be
         ├── IndexUnavailable    the index can't be read or written now
-        │   └── FencedOff       taken for dead, or of a server that was replaced: it must end
         ├── RecordsMissing      a reindex would lose what the current index knows
         ├── StoreUnavailable    segments that lie elsewhere can't be read or written now
         ├── InvalidRecord       not a WARC record, or one whose digest is wrong
@@ -159,10 +158,6 @@ class StoreError(ArchiverError):
 
 class IndexUnavailable(StoreError):
     """The index can't be read or written now: the disk is full, or another process holds it."""
-
-
-class FencedOff(IndexUnavailable):
-    """Others took this process for dead, or a replica the server's place: it must end."""
 
 
 class RecordsMissing(StoreError):

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import psutil
+from archiver.index.due import due
 
 from archiver.index import holds, outcomes, queue
 from archiver.index.database import Database, Member, engines_of
-from archiver.index.due import due
 from archiver.index.turns import Turns
 from archiver.model.capture import Timestamp
 from benchmarks.cluster import database, postmaster, rows, server_cpu

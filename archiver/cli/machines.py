@@ -15,10 +15,7 @@ _ALONE = (
 
 
 def run(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
-    """Print the processes that write, or what is unsealed, by machine, 1 if there are none.
-
-    Or give a machine up, and print what is lost with it.
-    """
+    """List workers or segments to upload, or give up a machine; return 1 if there are none."""
     if forget is not None:
         return run_until_signal(_forget(settings, forget))
     return run_until_signal(_list(settings, unsealed=unsealed))
@@ -37,12 +34,8 @@ async def _list(settings: Settings, *, unsealed: bool) -> int:
 
 async def _processes(machines: Machines) -> list[tuple[str, ...]]:
     return [
-        (
-            each.machine,
-            each.name,
-            "dead" if each.is_overdue else "silent" if each.is_silent else "alive",
-        )
-        for each in await machines.processes()
+        (each.machine, each.name, each.address or "-", f"{each.since:%Y-%m-%dT%H:%M:%SZ}")
+        for each in await machines.workers()
     ]
 
 

@@ -28,12 +28,10 @@ from archiver.cli.options import (
 from archiver.cli.program import Program
 from archiver.cli.upkeep import UPKEEP
 from archiver.config import Settings
-from archiver.errors import ArchiverError, FencedOff
+from archiver.errors import ArchiverError
 from archiver.limits import GC_THRESHOLDS
 
 _INTERRUPTED = 130
-FENCED_OFF = 75
-"""To be started again: ``EX_TEMPFAIL`` of ``sysexits.h``."""
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -335,7 +333,7 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
     except ArchiverError as error:
-        return _fail(str(error), FENCED_OFF if isinstance(error, FencedOff) else 1)
+        return _fail(str(error))
     except OSError as error:
         what = error.strerror or str(error)
         return _fail(f"{error.filename}: {what}." if error.filename else f"{what}.")

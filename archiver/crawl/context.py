@@ -6,7 +6,6 @@ from archiver.config import Settings
 from archiver.crawl.dead_hosts import DeadHosts
 from archiver.crawl.drawn import Drawn
 from archiver.crawl.rendering import Renderer
-from archiver.crawl.shared_hosts import SharedHosts
 from archiver.derive.pool import DerivePool
 from archiver.index.database import Database
 from archiver.ledger.recorder import Recorder
@@ -19,7 +18,7 @@ from archiver.store.segments import SegmentStore
 class CrawlContext:
     """The adapters of one crawling process.
 
-    Without a renderer no page is shown by a browser; hosts are shared where machines are several.
+    Without a renderer no page is shown by a browser.
     """
 
     settings: Settings
@@ -30,6 +29,5 @@ class CrawlContext:
     derive: DerivePool
     recorder: Recorder
     renderer: Renderer | None = None
-    hosts: SharedHosts | None = None
     dead: DeadHosts = field(default_factory=DeadHosts)
     drawn: Drawn = field(default_factory=Drawn)

@@ -8,27 +8,21 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.dead_hosts import failure_of
 from archiver.crawl.frontier import Frontier
 from archiver.errors import StoreError
-from archiver.index import gone, oversight, queue, unrecorded
-from archiver.ledger.burying import signs_of_holders
+from archiver.index import gone, oversight, owners, queue, unrecorded
 from archiver.ledger.recovery import recover
 from archiver.logs import get_log
 from archiver.model.job import Lease
 
 IDLE_SECONDS = 0.9
-"""How long until the queue is looked at again: another process may have added to it.
-
-A little less than hosts at a server are (``shared_hosts``), which goes along with it.
-"""
+"""How long until the queue is read again: another process may have added to it."""
 LEASE_SECONDS = 0.1
-SHARED_LEASE_SECONDS = 0.5
-"""The same at a server, where a lease costs as much as hundreds of its rows, and nobody waits."""
 RECOVERY_SECONDS = 30.0
-RECOVERIES = 3
-"""So often within a lease it is looked who of other machines is dead."""
+SHARED_RECOVERY_SECONDS = 5.0
+"""On a server, where a worker is given up if it had no lock in several looks."""
+LEAVE_SECONDS = 1.0
+"""How often hosts without leases are left to other workers."""
 NOTE_SECONDS = 2.0
 """How long what was said of entries waits for its record while there is something to crawl."""
-SHARED_NOTE_SECONDS = 10.0
-"""The same at a server, and how long a host of which nothing is leased is kept from others."""
 TROUBLE_SECONDS = 15.0
 """How long the crawl rests after the disk or the index refused something."""
 NOTES = 500
@@ -59,17 +53,14 @@ class Dispatcher:
         self.left = left
         self._to_give_back: list[Lease] = []
         self._to_put_last: set[str] = set()
-        self._refused = self._is_dry = self._is_idle = self._is_called = False
+        self._refused = self._is_dry = False
         self._is_in_trouble = False
         self._wake = asyncio.Event()
-        self._signs: dict[str, int] = {}
-        self._recovered = self._noted = self._let_go = 0.0
+        self._recovered = self._noted = self._left_hosts = 0.0
         self._trouble_until = 0.0
 
     def wake(self) -> None:
         """Say that there is something new in the queue."""
-        self._is_called = True
-        self._frontier.hurry()
         self._wake.set()
 
     def heed_room(self) -> None:
@@ -97,7 +88,6 @@ class Dispatcher:
         while True:
             begun = loop.time()
             self._wake.clear()
-            self._is_called = False
             try:
                 wait = await self._fill(until_empty=until_empty)
                 self._note_end_of_trouble(begun)
@@ -108,9 +98,7 @@ class Dispatcher:
                 wait = TROUBLE_SECONDS
             await self._rest(IDLE_SECONDS if wait is None else wait)
             # What ends within a moment is made up for by one lease, not by one each.
-            is_patient = self._context.hosts and not self._is_called
-            pause = SHARED_LEASE_SECONDS if is_patient else LEASE_SECONDS
-            await asyncio.sleep(begun + pause - loop.time())
+            await asyncio.sleep(begun + LEASE_SECONDS - loop.time())
 
     def _note_trouble(self, error: StoreError) -> None:
         """Rest; it is told once, however often the crawl is called meanwhile and tries again."""
@@ -131,7 +119,8 @@ class Dispatcher:
         loop = asyncio.get_running_loop()
         self._is_dry = False
         if loop.time() >= self._recovered:
-            self._recovered = loop.time() + self._recovery_seconds
+            every = SHARED_RECOVERY_SECONDS if self._context.db.locks else RECOVERY_SECONDS
+            self._recovered = loop.time() + every
             await recover(self._context.db, self._context.store)
         if await self._settle_refused():
             self._trouble_until = loop.time() + TROUBLE_SECONDS
@@ -141,12 +130,11 @@ class Dispatcher:
         await self._put_last()
         if not until_empty and await self._is_paused():
             return IDLE_SECONDS
-        every = SHARED_NOTE_SECONDS if self._context.hosts else NOTE_SECONDS
-        if loop.time() >= self._noted + every:
+        if loop.time() >= self._noted + NOTE_SECONDS:
             await self._note_changes()
-        if not self._frontier.is_low and loop.time() >= self._let_go + every:
-            self._let_go = loop.time()
-            await self._frontier.let_go()
+        if loop.time() >= self._left_hosts + LEAVE_SECONDS:
+            self._left_hosts = loop.time()
+            await self._frontier.leave_hosts()
         is_full, due = await self._take()
         if is_full:
             return IDLE_SECONDS
@@ -165,23 +153,10 @@ class Dispatcher:
         has_room = await self._has_room()
         if has_room and not self._frontier.is_low:
             return True, None
-        # At a server a look costs less than a lease of nothing.
-        looks_first = self._context.hosts and self._is_idle
-        due = await self._frontier.due_in() if looks_first else 0.0
-        self._is_idle = True
-        if due == 0:
-            if has_room and await self._frontier.lease():
-                self._is_idle = False
-                return True, None
-            await self._frontier.settle_only()
-            due = await self._frontier.due_in()
-        return False, due
-
-    @property
-    def _recovery_seconds(self) -> float:
-        if not self._context.db.membership:
-            return RECOVERY_SECONDS
-        return min(RECOVERY_SECONDS, self._context.settings.writer_lease / RECOVERIES)
+        if has_room and await self._frontier.lease():
+            return True, None
+        await self._frontier.settle_only()
+        return False, await self._frontier.due_in()
 
     async def _settle_refused(self) -> bool:
         """Give back what can't go on here; whether that is since the disk or the index refused."""
@@ -198,8 +173,9 @@ class Dispatcher:
         return refused
 
     async def _give_back_left(self) -> None:
-        """Nobody else takes these: their holder lives."""
+        """Give back what an earlier crawl of this process had leased, once its records count."""
         if self.left:
+            await self._context.recorder.settle_refused()
             await self._frontier.give_back(self.left)
             self.left = ()
 
@@ -238,7 +214,6 @@ class Dispatcher:
         """Give back what was not begun."""
         if aside := self._frontier.put_aside():
             await self._frontier.give_back(aside, interrupted=False)
-        await self._frontier.let_go()
 
     async def _rest(self, seconds: float) -> None:
         try:
@@ -248,17 +223,14 @@ class Dispatcher:
             pass
 
     async def _is_something_left(self) -> bool:
-        """Look once more, before it is said that all is done: a process may have died lately.
-
-        Who holds jobs on another machine may be dead until it is heard of again.
-        """
-        await recover(self._context.db, self._context.store)
+        """Return whether there is something to do after all: a process may have died lately."""
+        db = self._context.db
+        await recover(db, self._context.store)
         if await self._frontier.due_in() is not None:
-            self._signs.clear()
             return True
-        signs = await signs_of_holders(self._context.db)
-        self._signs = signs | self._signs
-        return any(beat == self._signs[name] for name, beat in signs.items())
+        async with db.read() as conn:
+            holders = await owners.of_jobs(conn)
+        return db.given_up.is_any_suspected(holders)
 
     async def _note_changes(self) -> bool:
         """Write down what was said of entries that no visit will close soon."""

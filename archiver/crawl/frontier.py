@@ -12,18 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from archiver.crawl.shared_hosts import SharedHosts
-from archiver.index import queue, turns
+from archiver.index import queue, turns, worker_locks
 from archiver.index.database import AsyncConnection, Database
-from archiver.index.due import Due, due
 from archiver.index.turns import Turns
 from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
-READY_SHARE = 8
-"""Where an eighth of the window may begin at once, no worker waits for a lease."""
-PATIENCE_SECONDS = 2.0
-"""How long at a server until what little a lease may bring is worth one."""
 IN_LINE = 3
 """Of a proven host up to so many times what may be under way is leased: none is waited for."""
 
@@ -47,9 +41,6 @@ class _Host:
 class Frontier:
     """The leases of one process. ``only`` narrows it to some jobs.
 
-    Attributes:
-        shared: holds hosts against other machines, where there may be some.
-
     Args:
         db: the index.
         owner: the run lock's name of this process.
@@ -60,8 +51,6 @@ class Frontier:
         only: job ids.
         resting: the hosts that must not be asked now.
     """
-
-    shared: SharedHosts | None
 
     def __init__(
         self,
@@ -81,11 +70,8 @@ class Frontier:
         self._delay = delay
         self._only = set(only) if only is not None else None
         self._resting = resting
-        self.shared = None
         self._held: dict[int, Lease] = {}
-        self._unfinished = self._in_line = 0
-        self._leased_to = 0
-        self._patient_until = 0.0
+        self._unfinished = 0
         self._hosts: dict[str, _Host] = {}
         self._ready: asyncio.Queue[Lease] = asyncio.Queue()
         self._ready_slow: asyncio.Queue[Lease] = asyncio.Queue()
@@ -107,24 +93,8 @@ class Frontier:
 
     @property
     def is_low(self) -> bool:
-        """Whether a quarter of the window is empty, so that more is worth a transaction.
-
-        At a server, which asks for more, only once little is left whose turn it is. While a few
-        may begin yet, or wait for their hosts to be polite, a lease brings one for each that ended:
-        there some time passes first, or half of those in line are done.
-        """
-        if self._unfinished * 4 > self._room * 3:
-            return False
-        if self.shared is None:
-            return True
-        ready = self._ready.qsize() + self._ready_slow.qsize()
-        is_enough = self._unfinished * 2 > self._leased_to if self._in_line else ready > 0
-        is_early = asyncio.get_running_loop().time() < self._patient_until
-        return ready * READY_SHARE <= self._room and not (is_enough and is_early)
-
-    def hurry(self) -> None:
-        """Lease for whatever there is room for: something was added."""
-        self._patient_until = 0.0
+        """Whether a quarter of the window is empty, so that a lease is worth a transaction."""
+        return self._unfinished * 4 <= self._room * 3
 
     def has_answered(self, host: str) -> bool:
         """Whether a host is known to answer."""
@@ -140,46 +110,66 @@ class Frontier:
         return await self._ready_slow.get()
 
     async def lease(self) -> list[Lease]:
-        """Take what is due and fits, hosts in turn; empty when there is nothing to be had now.
+        """Lease due jobs up to the size of the window, hosts in turn.
 
-        At a server that is a share of it, so it waits until it is known how many others there are.
+        On a server a host is first locked, so that no other worker fetches from it.
+
+        Raises:
+            IndexUnavailable: the index can't be reached.
         """
         room = self._room - self._unfinished
         if room <= 0:
             return []
-        if self.shared:
-            await self.shared.acquainted()
+        mine = await self._lock_hosts(room)
+        if mine == []:
+            return []
         async with self._db.write() as conn:
-            known = await self._due(room, conn)
-            taken = await self._taken(conn, room, known)
-            busy = await self._hold(conn, taken)
-        self._settle(busy)
+            taken = await self._taken(conn, room, mine)
         for lease in taken:
             self._held[lease.job_id] = lease
             self._unfinished += 1
             self._queue(lease)
-        self._leased_to = self._unfinished
-        self._patient_until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
         return taken
 
-    async def _due(self, room: int, conn: AsyncConnection) -> Due | None:
-        """What is due for this process; None where it is known which jobs it is to have."""
-        if self._only is not None:
+    async def _lock_hosts(self, room: int) -> list[str] | None:
+        """Lock a fair share of the hosts with due jobs; None with SQLite."""
+        locks = self._db.locks
+        if locks is None:
             return None
-        sharers = self.shared.crawlers if self.shared else 1
-        return await due(conn, room, datetime.now(UTC), sharers=sharers)
+        await locks.enter()
+        async with self._db.read() as conn:
+            due = await self._due_hosts(conn, room * locks.workers)
+            free = await worker_locks.free_hosts(conn, due)
+        mine = len(locks.hosts.intersection(due))
+        share = -(-(mine + len(free)) // locks.workers)
+        await locks.take_hosts(free[: max(share - mine, 0)])
+        return sorted(locks.hosts.intersection(due))
 
-    async def _taken(self, conn: AsyncConnection, room: int, known: Due | None) -> list[Lease]:
-        """Leases, had in this transaction."""
-        if known is None:
-            wanted = sorted((self._only or set()) - self._held.keys())[: room * 4]
+    async def _due_hosts(self, conn: AsyncConnection, count: int) -> list[str]:
+        if self._only is None:
+            busy = self._turns().busy
+            return await turns.due_hosts(conn, busy, now=datetime.now(UTC), count=count)
+        resting = {*self._resting()}
+        hosts = await queue.hosts_of(conn, self._wanted(count))
+        return [host for host in hosts if host not in resting]
+
+    def _wanted(self, room: int) -> list[int]:
+        """The jobs of ``only`` that are not leased yet; a few more than there is room for."""
+        return sorted((self._only or set()) - self._held.keys())[: room * 4]
+
+    async def _taken(
+        self, conn: AsyncConnection, room: int, mine: Sequence[str] | None
+    ) -> list[Lease]:
+        """Lease jobs in this transaction."""
+        if self._only is not None:
             return await queue.lease_only(
                 conn,
-                wanted,
+                self._wanted(room),
                 owner=self._owner,
                 count=room,
                 busy=self._resting(),
                 now=datetime.now(UTC),
+                mine=mine,
             )
         return await queue.lease(
             conn,
@@ -188,7 +178,7 @@ class Frontier:
             each=IN_LINE * self._each,
             hosts=self._turns(),
             now=datetime.now(UTC),
-            known=known,
+            mine=mine,
         )
 
     def finished(
@@ -217,7 +207,6 @@ class Frontier:
         if surplus:
             host.waiting.clear()
             self._unfinished -= len(surplus)
-            self._in_line -= len(surplus)
         self._start(host)
         if not (host.active or host.waiting or host.timer) and len(self._hosts) > REMEMBERED_HOSTS:
             del self._hosts[lease.entry.host]
@@ -229,7 +218,6 @@ class Frontier:
         for host in self._hosts.values():
             aside += host.waiting
             host.waiting.clear()
-        self._in_line = 0
         for ready in (self._ready, self._ready_slow):
             while not ready.empty():
                 lease = ready.get_nowait()
@@ -251,29 +239,28 @@ class Frontier:
             await queue.requeue(
                 conn, ids, owner=self._owner, interrupted=interrupted, now=datetime.now(UTC)
             )
-            busy = await self._hold(conn, (), without=ids)
-        self._settle(busy)
         for lease in leases:
             self._held.pop(lease.job_id, None)
 
-    async def let_go(self) -> None:
-        """Leave hosts to other machines of which nothing is leased any more."""
-        if self.shared and self.shared.is_any_idle(self._busy()):
-            async with self._db.write() as conn:
-                busy = await self._hold(conn, ())
-            self._settle(busy)
+    async def leave_hosts(self) -> None:
+        """Release the locks of hosts without leases, except where a host wants a pause.
+
+        Raises:
+            IndexUnavailable: the locks are lost.
+        """
+        if self._db.locks is None:
+            return
+        busy = {lease.entry.host for lease in self._held.values()} | {*self._resting()}
+        now = asyncio.get_running_loop().time()
+        pausing = {name for name, host in self._hosts.items() if host.next_at > now}
+        await self._db.locks.leave_hosts(self._db.locks.hosts - busy - pausing)
 
     async def due_in(self) -> float | None:
         """Seconds until there may be something to lease; None when the queue is empty."""
         if self._only is not None:
             return 0.0 if self._only else None
-        if self.shared:
-            now = datetime.now(UTC)
-            async with self._db.read() as conn:
-                at = await turns.next_free(conn, self._owner, now)
-        else:
-            async with self._db.read() as conn:
-                at = await queue.next_due(conn, ())
+        async with self._db.read() as conn:
+            at = await queue.next_due(conn, ())
         return None if at is None else max((at - datetime.now(UTC)).total_seconds(), 0.0)
 
     async def settle_only(self) -> None:
@@ -282,33 +269,9 @@ class Frontier:
             async with self._db.read() as conn:
                 self._only -= set(await queue.attempted(conn, sorted(self._only)[: self._room * 4]))
 
-    async def _hold(
-        self, conn: AsyncConnection, more: Sequence[Lease], without: Sequence[int] = ()
-    ) -> set[str]:
-        """Hold the hosts of what is leased against other machines, and no others; which these are.
-
-        To be settled once the transaction is committed.
-        """
-        if not self.shared:
-            return set()
-        fresh = {each.entry.host for each in more}
-        busy = self._busy(without) | fresh
-        await self.shared.hold(conn, fresh)
-        await self.shared.let_go(conn, busy)
-        return busy
-
-    def _settle(self, busy: set[str]) -> None:
-        if self.shared:
-            self.shared.settle(busy)
-
-    def _busy(self, without: Sequence[int] = ()) -> set[str]:
-        left = self._held.keys() - {*without}
-        return {self._held[number].entry.host for number in left}
-
     def _queue(self, lease: Lease) -> None:
         host = self._hosts.setdefault(lease.entry.host, _Host(allowed=1))
         host.waiting.append(lease)
-        self._in_line += 1
         self._start(host)
 
     def _start(self, host: _Host) -> None:
@@ -325,7 +288,6 @@ class Frontier:
             host.active += 1
             ready = self._ready_slow if host.is_slow else self._ready
             ready.put_nowait(host.waiting.popleft())
-            self._in_line -= 1
 
     def _start_later(self, host: _Host) -> None:
         host.timer = None

@@ -30,7 +30,7 @@ from archiver.crawl.rescue import Rescuer
 from archiver.crawl.retry_policy import retry_at
 from archiver.crawl.slow_lane import SlowLane
 from archiver.crawl.visit import visit
-from archiver.errors import FencedOff, FetchError, StoreError
+from archiver.errors import FetchError, IndexUnavailable, StoreError
 from archiver.index import queue
 from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.logs import get_log
@@ -42,6 +42,7 @@ UNKNOWN_SECONDS = 0.3
 """A visit to a host that has not answered yet steps aside sooner: the host may be dead."""
 WATCH_SECONDS = 0.1
 SLOW_LANE = 3
+LOCK_SECONDS = 2.0
 LEAST_WINDOW = 1024
 SHARED_WINDOW = 32
 """So many times ``concurrency`` is the most at a server: others find no job where it was taken."""
@@ -63,8 +64,9 @@ class Pipeline:
     """One crawl. ``run`` is its whole life.
 
     Attributes:
-        left: the leases that it could not give back in the end. Whoever crawls next in this process
-            does, for nobody else takes what a process holds that lives.
+        left: the leases that it could not give back in the end; the next crawl of this process
+            does.
+        is_broken_off: whether it ended because its worker lock was lost (``index.worker_locks``).
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Pipeline:
         left: Sequence[Lease] = (),
     ) -> None:
         self.left: Sequence[Lease] = ()
+        self.is_broken_off = False
         settings = context.settings
         self._context = context
         self._requisites = Requisites(context)
@@ -83,19 +86,16 @@ class Pipeline:
         self._frontier = Frontier(
             context.db,
             owner=context.store.writer,
-            room=_window_of(settings.concurrency, is_shared=context.hosts is not None),
+            room=_window_of(settings.concurrency, is_shared=context.db.locks is not None),
             each=settings.host_concurrency,
             delay=settings.host_delay,
             only=only,
             resting=context.throttle.resting_hosts,
         )
-        self._frontier.shared = context.hosts
         self._lane = SlowLane(SLOW_LANE * settings.concurrency)
         self._visits: dict[int, _UnderWay] = {}
         self._dispatcher = Dispatcher(context, self._frontier, left)
         self._on_change = on_change
-        if context.hosts:
-            context.recorder.under_way = lambda: self._frontier.unfinished
 
     def wake(self) -> None:
         """Say that there is something new in the queue."""
@@ -106,6 +106,7 @@ class Pipeline:
 
         Who works for ever obeys a pause; who is to empty the queue was told to.
         """
+        await self._have_worker_lock()
         recording = asyncio.create_task(self._context.recorder.run(), name="recorder")
         try:
             async with asyncio.TaskGroup() as group:
@@ -114,8 +115,11 @@ class Pipeline:
                     self._begin_worker(group, workers)
                 watching = group.create_task(self._watch(), name="watch")
                 slow = group.create_task(self._work_slow(group, workers), name="slow-lane")
-                await self._dispatcher.run(until_empty=until_empty)
-                for task in (watching, slow, *workers):
+                dispatching = group.create_task(self._dispatcher.run(until_empty=until_empty))
+                losing = group.create_task(self._wait_for_loss(), name="worker-lock")
+                await asyncio.wait([dispatching, losing], return_when=asyncio.FIRST_COMPLETED)
+                self.is_broken_off = not dispatching.done()
+                for task in (dispatching, losing, watching, slow, *workers):
                     task.cancel()
         except asyncio.CancelledError:
             self._context.db.hurry()
@@ -125,6 +129,25 @@ class Pipeline:
             recording.cancel()
             await asyncio.wait([recording])
             await self._give_all_back()
+
+    async def _have_worker_lock(self) -> None:
+        """Take the worker lock, however long the server can't be reached."""
+        while True:
+            try:
+                await self._context.db.enter()
+            except IndexUnavailable as error:
+                log.warning("the crawl waits for the index", reason=str(error))
+                await asyncio.sleep(LOCK_SECONDS)
+            else:
+                return
+
+    async def _wait_for_loss(self) -> None:
+        """Return when the worker lock is lost: other workers may have its jobs and hosts then."""
+        locks = self._context.db.locks
+        if locks is None:
+            await asyncio.Event().wait()
+        else:
+            await locks.lost()
 
     async def _give_all_back(self) -> None:
         self.left = [*self._frontier.leases, *self._dispatcher.left]
@@ -239,10 +262,6 @@ class Pipeline:
             failure = error.failure
         except TimeoutError:
             failure = Failure(FailureKind.TIMEOUT, "The page took longer than is allowed in all.")
-        except FencedOff:
-            # Nothing became of the page. Whoever opened the archive is being told, and ends us.
-            await asyncio.Event().wait()
-            raise
         except Exception:
             log.exception("visit failed", url=lease.entry.url)
             failure = Failure(FailureKind.INTERNAL, "Something went wrong here; the log says what.")

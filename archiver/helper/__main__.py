@@ -8,14 +8,12 @@ import asyncio
 import json
 import signal
 import sys
-from contextlib import suppress
 
 import uvloop
 
 from archiver import logs
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.errors import FencedOff
 
 UNTIL_EMPTY = "until-empty"
 
@@ -28,10 +26,8 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     settings = Settings(**json.loads(sys.stdin.readline()))
     logs.configure(settings.log_level, as_json=settings.log_json)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, suppress(FencedOff):
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_help(settings, until_empty=sys.argv[1] == UNTIL_EMPTY))
-    log.error("other machines took this helper for dead")
-    return 1
 
 
 async def _help(settings: Settings, *, until_empty: bool) -> int:

@@ -16,9 +16,9 @@ from archiver.finishing import to_its_end
 from archiver.index.dialect import dialect_named
 from archiver.index.dialect.port import WordIndex
 from archiver.index.engine import Engines, SqliteIndex, engines_of, is_one_place
-from archiver.index.membership import Member, Membership
+from archiver.index.worker_locks import GivenUp, WorkerLocks
 
-__all__ = ["AsyncConnection", "Database", "Engines", "Member", "engines_of", "is_one_place"]
+__all__ = ["AsyncConnection", "Database", "Engines", "engines_of", "is_one_place"]
 
 BUSY_SECONDS = 60
 """How long a writer waits for writers of other processes."""
@@ -30,18 +30,29 @@ class Database:
     """The open index. ``Database.open`` opens it, its owner closes it.
 
     Attributes:
-        membership: of this process among those of several machines; None with SQLite.
+        machine: the name of this machine among those that share the index; None with SQLite.
+        locks: of this process as a worker; None with SQLite.
+        given_up: the workers of a shared index that have no lock.
+
+    Args:
+        engines: what ``engines_of`` returned.
+        worker: the name of this process's run lock, on a server.
+        machine: the name of the data directory, on a server.
     """
 
-    def __init__(self, engines: Engines, member: Member | None = None) -> None:
+    def __init__(
+        self, engines: Engines, *, worker: str | None = None, machine: str | None = None
+    ) -> None:
         self._engines = engines
         self._write_lock = asyncio.Lock()
         self._writer = engines.writer()
         self._readers = engines.readers()
         self._last_moment = inf
-        self.membership: Membership | None = None
-        if member and not isinstance(engines, SqliteIndex):
-            self.membership = Membership(member, engines.signing())
+        self.machine = machine
+        self.given_up = GivenUp()
+        self.locks: WorkerLocks | None = None
+        if worker and machine and not isinstance(engines, SqliteIndex):
+            self.locks = WorkerLocks(worker, machine, engines.connect)
 
     @classmethod
     async def open(cls, place: Path | str) -> "Database":
@@ -92,13 +103,9 @@ class Database:
         Raises:
             IndexUnavailable: nothing can be written now.
         """
-        if self.membership:
-            await self.membership.enter()
         try:
             async with self._write_lock, self._writer.connect() as conn:
                 await self._begin(conn)
-                if self.membership:
-                    await self.membership.check(conn)
                 try:
                     yield conn
                 except BaseException:
@@ -124,23 +131,14 @@ class Database:
         orig = self._engines.message_of(error) if isinstance(error, DBAPIError) else str(error)
         return IndexUnavailable(message, path=self._engines.place, orig=orig)
 
-    @property
-    def machine(self) -> str | None:
-        """The name of this machine among those that share the index; None with SQLite."""
-        return self.membership.member.machine if self.membership else None
-
-    async def permit(self) -> None:
-        """Wait until this process may fetch.
+    async def enter(self) -> None:
+        """Take the worker lock on a server: before this process owns jobs or imports.
 
         Raises:
-            FencedOff: it never may again.
-            IndexUnavailable: the index can't be reached.
+            IndexUnavailable: the server can't be reached.
         """
-        if self.membership:
-            try:
-                await self.membership.permit()
-            except DBAPIError as error:
-                raise self._unavailable("{path} can't be written: {orig}.", error) from error
+        if self.locks:
+            await self.locks.enter()
 
     def hurry(self) -> None:
         """Wait for other processes' writers only for a few seconds in all from now on."""
@@ -148,7 +146,7 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection."""
-        if self.membership:
-            await self.membership.leave()
+        if self.locks:
+            await self.locks.leave()
         await self._readers.dispose()
         await self._writer.dispose()

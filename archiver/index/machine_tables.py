@@ -1,18 +1,8 @@
-"""The tables of who writes, what they share and have written; all others are in ``schema``."""
+"""Tables of the files that machines share, and of segments."""
 
 from sqlalchemy import Column, LargeBinary, Table
 
 from archiver.index.table_registry import Number, Words, metadata, partial_index
-
-writer = Table(
-    "writer",
-    metadata,
-    Column("name", Words, primary_key=True),
-    Column("machine", Words, nullable=False),
-    Column("beat_ms", Number, nullable=False),
-    Column("lease_ms", Number, nullable=False),
-    sqlite_with_rowid=False,
-)
 
 shared_file = Table(
     "shared_file",

@@ -115,10 +115,6 @@ class PostgresIndex:
             execution_options={"postgresql_readonly": True},
         )
 
-    def signing(self) -> AsyncEngine:
-        """Return an engine of one connection that does not take the write lock."""
-        return self._engine(pool_size=1, max_overflow=0)
-
     async def begin_write(self, conn: AsyncConnection) -> None:
         """Begin a write transaction, waiting as long as another process writes."""
         await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")

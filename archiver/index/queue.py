@@ -21,9 +21,6 @@ from archiver.index.bulk import (
 )
 from archiver.index.dialect import dialect_of
 from archiver.index.dialect.functions import Greatest
-from archiver.index.due import Due, due
-from archiver.index.fair_share import Share
-from archiver.index.holds import is_free
 from archiver.index.numbering import next_number
 from archiver.index.schema import entry, job
 from archiver.index.turns import Turns, from_ms, to_ms
@@ -133,7 +130,7 @@ async def lease(
     each: int,
     hosts: Turns,
     now: datetime,
-    known: Due | None = None,
+    mine: Sequence[str] | None = None,
 ) -> list[Lease]:
     """Take up to ``count`` jobs that are due: of a proven host up to ``each``, of others one.
 
@@ -144,40 +141,44 @@ async def lease(
         each: how many of one host.
         hosts: which are busy, and which are proven.
         now: the moment (aware, UTC).
-        known: what ``due`` says, where that is known in this transaction.
+        mine: on a server, the hosts of which this worker has the lock.
     """
     found: list[Row[*tuple[Any, ...]]] = []
     turned: set[tuple[int, str]] = set()
     asking: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
-    asking |= {"owner": owner} if dialect_of(conn).is_shared else {}
-    known = known or await due(conn, count, now)
-    for priority in sorted(each for each, at in known.soonest.items() if at <= asking["now"]):
-        if room := known.share.jobs - len(found):
+    if mine is not None:
+        asking["mine"] = [*mine]
+    soonest = await turns.soonest(conn)
+    for priority in sorted(each for each, at in soonest.items() if at <= asking["now"]):
+        if room := count - len(found):
             asked = asking | {"priority": priority}
-            rows = await _next_jobs(conn, hosts, asked, known.share.within(room), each)
+            rows = await _next_jobs(conn, hosts, asked, room, each)
             # One whose jobs are over, or due later, would stand in the way of others.
             turned |= {(row.rank, row.name) for row in rows}
             found += [row for row in rows if row.id is not None]
-    taken = await _take(conn, found, owner=owner, stamp=known.stamp)
+    stamp = await changes.next_stamp(conn, now)
+    taken = await _take(conn, found, owner=owner, stamp=stamp)
     await turns.turn(conn, turned, now)
     return taken
 
 
 async def _next_jobs(
-    conn: AsyncConnection, hosts: Turns, asked: dict[str, Any], room: Share, each: int
+    conn: AsyncConnection, hosts: Turns, asked: dict[str, Any], room: int, each: int
 ) -> Sequence[Row[*tuple[Any, ...]]]:
     """Rows of ``turns.next_jobs``, as many as there is room for: of unproven hosts first."""
     asked |= {"proven": hosts.proven}
-    unproven, proven = (turns.next_jobs(dialect_of(conn), is_proven) for is_proven in (False, True))
+    dialect, only_mine = dialect_of(conn), "mine" in asked
+    unproven = turns.next_jobs(dialect, False, only_mine)
+    proven = turns.next_jobs(dialect, True, only_mine)
     if not hosts.proven:
-        return (await conn.execute(unproven, asked | {"count": room.strangers, "each": 1})).all()
-    known = await conn.execute(proven, asked | {"count": room.jobs, "each": each})
+        return (await conn.execute(unproven, asked | {"count": room, "each": 1})).all()
+    known = await conn.execute(proven, asked | {"count": room, "each": each})
     others = known.all()
     # A host without a name here may be dead: of what others have jobs for, these take half.
-    left = room.jobs - sum(row.id is not None for row in others)
-    few = min(max((room.jobs + 1) // 2, left), room.strangers)
+    left = room - sum(row.id is not None for row in others)
+    few = max((room + 1) // 2, left)
     some = (await conn.execute(unproven, asked | {"count": few, "each": 1})).all()
-    return [*some, *others][: room.jobs]
+    return [*some, *others][:room]
 
 
 async def lease_only(
@@ -188,8 +189,12 @@ async def lease_only(
     count: int,
     busy: Collection[str],
     now: datetime,
+    mine: Sequence[str] | None = None,
 ) -> list[Lease]:
-    """Take up to ``count`` of these jobs: due, held by nobody, and of no host that is busy."""
+    """Lease up to ``count`` of these jobs: due, leased by nobody, of a host that is not busy.
+
+    ``mine``: on a server, the hosts of which this worker has the lock.
+    """
     wanted = (
         select(job.c.id)
         .where(
@@ -201,15 +206,24 @@ async def lease_only(
         .order_by(job.c.id)
         .limit(count)
     )
-    known: dict[str, Any] = {}
-    if dialect_of(conn).is_shared:
-        wanted, known = wanted.where(is_free(job.c.host)), {"owner": owner, "now": to_ms(now)}
-    ids = (await conn.execute(wanted, known)).scalars().all()
+    if mine is not None:
+        wanted = wanted.where(job.c.host.in_(among_texts(mine)))
+    ids = (await conn.execute(wanted)).scalars().all()
     rows = (await conn.execute(_LEASES.where(job.c.id.in_(among(ids))))).all() if ids else ()
     stamp = await changes.next_stamp(conn, now)
     taken = await _take(conn, rows, owner=owner, stamp=stamp)
     await turns.turn(conn, {(row.priority, row.host) for row in rows}, now)
     return taken
+
+
+async def hosts_of(conn: AsyncConnection, job_ids: Sequence[int]) -> list[str]:
+    """Return the hosts of these jobs, as far as these are queued."""
+    rows = await conn.execute(
+        select(job.c.host)
+        .where(job.c.id.in_(among(job_ids)), job.c.state == State.QUEUED)
+        .distinct()
+    )
+    return [*rows.scalars()]
 
 
 async def put_last(conn: AsyncConnection, host: str, why: Failure, *, now: datetime) -> None:

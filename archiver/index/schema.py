@@ -19,10 +19,9 @@ from archiver.index.deletion_tables import (
     trash,
 )
 from archiver.index.feed_tables import feed, feed_item
-from archiver.index.host_tables import host_hold, host_rest, host_turn
 from archiver.index.import_tables import import_row, imports
 from archiver.index.list_tables import entry_list, in_list
-from archiver.index.machine_tables import segment, shared_file, writer
+from archiver.index.machine_tables import segment, shared_file
 from archiver.index.queue_tables import attempt, job, queue_host
 from archiver.index.snapshot_tables import likeness, need, own_article, snapshot
 from archiver.index.table_registry import Number, Words, metadata, partial_index
@@ -38,9 +37,6 @@ __all__ = [
     "gone_capture",
     "gone_entry",
     "gone_snapshot",
-    "host_hold",
-    "host_rest",
-    "host_turn",
     "import_row",
     "imports",
     "in_list",
@@ -58,7 +54,6 @@ __all__ = [
     "stated_digest",
     "trash",
     "withheld",
-    "writer",
 ]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 

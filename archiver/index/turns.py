@@ -5,7 +5,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -27,13 +27,10 @@ from archiver.index.bulk import Clash, execute_rows, insert_rows
 from archiver.index.dialect import listed_values
 from archiver.index.dialect.functions import Greatest
 from archiver.index.dialect.port import Dialect
-from archiver.index.holds import is_free
 from archiver.index.schema import entry, job, queue_host
 
 PRIORITIES = (0, 1, 2, 3)
 """Lower ones first."""
-HELD = timedelta(seconds=1)
-"""How long until it is looked again, where other processes hold all hosts."""
 LEASED = (*job.c, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source)
 """What a lease is made of."""
 
@@ -56,7 +53,6 @@ def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 _FIRST_IN_LINE = _first_in_line(
     queue_host.c.host.not_in(listed_values.texts(bindparam("busy"))),
 )
-_FIRST_FREE = _first_in_line(is_free(queue_host.c.host))
 _READY = (
     select(queue_host.c.priority, queue_host.c.host)
     .where(
@@ -69,6 +65,17 @@ _READY = (
     .with_for_update(skip_locked=True)
 )
 _IS_PROVEN = queue_host.c.host.in_(listed_values.texts(bindparam("proven")))
+_IS_MINE = queue_host.c.host.in_(listed_values.texts(bindparam("mine")))
+"""On a server: the hosts of which this worker has the lock."""
+_DUE_HOSTS = (
+    select(queue_host.c.host)
+    .where(
+        queue_host.c.ready_at_ms <= bindparam("now"),
+        queue_host.c.host.not_in(listed_values.texts(bindparam("busy"))),
+    )
+    .order_by(queue_host.c.priority, queue_host.c.ready_at_ms)
+    .limit(bindparam("count", type_=Integer))
+)
 _WAITING = job.alias("waiting")
 _MINE = (
     job.c.state == literal_column("'queued'"),
@@ -103,19 +110,19 @@ class Turns:
 
 
 @cache
-def _hosts(dialect: Dialect, is_proven: bool) -> Select[int, str]:
+def _hosts(is_proven: bool, only_mine: bool) -> Select[int, str]:
     """The hosts whose turn it is: those that do answer, or those that may not."""
     ready = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
-    return ready.where(is_free(queue_host.c.host)) if dialect.is_shared else ready
+    return ready.where(_IS_MINE) if only_mine else ready
 
 
 @cache
-def next_jobs(dialect: Dialect, is_proven: bool) -> Select[*tuple[Any, ...]]:
+def next_jobs(dialect: Dialect, is_proven: bool, only_mine: bool) -> Select[*tuple[Any, ...]]:
     """The hosts whose turn it is (``rank``, ``name``), each beside some of its jobs that are due.
 
     One that has none stands beside NULL.
     """
-    ready = _hosts(dialect, is_proven).subquery("ready")
+    ready = _hosts(is_proven, only_mine).subquery("ready")
     own = _WAITING.c
     first = (
         select(own.id)
@@ -140,18 +147,12 @@ async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int
     return {rank: due for rank, due in zip(PRIORITIES, row, strict=True) if due is not None}
 
 
-async def next_free(conn: AsyncConnection, owner: str, now: datetime) -> datetime | None:
-    """When the next host is due that a process may have, where machines share the index.
-
-    Where others have all of them, it is worth another look a while later; None where none waits.
-    """
-    asked = {"owner": owner, "now": to_ms(now)}
-    some = await soonest(conn)
-    free = (await conn.execute(_FIRST_FREE, asked)).one()
-    due = [each for each in free if each is not None]
-    if due:
-        return from_ms(min(due))
-    return now + HELD if some else None
+async def due_hosts(
+    conn: AsyncConnection, busy: Sequence[str], *, now: datetime, count: int
+) -> list[str]:
+    """Return up to ``count`` hosts with due jobs, in the order of their turns."""
+    rows = await conn.execute(_DUE_HOSTS, {"busy": busy, "now": to_ms(now), "count": count})
+    return [*dict.fromkeys(rows.scalars())]
 
 
 async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]) -> None:

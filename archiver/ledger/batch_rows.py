@@ -148,7 +148,7 @@ class BatchRows:
                 conn, rows.now_recorded(visit_results, noted, known.facts)
             )
             await gone.settle(conn, owed)
-            await sweep_late(conn, self._store, rows.late(brought, basis.there, basis.ended))
+            await sweep_late(conn, self._store, rows.late(brought, basis.there, basis.given_up))
         self._captured.remember(made)
 
     async def _begin(
@@ -199,15 +199,14 @@ class _Basis:
 
     Attributes:
         there: how their entries stand, of those that are there.
-        ended: jobs that were saved meanwhile: another machine came back with what it had brought
-            for them before they were given to this one.
+        given_up: on a server, jobs whose lease is no longer this worker's: it had lost its lock.
         lost: snapshots that were thrown away before.
         place: where snapshots go; None where there are none.
         jobs: those that may be ended.
     """
 
     there: Mapping[int, Standing]
-    ended: frozenset[int]
+    given_up: frozenset[int]
     lost: set[tuple[HashUrl, Timestamp, RecordId]]
     place: Place | None
     jobs: OpenJobs
@@ -223,8 +222,9 @@ async def _basis(
     lost = await gone.snapshots(conn, urls)
     place = await _place_of(conn, keys, segments_)
     open_ = await outcomes.open_jobs(conn, leases, datetime.now(UTC))
-    ended = open_.saved if dialect_of(conn).is_shared else frozenset[int]()
-    return _Basis(there, ended, lost, place, open_)
+    given_up = {each.job_id for each in leases} - open_.held
+    is_shared = dialect_of(conn).is_shared
+    return _Basis(there, frozenset(given_up if is_shared else ()), lost, place, open_)
 
 
 async def _place_of(
@@ -261,7 +261,7 @@ async def _insert_responses(
 def _still_wanted(brought: Sequence[VisitResult], basis: _Basis) -> list[VisitResult]:
     """Results whose entries are there, without those that nobody wants any more."""
     here = [each for each in brought if each.entry.id in basis.there]
-    here = [each for each in here if not each.lease or each.lease.job_id not in basis.ended]
+    here = [each for each in here if not each.lease or each.lease.job_id not in basis.given_up]
     return [
         each
         for each in here

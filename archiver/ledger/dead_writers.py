@@ -1,36 +1,27 @@
-"""Which processes are dead, that hold jobs or read files.
+"""Which processes that own jobs or imports are dead.
 
-Of its own machine each process knows by locks, at once. Others are known by their rows: they are
-dead once those are gone, and somebody takes a row away when its lease is over.
+With SQLite all processes are on one machine, and a dead one has released the lock on its file in
+``run/``. On a server a dead one has released its worker lock (``index.worker_locks``).
 """
 
 import asyncio
 from collections.abc import Sequence
 
-from archiver.index import writers
-from archiver.index.database import AsyncConnection, Database
-from archiver.index.writers import Writer
+from archiver.index.database import Database
+from archiver.index.worker_locks import alive_workers
 from archiver.store.locks import RunLock
 
 
-async def known_writers(conn: AsyncConnection, db: Database) -> Sequence[Writer]:
-    """Those who have a row, where the index is shared."""
-    return await writers.all_writers(conn) if db.membership else ()
-
-
-async def dead_among(
-    names: Sequence[str], there: Sequence[Writer], db: Database, lock: RunLock
-) -> list[str]:
-    """Those of these processes that are dead; ``there`` are ``known_writers``."""
-    elsewhere = {each.name for each in there if each.machine != db.machine}
-    silent = await asyncio.to_thread(_not_held, names, lock)
-    return [each for each in silent if each not in elsewhere]
-
-
-async def dead_here(there: Sequence[Writer], db: Database, lock: RunLock) -> list[str]:
-    """Processes of this machine that have a row and are dead."""
-    own = [each.name for each in there if each.machine == db.machine]
-    return await asyncio.to_thread(_not_held, own, lock)
+async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[str]:
+    """Return the dead ones among these processes, which must have been read before."""
+    others = [name for name in names if name != lock.name]
+    if not others:
+        return []
+    if not db.is_shared:
+        return await asyncio.to_thread(_not_held, others, lock)
+    async with db.read() as conn:
+        alive = await alive_workers(conn)
+    return await asyncio.to_thread(db.given_up.among, others, alive, lock.left_behind)
 
 
 def _not_held(names: Sequence[str], lock: RunLock) -> list[str]:

@@ -7,7 +7,7 @@ it, and what to do.
 
 from archiver.index import imports, owners
 from archiver.index.database import Database
-from archiver.ledger.dead_writers import dead_among, known_writers
+from archiver.ledger.dead_writers import dead_among
 from archiver.logs import get_log
 from archiver.store.locks import RunLock
 
@@ -27,8 +27,7 @@ async def settle_interrupted(db: Database, lock: RunLock) -> None:
     """
     async with db.read() as conn:
         readers = await owners.of_imports(conn)
-        there = await known_writers(conn, db)
-    dead = await dead_among(readers, there, db, lock)
+    dead = await dead_among(readers, db, lock)
     for owner in dead:
         async with db.write() as conn:
             await imports.disown(conn, owner)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from archiver.index import holds, queue, segments, writers
+from archiver.index import queue, segments
 from archiver.index.database import Database
 from archiver.ledger.rebuild import build_within
 from archiver.logs import get_log
@@ -26,9 +26,6 @@ async def take_up(
         }
         rebuilt = await build_within(conn, store, tails)
         for owner in dead:
-            if db.membership:
-                await writers.leave(conn, owner)
-                await holds.let_go_of_all(conn, owner)
             held = await queue.held_by(conn, owner)
             await queue.requeue(conn, held, owner=owner, interrupted=True, now=datetime.now(UTC))
     for place, why in rebuilt.problems[:LOGGED]:

@@ -11,13 +11,11 @@ and a job ends in the same transaction as its rows, so a process can be killed a
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
 from archiver.errors import ArchiverError, StoreError
 from archiver.index.database import Database
-from archiver.index.queue import INTERACTIVE
 from archiver.ledger import records
 from archiver.ledger.batch import (
     Item,
@@ -43,12 +41,6 @@ GATHER_SECONDS = 0.1
 BUSY_ITEMS = 64
 BUSY_FACTOR = 2.5
 """Where that many wait already, nobody waits for one of them: a larger batch costs each less."""
-SHARED_GATHER_SECONDS = 5.0
-"""For an index on a server, where a batch costs as much as hundreds of its rows: while so many
-visits are ``STILL_UNDER_WAY`` and nobody waits for one of those that have ended. It counts from
-when the first of them came, however long the batch before takes."""
-STILL_UNDER_WAY = 2
-"""Whoever ends last is one himself."""
 HELD_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
@@ -57,21 +49,12 @@ log = get_log(__name__)
 
 
 class Recorder:
-    """Turns exchanges and visit results into records and rows. ``run`` is its one task.
-
-    Attributes:
-        under_way: how many visits are to end yet, where a batch waits for more of them.
-    """
-
-    under_way: Callable[[], int]
+    """Turns exchanges and visit results into records and rows. ``run`` is its one task."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
-        self.under_way = int
         self._waiting: asyncio.Queue[Item] = asyncio.Queue()
-        self._first_came = 0.0
-        self._presses = asyncio.Event()
         self._held = 0
         self._room = asyncio.Event()
         self._room.set()
@@ -189,19 +172,6 @@ class Recorder:
         if self._waiting.qsize() < BATCH:
             is_busy = self._waiting.qsize() > BUSY_ITEMS
             await asyncio.sleep(GATHER_SECONDS * (BUSY_FACTOR if is_busy else 1))
-        came = asyncio.get_running_loop().time() if self._waiting.empty() else self._first_came
-        with suppress(TimeoutError):
-            async with asyncio.timeout_at(came + SHARED_GATHER_SECONDS):
-                await self._presses.wait()
-
-    def _may_wait(self, thing: object) -> bool:
-        """Whether this may wait for more to come."""
-        return (
-            self.under_way() >= STILL_UNDER_WAY
-            and not _is_waited_for(thing)
-            and self._waiting.qsize() < BATCH
-            and self._held < HELD_BYTES // 2
-        )
 
     async def _start_afresh(self) -> "asyncio.Future[bool]":
         """After a batch that failed: what it wrote is not in the index, nor is what followed it.
@@ -224,11 +194,7 @@ class Recorder:
         while self._held >= HELD_BYTES:
             await self._room.wait()
         self._hold(item.weight)
-        if self._waiting.empty():
-            self._first_came = asyncio.get_running_loop().time()
         self._waiting.put_nowait(item)
-        if not self._may_wait(item.thing):
-            self._presses.set()
 
     def _hold(self, weight: int) -> None:
         """Count bytes that came, or went."""
@@ -246,8 +212,6 @@ class Recorder:
         batch = [first]
         while len(batch) < BATCH and not self._waiting.empty():
             batch.append(self._waiting.get_nowait())
-        if self._waiting.empty():
-            self._presses.clear()
         try:
             await self._commit(batch, written, before)
         except Exception as error:
@@ -290,13 +254,6 @@ class Recorder:
                 if isinstance(item.thing, Kept):
                     item.thing.exchange.body.close()
         return places
-
-
-def _is_waited_for(thing: object) -> bool:
-    """Whether somebody waits until this is written: all but what a crawl brings by itself."""
-    if isinstance(thing, VisitResult):
-        return thing.lease is None or thing.lease.priority == INTERACTIVE
-    return not isinstance(thing, Kept)
 
 
 def _store_error(error: Exception) -> StoreError:

@@ -14,14 +14,11 @@ from importlib import import_module
 
 from archiver.errors import StoreError
 from archiver.index import owners, segments
-from archiver.index.database import AsyncConnection, Database
-from archiver.index.writers import Writer
-from archiver.ledger.dead_writers import dead_among, dead_here, known_writers
+from archiver.index.database import Database
+from archiver.ledger.dead_writers import dead_among
 from archiver.logs import get_log
 from archiver.store.segments import SegmentStore
 from archiver.store.survey import PassedBy, SegmentFile, Survey
-
-BURYING = "archiver.ledger.burying"
 
 log = get_log(__name__)
 
@@ -32,11 +29,10 @@ async def recover(db: Database, store: SegmentStore) -> None:
     Raises:
         StoreError: the directory of the segments, or the index, can't be read.
     """
-    indexed, holders, readers, there = await _look(db)
-    if db.membership and await import_module(BURYING).bury_the_silent(db, there):
-        indexed, holders, readers, there = await _look(db)
-    dead = await dead_among(holders, there, db, store.lock)
-    dead += [each for each in await dead_here(there, db, store.lock) if each not in dead]
+    async with db.read() as conn:
+        indexed = await segments.indexed(conn)
+        holders, readers = await owners.of_jobs(conn), await owners.of_imports(conn)
+    dead = await dead_among(holders, db, store.lock)
     found = await asyncio.to_thread(store.shelf.survey_here)
     if found.superseded:
         settling = import_module("archiver.ledger.settled_editions")
@@ -51,26 +47,6 @@ async def recover(db: Database, store: SegmentStore) -> None:
     await asyncio.to_thread(store.lock.sweep)
     unreadable = await _take_up(db, store, left, dead)
     _keep(store, found, (*uncut, *unreadable))
-
-
-async def _look(
-    db: Database,
-) -> tuple[dict[str, int], list[str], list[str], Sequence[Writer]]:
-    """How far segments are indexed; who holds jobs, reads files, and has a row."""
-    async with db.read() as conn:
-        return await _who_is_where(conn, db)
-
-
-async def _who_is_where(
-    conn: AsyncConnection, db: Database
-) -> tuple[dict[str, int], list[str], list[str], Sequence[Writer]]:
-    """In this order: who holds jobs and has gone by the time that rows are looked at holds none."""
-    return (
-        await segments.indexed(conn),
-        await owners.of_jobs(conn),
-        await owners.of_imports(conn),
-        await known_writers(conn, db),
-    )
 
 
 async def settle_everywhere(db: Database, store: SegmentStore) -> None:

@@ -29,34 +29,24 @@ class _Host:
 
 
 class Sharing(Protocol):
-    """What other machines leave of hosts to this process."""
+    """The locks of several workers (``index.worker_locks``)."""
+
+    @property
+    def workers(self) -> int:
+        """How many workers there are."""
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts whose pages only this worker fetches."""
 
     async def permit(self) -> None:
-        """Wait until this process may ask anybody."""
-
-    def room(self, host: str) -> int:
-        """How many requests may be under way at a host."""
-
-    def delay(self, host: str) -> float:
-        """Seconds between two requests to a host."""
-
-    def is_by_turn(self, host: str) -> bool:
-        """Whether a request needs the turn that all have in common."""
-
-    async def take_turn(self, host: str) -> float:
-        """Wait for that; for how many seconds the host wants to be left alone yet."""
-
-    def end_turn(self, host: str, *, spaced: bool) -> None:
-        """Give it back."""
-
-    def note_rest(self, host: str, seconds: float) -> None:
-        """Tell others that a host wants to be left alone."""
+        """Wait until this worker may fetch."""
 
 
 class Throttle:
     """The politeness of one process.
 
-    ``clock`` and ``sleep`` are for tests; ``shared`` is there where other machines ask, too.
+    ``clock`` and ``sleep`` are for tests; ``shared`` is there if there may be other workers.
     """
 
     def __init__(
@@ -88,12 +78,6 @@ class Throttle:
 
     def pause(self, host: str, seconds: float) -> None:
         """Leave a host alone for a while: it answered 429 or 503."""
-        if self._shared:
-            self._shared.note_rest(host, seconds)
-        self.rest(host, seconds)
-
-    def rest(self, host: str, seconds: float) -> None:
-        """Leave a host alone for a while, as it is known to want."""
         known = self._known(host)
         known.rest_until = max(known.rest_until, self._clock() + seconds)
 
@@ -107,33 +91,24 @@ class Throttle:
         now = self._clock()
         return [host for host, known in self._hosts.items() if known.rest_until > now]
 
-    async def wait(self, slot: "Slot") -> bool:
-        """Wait until a host may be asked; the next is then asked at a distance.
-
-        Returns whether that is by a turn, which has to be given back.
-        """
-        host, known, spaced = slot.host, slot.known, slot.spaced
-        delay, is_by_turn, shared = self._delay, False, self._shared
-        if shared:
-            await shared.permit()
-            while known.active >= shared.room(host):
+    async def wait(self, slot: "Slot") -> None:
+        """Wait until a request to a host may begin; the next one then keeps its distance."""
+        known = slot.known
+        if self._shared:
+            await self._shared.permit()
+            while known.active >= max(self._concurrency // self._shared.workers, 1):
                 known.left.clear()
                 await known.left.wait()
-            delay, is_by_turn = shared.delay(host), shared.is_by_turn(host)
-        await self._until_due(slot, spaced=spaced)
-        if shared and is_by_turn:
-            rest = await shared.take_turn(host)
-            try:
-                if rest:
-                    self.rest(host, rest)
-                await self._until_due(slot, spaced=False)
-            except BaseException:
-                shared.end_turn(host, spaced=False)
-                raise
-        if spaced:
-            known.next_at = self._clock() + delay
+        await self._until_due(slot, spaced=slot.spaced)
+        if slot.spaced:
+            known.next_at = self._clock() + self._delay_of(slot.host)
         known.active += 1
-        return is_by_turn
+
+    def _delay_of(self, host: str) -> float:
+        """Return the seconds between two requests: more if other workers may send some, too."""
+        if self._shared is None or host in self._shared.hosts:
+            return self._delay
+        return self._delay * self._shared.workers
 
     async def _until_due(self, slot: "Slot", *, spaced: bool) -> None:
         """Wait until a host may be asked, also for what is heard of meanwhile.
@@ -176,17 +151,14 @@ class Throttle:
         Who had to wait was let in too early: were the next not let in later, one slow connection
         would have all that come after it wait, connected.
         """
-        delay = self._shared.delay(host) if self._shared else self._delay
-        known.next_sent_at = self._clock() + delay
+        known.next_sent_at = self._clock() + self._delay_of(host)
         if has_waited:
             known.next_at = max(known.next_at, known.next_sent_at)
 
-    def leave(self, slot: "Slot", *, is_by_turn: bool) -> None:
+    def leave(self, slot: "Slot") -> None:
         """Let another ask a host."""
         slot.known.active -= 1
         slot.known.left.set()
-        if self._shared and is_by_turn:
-            self._shared.end_turn(slot.host, spaced=slot.spaced)
 
     def _known(self, host: str) -> _Host:
         known = self._hosts.get(host)
@@ -214,7 +186,7 @@ class Slot:
         longest_rest: seconds for which it is waited for.
     """
 
-    __slots__ = ("_is_by_turn", "_throttle", "host", "known", "longest_rest", "spaced")
+    __slots__ = ("_throttle", "host", "known", "longest_rest", "spaced")
 
     def __init__(
         self, throttle: Throttle, host: str, known: _Host, *, spaced: bool, longest_rest: float
@@ -235,7 +207,7 @@ class Slot:
             raise
         try:
             async with known.pace:
-                self._is_by_turn = await self._throttle.wait(self)
+                await self._throttle.wait(self)
         except BaseException:
             self._leave()
             raise
@@ -259,7 +231,7 @@ class Slot:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._throttle.leave(self, is_by_turn=self._is_by_turn)
+        self._throttle.leave(self)
         self._leave()
 
     def _leave(self) -> None:

@@ -54,13 +54,16 @@ class Crawling:
         What was said of entries that are known can be searched for when it ends.
         Returns where the jobs of the whole queue stand afterwards.
         """
-        running = Pipeline(self._context, only=only, on_change=on_change, left=self._left)
-        self._running = running
-        try:
-            await running.run(until_empty=until_empty)
-        finally:
-            self._left = running.left
-            self._running = None
+        while True:
+            running = Pipeline(self._context, only=only, on_change=on_change, left=self._left)
+            self._running = running
+            try:
+                await running.run(until_empty=until_empty)
+            finally:
+                self._left = running.left
+                self._running = None
+            if not running.is_broken_off:
+                break
         store = self._context.store
         while await compare_owed(self._db, store) or await remake_stale(self._db, store):
             pass

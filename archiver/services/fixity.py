@@ -8,7 +8,6 @@ from itertools import chain, islice
 from archiver.errors import StoreError
 from archiver.index import answers, captures, likenesses, segments, snapshots, withheld
 from archiver.index.database import Database
-from archiver.ledger.dead_writers import known_writers
 from archiver.ledger.findings import capture_of, is_answer, is_capture
 from archiver.ledger.recovery import settle_everywhere
 from archiver.ledger.snapshot_records import read_snapshot_record
@@ -139,7 +138,6 @@ class Fixity:
         """What the index has not read, also by now, of segments that nobody writes any more."""
         async with self._db.read() as conn:
             indexed = await segments.indexed(conn)
-            writing = {each.name for each in await known_writers(conn, self._db)}
         gone = {*found.superseded.values(), *(before.keys() - indexed.keys())}
         left = [
             each
@@ -150,7 +148,7 @@ class Fixity:
         return [
             Finding(each.name, _UNREAD, is_wrong=False)
             for each in left
-            if each.writer not in writing and not await asyncio.to_thread(alive, each.writer)
+            if not await asyncio.to_thread(alive, each.writer)
         ]
 
     async def _stretches(self, file: SegmentFile, end: int) -> AsyncIterator[_Stretch]:

@@ -64,7 +64,7 @@ class Imports:
             db, archives, self._statuses, memory_bytes=memory_bytes, on_queued=on_queued
         )
         self._kept = KeptImports(db, self._statuses, self._reader)
-        self._reading: set[asyncio.Task[None]] = set()
+        self._reading: dict[int, asyncio.Task[None]] = {}
 
     async def read_file(
         self,
@@ -153,6 +153,7 @@ class Imports:
             here = await asyncio.to_thread(self._on_this_machine, waiting)
             if not here:
                 return
+        await self._db.enter()
         async with self._db.write() as conn:
             claimed = await imports.claim(conn, self._owner, here)
         for each in claimed:
@@ -178,9 +179,10 @@ class Imports:
         """Stop reading; what is left is read after the next start."""
         if not self._reading:
             return
-        for task in self._reading:
+        reading = [*self._reading.values()]
+        for task in reading:
             task.cancel()
-        await asyncio.wait(self._reading)
+        await asyncio.wait(reading)
         with suppress(ArchiverError):  # whoever starts next finds that nobody reads
             async with self._db.write() as conn:
                 await imports.disown(conn, self._owner)
@@ -222,6 +224,7 @@ class Imports:
         *,
         choices: Choices = NO_CHOICES,
     ) -> int:
+        await self._db.enter()
         async with self._db.write() as conn:
             return await imports.create(
                 conn,
@@ -252,9 +255,11 @@ class Imports:
                 await imports.finish(conn, number, error=reason)
 
     def _begin(self, kept: KeptImport, *, skip: int) -> None:
+        if kept.number in self._reading:
+            return  # it was given up while this process had no worker lock, and reads on
         task = asyncio.create_task(self._read_kept(kept, skip), name=f"import-{kept.name}")
-        self._reading.add(task)
-        task.add_done_callback(self._reading.discard)
+        self._reading[kept.number] = task
+        task.add_done_callback(lambda _: self._reading.pop(kept.number, None))
 
     async def _read_kept(self, kept: KeptImport, skip: int) -> None:
         """Read a kept file to its end; then it goes, also where a stop comes just then."""

@@ -34,10 +34,10 @@ from archiver.index import (
     recorded_seeds,
     seeds,
     waiting,
-    writers,
 )
 from archiver.index.database import AsyncConnection, Database, Engines, engines_of
 from archiver.index.outdated import backups, copy_rows, keep_backup, outdated_revision
+from archiver.index.worker_locks import all_workers
 from archiver.ledger.comparisons import compare_owed
 from archiver.ledger.documents import remake_stale
 from archiver.ledger.rebuild import Rebuilt, build_anew
@@ -168,10 +168,10 @@ async def _require_segments(old: Database | None, place: Engines, store: Segment
 
 
 async def _refuse_beside_others(db: Database, machine: str) -> None:
-    """Raise where processes of other machines write to this index."""
+    """Raise if a worker of another machine is alive."""
     async with db.read() as conn:
-        found = await writers.all_writers(conn)
-    if any(each.machine != machine and not each.is_overdue for each in found):
+        found = await all_workers(conn)
+    if any(each.machine != machine for each in found):
         raise ConfigurationError(_IN_USE_ELSEWHERE)
 
 

@@ -49,7 +49,7 @@ async def test_the_rest_of_a_dead_host_is_told_why_and_tried_once_more_at_the_en
 async def test_what_timed_out_before_is_put_last_too_however_late_it_would_be_written_down(
     crawling, live, monkeypatch
 ):
-    monkeypatch.setattr(recorder, "SHARED_GATHER_SECONDS", 3600)
+    monkeypatch.setattr(recorder, "GATHER_SECONDS", 0.5)
 
     async def never(request):
         await live.closing.wait()
@@ -58,10 +58,6 @@ async def test_what_timed_out_before_is_put_last_too_however_late_it_would_be_wr
     paths = [f"/{number}" for number in range(MANY)]
     dead = [live.answer(path, never) for path in paths]
     async with crawling(read_timeout=0.2, retries=2, retry_delay=0) as crawl, asyncio.timeout(600):
-        # As at a server, until each has had its turn: nothing is written unless it is waited for.
-        crawl.context.recorder.under_way = lambda: (
-            recorder.STILL_UNDER_WAY if sum(live.asked[path] for path in paths) <= FEW else 0
-        )
         await crawl.queue(*dead, recapture=False)
         await crawl.run()
 

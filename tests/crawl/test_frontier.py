@@ -2,8 +2,7 @@
 
 import asyncio
 
-from archiver.crawl.frontier import READY_SHARE, Frontier
-from archiver.crawl.shared_hosts import SharedHosts
+from archiver.crawl.frontier import Frontier
 from archiver.model.job import State
 
 
@@ -87,68 +86,6 @@ async def test_a_slow_host_is_asked_for_no_more_at_once_while_many_are(crawl, li
 
     assert len(await frontier.lease()) == 1
     assert not frontier.has_answered(first[0].entry.host)
-
-
-async def test_at_a_server_no_more_is_leased_while_enough_may_begin(crawl, monkeypatch):
-    monkeypatch.setattr("archiver.crawl.frontier.PATIENCE_SECONDS", -1)
-    await crawl.queue(*[f"http://{number}.example/" for number in range(20)])
-    frontier, first = await leased(crawl)
-    assert frontier.is_low
-
-    frontier.shared = SharedHosts(crawl.context.db, "me", crawl.context.settings)
-    assert not frontier.is_low
-    for _ in first[100 // READY_SHARE :]:
-        await frontier.next()
-
-    assert frontier.is_low
-
-
-async def test_at_a_server_a_lease_of_few_waits_a_while_or_until_none_may_begin(crawl, monkeypatch):
-    monkeypatch.setattr("archiver.crawl.frontier.PATIENCE_SECONDS", 3600)
-    await crawl.queue(*[f"http://{number}.example/" for number in range(5)])
-    frontier, first = await leased(crawl)
-    frontier.shared = SharedHosts(crawl.context.db, "me", crawl.context.settings)
-
-    low = []
-    for _ in first:
-        low.append(frontier.is_low)
-        await frontier.next()
-
-    assert (any(low), frontier.is_low) == (False, True)
-
-
-async def test_at_a_server_a_lease_for_polite_hosts_waits_until_half_is_done(
-    crawl, live, monkeypatch
-):
-    monkeypatch.setattr("archiver.crawl.frontier.PATIENCE_SECONDS", 3600)
-    await crawl.queue(*[live.article(f"page{n}") for n in range(40)])
-    frontier, first = await leased(crawl)
-    await frontier.next()
-    frontier.finished(first[0], answered=True)
-    held = await frontier.lease()
-    frontier.shared = SharedHosts(crawl.context.db, "me", crawl.context.settings)
-
-    low = []
-    for _ in held[: len(held) // 2]:
-        low.append(frontier.is_low)
-        frontier.finished(await frontier.next(), answered=True)
-
-    assert (any(low), frontier.is_low) == (False, True)
-
-
-async def test_what_is_added_is_leased_without_waiting_for_that(crawl, live, monkeypatch):
-    monkeypatch.setattr("archiver.crawl.frontier.PATIENCE_SECONDS", 3600)
-    await crawl.queue(*[live.article(f"page{n}") for n in range(40)])
-    frontier, first = await leased(crawl)
-    await frontier.next()
-    frontier.finished(first[0], answered=True)
-    await frontier.lease()
-    frontier.shared = SharedHosts(crawl.context.db, "me", crawl.context.settings)
-
-    before = frontier.is_low
-    frontier.hurry()
-
-    assert (before, frontier.is_low) == (False, True)
 
 
 async def test_whoever_waits_for_a_host_to_be_polite_waits_before_a_worker_is_taken(crawl, live):

@@ -2,12 +2,10 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import select, update
 
-from archiver.index import holds, jobs, outcomes, owners, queue, seeds, turns
+from archiver.index import jobs, outcomes, owners, queue, seeds, turns
 from archiver.index.database import Database
-from archiver.index.due import due
-from archiver.index.machine_tables import writer
 from archiver.index.schema import job, queue_host
 from archiver.index.turns import Turns
 from archiver.model.failure import Failure, FailureKind
@@ -253,41 +251,26 @@ async def test_only_some_jobs_can_be_leased_whatever_else_waits(db, fill):
     assert {each.job_id for each in taken} == set(wanted)
 
 
-async def test_a_process_takes_no_more_than_leaves_others_some(db, fill):
-    await fill(*[(f"h{number}", 2) for number in range(40)])
+async def test_a_worker_leases_jobs_only_of_hosts_that_it_has(db, fill):
+    await fill(*[(f"h{number}", 2) for number in range(4)])
+    mine = ["h1.example", "h3.example"]
 
+    async with db.read() as conn:
+        due = await turns.due_hosts(conn, ["h0.example"], now=NOW, count=9)
     async with db.write() as conn:
-        known = await due(conn, 100, NOW, sharers=2)
         taken = await queue.lease(
-            conn, owner="me", count=100, each=2, hosts=Turns(), now=NOW, known=known
+            conn, owner="me", count=100, each=2, hosts=Turns(proven=mine[:1]), now=NOW, mine=mine
+        )
+        others = await queue.lease_only(
+            conn, range(1, 9), owner="me", count=9, busy=[], now=NOW, mine=["h2.example"]
         )
 
-    # Of 80 jobs a half, and of 40 hosts that nobody knows.
-    assert len(taken) == 20
-    async with db.write() as conn:
-        hosts = [each.entry.host for each in taken]
-        known = await due(conn, 100, NOW, sharers=2)
-        more = await queue.lease(
-            conn, owner="me", count=100, each=2, hosts=Turns(proven=hosts), now=NOW, known=known
-        )
-    assert len(more) == 30
+    assert sorted(due) == ["h1.example", "h2.example", "h3.example"]
+    assert sorted(each.entry.host for each in taken) == [mine[0], mine[0], mine[1]]
+    assert {each.entry.host for each in others} == {"h2.example"}
 
 
 async def test_who_is_alone_takes_all_that_there_is_room_for(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(40)])
 
     assert len(await lease(db, 100, hosts=Turns())) == 40
-
-
-async def test_where_others_hold_all_hosts_a_process_looks_again_later(db, fill):
-    async with db.write() as conn:
-        nothing = await turns.next_free(conn, "me", NOW)
-    await fill(("a", 1))
-    async with db.write() as conn:
-        row = {"name": "other", "machine": "there", "beat_ms": 0, "lease_ms": 1}
-        await conn.execute(insert(writer).values(row))
-        await holds.hold(conn, "other", ["a.example"], delay_ms=0)
-
-        mine, theirs = [await turns.next_free(conn, each, NOW) for each in ("me", "other")]
-
-    assert (nothing, mine, theirs) == (None, NOW + turns.HELD, NOW)

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from archiver.errors import StoreError
 from archiver.index import captures, jobs, segments
-from archiver.ledger import batch_rows, recorder, refused
+from archiver.ledger import batch_rows, refused
 from archiver.ledger.recorder import BATCH
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
@@ -236,25 +236,3 @@ async def test_a_visit_whose_capture_was_lost_is_told_so_and_holds_up_no_other(c
     assert [type(each) for each in said] == [StoreError, type(None)]
     assert {each.state for each in await crawl.jobs()} == {State.SAVED, State.FETCHING}
     await frontier.give_back(frontier.leases)
-
-
-@pytest.mark.parametrize("how", ["somebody waits for it", "no other visit is under way"])
-async def test_what_is_gathered_is_written_at_once_when_nothing_is_gained_by_waiting(
-    crawl, live, monkeypatch, how
-):
-    monkeypatch.setattr(recorder, "SHARED_GATHER_SECONDS", 3600)
-    context = crawl.context
-    context.recorder.under_way = lambda: recorder.STILL_UNDER_WAY
-    urls = [live.article(f"page{number}") for number in range(2)]
-    async with crawl.recording(), asyncio.timeout(60):
-        await context.recorder.settled()
-        await context.recorder.keep(await context.fetcher.fetch(Outgoing(urls[0])))
-        if how == "no other visit is under way":
-            context.recorder.under_way = lambda: recorder.STILL_UNDER_WAY - 1
-            await context.recorder.keep(await context.fetcher.fetch(Outgoing(urls[1])))
-            await context.recorder.drain()
-        else:
-            await context.recorder.settled()
-
-    async with context.db.read() as conn:
-        assert len(await captures.of_url(conn, urls[0], limit=9)) == 1

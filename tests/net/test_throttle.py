@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from archiver.config import Settings
-from archiver.errors import FencedOff, FetchError
+from archiver.errors import FetchError
 from archiver.net import throttle as module
 from archiver.net.throttle import Throttle
 
@@ -131,58 +131,51 @@ async def test_nobody_waits_longer_than_they_would_for_a_host_that_asks_for_rest
     assert clock.now == 130
 
 
-class Among:
-    """What other machines leave of hosts: turns, of one that was told to leave its host alone."""
+class Worker:
+    """A worker among others."""
 
-    error = None
-
-    def __init__(self, rest=0.0):
-        self.rest = rest
-        self.ended = []
+    def __init__(self, workers, hosts=()):
+        self.workers = workers
+        self.hosts = frozenset(hosts)
+        self.permitted = asyncio.Event()
+        self.permitted.set()
 
     async def permit(self):
-        if self.error:
-            raise self.error
-
-    def room(self, _host):
-        return 1
-
-    def delay(self, _host):
-        return 2.0
-
-    def is_by_turn(self, _host):
-        return self.rest > 0
-
-    async def take_turn(self, _host):
-        return self.rest
-
-    def end_turn(self, host, *, spaced):
-        self.ended.append((host, spaced))
+        await self.permitted.wait()
 
 
-async def test_nothing_goes_out_of_a_process_that_was_taken_for_dead_while_it_connected():
-    among = Among()
-    polite, _ = throttle(among, host_delay=2)
+async def test_nothing_is_sent_while_the_worker_lock_is_lost():
+    worker = Worker(1)
+    polite, _ = throttle(worker)
     async with polite.slot("a.example") as turn:
-        among.error = FencedOff("Another machine took this process for dead.")
-        with pytest.raises(FencedOff):
-            await send(turn)
+        worker.permitted.clear()
+        sending = asyncio.create_task(send(turn))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not sending.done()
+        worker.permitted.set()
+        await sending
 
 
-async def test_whoever_has_the_turn_waits_while_the_host_wants_rest():
-    polite, clock = throttle(Among(rest=30), host_delay=2)
-    async with polite.slot("a.example"):
-        assert clock.now == 130
+async def test_workers_share_the_delay_of_a_host_that_none_of_them_has():
+    polite, clock = throttle(Worker(3, {"mine.example"}), host_delay=2)
+    for host, seconds in (("mine.example", 2), ("other.example", 6)):
+        begun = clock.now
+        for _ in range(2):
+            async with polite.slot(host) as turn:
+                await send(turn)
+        assert clock.now - begun == seconds
 
 
-async def test_who_gives_up_while_the_host_wants_rest_gives_its_turn_back():
-    among, never = Among(rest=30), asyncio.get_running_loop().create_future()
-    polite = Throttle(Settings(host_delay=2), Clock(), lambda _seconds: never, among)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(0), polite.slot("a.example"):
-            pass
+async def test_workers_share_the_number_of_requests_at_a_host():
+    polite, _ = throttle(Worker(3), host_concurrency=6, host_delay=0)
+    entered = [await polite.slot("a.example").__aenter__() for _ in range(2)]
+    third = asyncio.create_task(polite.slot("a.example").__aenter__())
+    await asyncio.sleep(0)
+    assert not third.done()
 
-    assert among.ended == [("a.example", False)]
+    await entered[0].__aexit__(None, None, None)
+    await third
 
 
 async def test_a_host_that_was_just_asked_is_not_forgotten(monkeypatch):
