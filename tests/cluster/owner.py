@@ -1,30 +1,20 @@
-"""An index as whoever owns the database sees it, who waits for no writer's turn."""
+"""An index as the owner of the database sees it, who waits for no other transaction."""
 
-from contextlib import closing
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
-from archiver.index.dialect.postgres_address import read_address
-from archiver.index.dialect.postgres_connection import connect
+import asyncpg
 
 
 def as_owner(address: str, statement: str) -> list[tuple]:
-    """The rows of a statement, which is committed by itself."""
-    with closing(connect(read_address(address))) as connection:
-        connection.autocommit = True
-        cursor = connection.cursor()
-        cursor.execute("SET search_path = archiver")
-        cursor.execute(statement)
-        return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
+    """Return the rows of a statement, which is committed by itself."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, _rows(address, statement)).result()
 
 
-def silence_all(address: str) -> None:
-    """Let the lease of every process be over."""
-    as_owner(address, "UPDATE writer SET beat_ms = 0")
-
-
-def all_rows(address: str) -> dict[str, str]:
-    """What each table holds, in a few letters."""
-    names = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'archiver'"
-    rows = 'SELECT md5(string_agg(CAST(t AS TEXT), chr(10) ORDER BY t)) FROM "{}" AS t'
-    return {
-        name: as_owner(address, rows.format(name))[0][0] for (name,) in as_owner(address, names)
-    }
+async def _rows(address: str, statement: str) -> list[tuple]:
+    conn = await asyncpg.connect(address, server_settings={"search_path": "archiver"})
+    try:
+        return [tuple(row) for row in await conn.fetch(statement)]
+    finally:
+        await conn.close()

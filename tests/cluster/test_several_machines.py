@@ -1,44 +1,33 @@
-"""Processes at one index in PostgreSQL know of each other by rows."""
+"""Workers of several machines at one index in PostgreSQL."""
 
 import asyncio
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from archiver.store.machine import machine_of
 from tests.cluster.commands import archiver, ran, refused
-from tests.cluster.owner import all_rows, as_owner
+from tests.cluster.owner import as_owner
 
-LEASE = "3"
-FENCED_OFF = 75
-
-
-class Rows:
-    """The rows of writers, as whoever owns the database sees them."""
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-
-    def names(self) -> list[str]:
-        return [
-            name for (name,) in as_owner(self._address, "SELECT name FROM writer ORDER BY name")
-        ]
-
-    def ended(self) -> list[tuple[str, int, int]]:
-        """What became of each job, after how many attempts, and how many snapshots there are."""
-        asked = "SELECT state, attempts, (SELECT count(*) FROM snapshot) FROM job ORDER BY id"
-        return as_owner(self._address, asked)
-
-    def remove(self) -> None:
-        as_owner(self._address, "DELETE FROM writer")
+ENDED = "SELECT state, attempts, (SELECT count(*) FROM snapshot) FROM job ORDER BY id"
+LOCKS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND application_name LIKE 'archiver {}%'"""
 
 
 @pytest.fixture
-def here(address, tmp_path):
-    folder = {"ARCHIVER_INDEX": address, "ARCHIVER_DATA": str(tmp_path / "a")}
-    return folder | {"ARCHIVER_WRITER_LEASE": LEASE}
+def here(address, store, tmp_path):
+    shared = {"ARCHIVER_INDEX": address, "ARCHIVER_STORE": store.address}
+    return shared | {"ARCHIVER_DATA": str(tmp_path / "a")}
+
+
+@pytest.fixture
+def there(here, tmp_path):
+    """Another machine at the same archive."""
+    (tmp_path / "b").mkdir()
+    return here | {"ARCHIVER_DATA": str(tmp_path / "b")}
 
 
 @pytest.fixture
@@ -54,66 +43,27 @@ def held(live):
     return page
 
 
-@pytest.mark.parametrize("command", [("crawl",), ("serve", "--port", "0")])
-async def test_who_was_taken_for_dead_ends_with_a_sentence_and_changes_nothing(
-    live, address, here, held, command
-):
+def machines(said: str) -> list[str]:
+    return [line.split("\t")[1] for line in said.splitlines()]
+
+
+async def test_workers_are_listed_while_they_are_alive(live, here, there, held):
     await ran("import", "-", "--no-crawl", said=held.url, **here)
-    rows = Rows(address)
-    async with archiver(*command, **here) as running:
-        await live.asked_for("/held")
-        assert len(rows.names()) == 1
-        told = (await ran("machines", **here))[1].split()
-        assert told[1:] == ["here", rows.names()[0], "alive"]
-
-        rows.remove()
-        held.set()
-        _, said = await running.communicate()
-
-    assert running.returncode == FENCED_OFF
-    assert "took this process for dead" in said.decode()
-    # What it had written down of the page by then is taken up by the next one.
-    assert [snapshots for _, _, snapshots in rows.ended()] == [0]
-    assert rows.names() == []
-
-
-async def test_what_a_killed_process_held_is_given_back_at_once_with_its_row(
-    live, address, here, held
-):
-    await ran("import", "-", "--no-crawl", said=held.url, **here)
-    rows = Rows(address)
+    assert await ran("machines", **here) == (1, "")
     async with archiver("crawl", **here) as running:
         await live.asked_for("/held")
-        running.kill()
-        await running.wait()
-    held.set()
 
-    code, _ = await ran("crawl", **here)
+        assert machines((await ran("machines", **here))[1]) == ["here"]
+        assert machines((await ran("machines", **there))[1]) == ["elsewhere"]
 
-    assert code == 0
-    assert held.url in (await ran("list", "--status", "saved", **here))[1]
-    assert rows.names() == []
+        held.set()
+        await running.communicate()
+    assert await ran("machines", **here) == (1, "")
 
 
-async def test_who_only_reads_has_no_row(address, here):
-    await ran("import", "-", "--no-crawl", said="https://a.example/", **here)
-    rows = Rows(address)
-    rows.remove()
-
-    assert (await ran("list", **here))[0] == 0
-
-    assert rows.names() == []
-
-
-@pytest.fixture
-def there(here, store, tmp_path):
-    """Another machine at the same archive."""
-    here["ARCHIVER_STORE"] = store.address
-    (tmp_path / "b").mkdir()
-    return here | {"ARCHIVER_DATA": str(tmp_path / "b")}
-
-
-async def test_what_one_machine_kept_is_read_listed_and_checked_on_another(live, here, there):
+async def test_a_page_that_one_machine_saved_is_read_listed_and_verified_on_another(
+    live, here, there
+):
     url = live.article("page")
     assert (await ran("add", url, **here))[0] == 0
 
@@ -124,6 +74,106 @@ async def test_what_one_machine_kept_is_read_listed_and_checked_on_another(live,
     assert (code, "clever" in shown) == (0, True)
     assert url in listed
     assert "problems\t0" in checked
+
+
+@pytest.mark.parametrize(
+    "how", ["killed", "stopped until the server ends its session", "its connection is cut"]
+)
+async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once_by_another(
+    live, address, here, there, held, how
+):
+    await ran("import", "-", "--no-crawl", said=held.url, **here)
+    async with archiver("crawl", **here) as first, archiver("crawl", **there) as second:
+        await live.asked_for("/held")
+        ((held_by,),) = as_owner(address, "SELECT owner FROM job")
+        owner = first if _name_of(here, address) == held_by else second
+        other = second if owner is first else first
+        if how == "killed":
+            owner.kill()
+        elif how == "its connection is cut":
+            owner.send_signal(signal.SIGSTOP)
+            as_owner(address, LOCKS.format(held_by))
+        else:
+            owner.send_signal(signal.SIGSTOP)
+        held.set()
+        await other.communicate()
+        ended = as_owner(address, ENDED)
+        if how != "killed":
+            owner.send_signal(signal.SIGCONT)
+        await owner.communicate()
+
+    assert other.returncode == 0
+    assert owner.returncode == (-signal.SIGKILL if how == "killed" else 0)
+    assert ended == as_owner(address, ENDED) == [("saved", 1, 1)]
+    for variables in (here, there):
+        assert (await ran("crawl", **variables))[0] == 0
+    assert as_owner(address, ENDED) == [("saved", 1, 1)]
+    assert "problems\t0" in (await ran("verify", **here))[1]
+
+
+def _name_of(variables, address):
+    machine = (Path(variables["ARCHIVER_DATA"]) / "machine").read_text().split()[0]
+    sessions = as_owner(address, "SELECT application_name FROM pg_stat_activity")
+    names = [name.split()[1] for (name,) in sessions if name.endswith(machine)]
+    return names[0] if names else None
+
+
+async def test_two_workers_never_have_one_host(live, address, here, there):
+    at_once = most = 0
+
+    async def answer(request):
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await asyncio.sleep(0.05)
+        at_once -= 1
+        return web.Response(text=f"<title>{request.path}</title>", content_type="text/html")
+
+    urls = [live.answer(f"/{number}", answer) for number in range(30)]
+    await ran("import", "-", "--no-crawl", said="\n".join(urls), **here)
+    one = {"ARCHIVER_HOST_CONCURRENCY": "1"}
+
+    async with (
+        archiver("crawl", **here, **one) as first,
+        archiver("crawl", **there, **one) as other,
+    ):
+        for each in (first, other):
+            _, said = await each.communicate()
+            assert each.returncode == 0, said.decode()
+
+    assert most == 1
+    assert {each for (each,) in as_owner(address, "SELECT attempts FROM job")} == {1}
+    assert live.asked.total() == len(urls)
+
+
+async def test_what_another_worker_ended_is_not_stored_twice(live, address, here, held):
+    await ran("import", "-", "--no-crawl", said=held.url, **here)
+    async with archiver("crawl", **here) as running:
+        await live.asked_for("/held")
+        as_owner(
+            address, "UPDATE job SET state = 'saved', owner = NULL, timestamp = 20260301000000"
+        )
+        held.set()
+        await running.communicate()
+
+    assert running.returncode == 0
+    assert as_owner(address, "SELECT url FROM capture") == []
+    assert as_owner(address, "SELECT id FROM snapshot") == []
+    assert (held.url,) in as_owner(address, "SELECT url FROM withheld")
+    assert "problems\t0" in (await ran("verify", **here))[1]
+
+
+async def test_an_index_is_not_rebuilt_while_another_machine_works(live, here, there, held):
+    await ran("import", "-", "--no-crawl", said=held.url, **here)
+    async with archiver("crawl", **here) as running:
+        await live.asked_for("/held")
+        code, told = await refused("reindex", **there)
+        held.set()
+        await running.communicate()
+
+    assert (code, "Another machine uses the archive" in told) == (1, True), told
+    assert (await ran("reindex", **there))[0] == 0
+    assert held.url in (await ran("list", "--status", "saved", **here))[1]
 
 
 @pytest.mark.parametrize(
@@ -153,68 +203,19 @@ async def test_a_folder_with_an_archive_of_its_own_is_refused(here, there):
     assert (code, "holds an archive of its own" in told) == (1, True), told
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-async def test_what_a_machine_held_that_fell_silent_is_done_by_another_and_once(
-    live, address, here, there, held, how
+async def test_user_settings_are_the_same_on_every_machine_and_survive_a_rebuild(
+    here, there, tmp_path
 ):
-    await ran("import", "-", "--no-crawl", said=held.url, **here)
-    async with archiver("crawl", **here) as silent:
-        await live.asked_for("/held")
-        silent.send_signal(how)
-        held.set()
-
-        code, _ = await ran("crawl", **there)
-        ended, rows = Rows(address).ended(), all_rows(address)
-        if how == signal.SIGSTOP:
-            silent.send_signal(signal.SIGCONT)
-        await silent.communicate()
-
-    assert code == 0
-    assert all_rows(address) == rows
-    assert silent.returncode == (-how if how == signal.SIGKILL else FENCED_OFF)
-    assert (await ran("crawl", **here))[0] == 0
-    assert Rows(address).ended() == ended == [("saved", 1, 1)]
-    assert "problems\t0" in (await ran("verify", **there))[1]
-
-
-async def test_a_page_that_another_machine_had_saved_after_all_is_not_kept_twice(
-    live, address, here, held
-):
-    await ran("import", "-", "--no-crawl", said=held.url, **here)
-    async with archiver("crawl", **here) as running:
-        await live.asked_for("/held")
-        as_owner(
-            address, "UPDATE job SET state = 'saved', owner = NULL, timestamp = 20260301000000"
-        )
-        held.set()
-        await running.communicate()
-
-    assert running.returncode == 0
-    assert as_owner(address, "SELECT url FROM capture") == []
-    assert as_owner(address, "SELECT id FROM snapshot") == []
-    assert (held.url,) in as_owner(address, "SELECT url FROM withheld")
-    assert "problems\t0" in (await ran("verify", **here))[1]
-
-
-async def test_an_index_is_not_built_again_while_another_machine_writes(live, here, there, held):
-    await ran("import", "-", "--no-crawl", said=held.url, **here)
-    async with archiver("crawl", **here) as running:
-        await live.asked_for("/held")
-        code, told = await refused("reindex", **there)
-        held.set()
-        await running.communicate()
-
-    assert (code, "Another machine uses the archive" in told) == (1, True), told
-    assert (await ran("reindex", **there))[0] == 0
-    assert held.url in (await ran("list", "--status", "saved", **here))[1]
-
-
-async def test_the_password_is_the_archives_and_is_in_the_next_index(address, here, there):
+    cookie = "a.example\tFALSE\t/\tFALSE\t0\tname\tvalue\n"
     assert (await ran("password", said="a good pass phrase\n", **here))[0] == 0
+    assert (await ran("cookies", "import", "-", said=cookie, **here))[0] == 0
     assert (await ran("reindex", **there))[0] == 0
 
-    ((held,),) = as_owner(address, "SELECT content FROM shared_file WHERE name = 'access.json'")
-    assert b"scrypt" in bytes(held)
+    assert "a.example" in (await ran("cookies", "list", **there))[1]
+    code, _ = await ran("password", "--remove", **here)
+    assert code == 0
+    names = {each.name for folder in ("a", "b") for each in (tmp_path / folder).iterdir()}
+    assert not names & {"access.json", "cookies.txt", "feeds.opml"}
 
 
 def test_a_copy_of_a_data_directory_is_another_machine(tmp_path):
