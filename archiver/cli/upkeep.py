@@ -59,18 +59,17 @@ def reindex(settings: Settings, *, accept_missing: bool) -> int:
 
 
 @click.command(cls=Command)
-@click.option("--unsealed", is_flag=True, help="List what would be lost with each machine instead.")
-@click.option("--forget", metavar="NAME", help="Give a machine up that is lost for good.")
+@click.option("--unsealed", is_flag=True, help="List the segments that are not uploaded.")
+@click.option("--forget", metavar="NAME", help="Give up a machine that is lost for good.")
 @with_settings(COMMON)
 def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
-    """List the processes that write to an index on a server, machine by machine.
+    """List the workers that are alive at an index on a server.
 
-    Prints the machine, whether it is this one, the process, and whether it is alive, silent, or
-    dead: its jobs are done by others then. Exits with 1 if there are none.
+    Prints the machine, whether it is this one, the worker, its address, and since when it works.
+    Exits with 1 if there are none.
 
-    With --unsealed prints the segments that are in no store yet: machine, whether it is this one,
-    segment, bytes. With --forget the jobs of that machine go back into the queue, and what was in
-    such a segment of it is told as lost; should it come back, it takes up what it has.
+    With --unsealed prints the segments that are not uploaded yet: machine, whether it is this one,
+    segment, bytes. With --forget notes for each entry which snapshots were lost with a machine.
     """
     return run_body("machines", settings, unsealed=unsealed, forget=forget)
 
@@ -79,8 +78,8 @@ def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
 def cookies() -> None:
     """Cookies for the crawl, for pages that know you: sent to their own hosts alone.
 
-    They are kept in cookies.txt of the data directory, which nobody else may read, and are
-    written into no WARC file, export or log.
+    They are stored in cookies.txt of the data directory, readable only by its owner; on servers
+    they are in the database. They are written into no WARC file, export or log.
     """
 
 

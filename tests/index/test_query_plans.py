@@ -186,7 +186,7 @@ READS = {
     "jobs under way": lambda conn: jobs.under_way(conn, 20),
     "queue counts": jobs.queue_counts,
     "held by": lambda conn: queue.held_by(conn, "me"),
-    "next free": lambda conn: turns.next_free(conn, "me", NOW),
+    "due hosts": lambda conn: turns.due_hosts(conn, ["a.example"], now=NOW, count=5),
     "attempted": lambda conn: queue.attempted(conn, [1, 2, 3]),
     "next due": lambda conn: queue.next_due(conn, ("a.example",)),
     "open seeds": lambda conn: waiting.open_seeds(conn, 5, limit=50),
