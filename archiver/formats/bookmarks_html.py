@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from archiver.formats.list_writer import Heading, ListForm, Order
 from archiver.formats.netscape import ALL_TAGS, GENERATOR, NOBODYS, PAGE_TITLE, PAGES
-from archiver.formats.own_document import held_title
+from archiver.formats.own_json import held_title
 from archiver.model.entry import Entry
 from archiver.model.exported import Exported
 from archiver.model.folder_path import folder_names

@@ -4,7 +4,7 @@ import csv
 import re
 from dataclasses import dataclass
 
-from archiver.formats.column_words import URL_COLUMNS
+from archiver.formats.guessing import URL_COLUMNS
 from archiver.formats.rows import plain
 
 # What a document says that it is: XML by its root element, a web archive by its MIME header.

@@ -5,9 +5,17 @@ from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any
 
-from archiver.formats.column_words import CONTAINERS, TITLES, URL_COLUMNS, address_columns
 from archiver.formats.given_file import GivenFile
-from archiver.formats.guessing import by_roles, guessed, guessed_columns, guessed_in
+from archiver.formats.guessing import (
+    CONTAINERS,
+    TITLES,
+    URL_COLUMNS,
+    address_columns,
+    by_roles,
+    guessed,
+    guessed_columns,
+    guessed_in,
+)
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import JsonText
 from archiver.formats.rows import MAX_URL, plain

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from archiver.errors import UnreadableFile
-from archiver.formats.bibtex import BIBTEX
 from archiver.formats.bookmark_services import DELICIOUS_XML, HYPOTHESIS, LINKDING, PINBOARD
 from archiver.formats.chromium import BUKU, CHROME_BOOKMARKS, CHROME_HISTORY
-from archiver.formats.csl_json import CSL_JSON
 from archiver.formats.enex import ENEX
 from archiver.formats.feed_items import FEED, JSON_FEED
 from archiver.formats.firefox import FIREFOX_JSON, FIREFOX_JSONLZ4, PLACES
@@ -25,8 +23,8 @@ from archiver.formats.own_csv import OWN_CSV
 from archiver.formats.own_json import OWN_JSON
 from archiver.formats.plain_text import PLAIN_TEXT
 from archiver.formats.readeck import READECK, READECK_ZIP
+from archiver.formats.references import BIBTEX, CSL_JSON, RIS
 from archiver.formats.refusal import refusal_of
-from archiver.formats.ris import RIS
 from archiver.formats.safari import SAFARI
 from archiver.formats.shortcuts import SHORTCUT
 from archiver.formats.single_file import SINGLE_FILE

@@ -1,25 +1,51 @@
-"""An entry as text: ``index.md``, front matter and the article as clean HTML, and back.
-
-The form of the caches of linked articles this program descends from: a folder named by hash_url,
-with a file that any static site generator, editor or ``grep`` reads. What its front matter says of
-a link is read again; what it says of the page comes with a capture.
-"""
+"""Markdown of entries: front matter and article, and highlights as quotations."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import yaml
 
 from archiver.formats.dates import parse_date
-from archiver.formats.own_document import ARCHIVE
+from archiver.formats.own_json import ARCHIVE
 from archiver.formats.rows import MAX_URL, text_of
 from archiver.model.annotation import Annotation
 from archiver.model.entry import Entry, Snapshot
+from archiver.model.highlight import Highlight
 from archiver.model.job import State
 from archiver.model.source_record import merged_source_records, write_source_record
 from archiver.wire.moments import read_iso
+
+# Highlights as quotations, as notes programs read them.
+
+
+def highlights_markdown(entry: Entry, highlights: Sequence[Highlight]) -> str:
+    """A heading with a link, then each quotation with what is said of it."""
+    title = " ".join((entry.title or entry.url).split())
+    head = [f"## {_escaped(title)}", "", f"<{entry.url}>", ""]
+    return "\n".join([*head, *quotations(highlights)]) + "\n"
+
+
+def quotations(highlights: Sequence[Highlight]) -> list[str]:
+    """The lines of quotations, each with what is said of it behind it."""
+    lines = []
+    for each in highlights:
+        lines += [f"> {_escaped(line)}".rstrip() for line in each.quote.splitlines()]
+        if each.note:
+            lines += ["", each.note]
+        made = f" · {each.made_at:%Y-%m-%d}" if each.made_at else ""
+        lines += ["", f"*{each.colour}{made}*", ""]
+    return lines
+
+
+def _escaped(text: str) -> str:
+    """Text whose signs mean nothing in Markdown."""
+    return "".join(f"\\{each}" if each in "\\`*_[]<>#" else each for each in text)
+
+
+# ``index.md`` of an entry: front matter and the article as clean HTML, in a folder named by
+# hash_url. Only the fields that the user supplied are read back; the others come with a capture.
 
 _OTHER_THAN_TEXT = re.compile(
     r"""(?ix) (?: ~? | = | << | null | true | false | yes | no | y | n | on | off

@@ -24,7 +24,7 @@ from archiver.formats.netscape_fields import (
     state_of,
     tags_of,
 )
-from archiver.formats.own_document import held_title_record
+from archiver.formats.own_json import held_title_record
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL
 from archiver.model.annotation import Annotation

@@ -1,9 +1,4 @@
-"""Our own CSV: what is said of entries in columns, written and read.
-
-It begins with a byte order mark, so that spreadsheets read it as the UTF-8 it is, and no title in
-it can say otherwise. What a table can't hold is left out: characters that are none (U+0000 to
-U+001F, but for tabs and line ends), and the difference among line ends.
-"""
+"""CSV of our own: written, read back, its cells never formulas for a spreadsheet."""
 
 import csv
 import io
@@ -13,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from archiver.formats.documents import to_document
-from archiver.formats.formulas import as_it_was, defused
 from archiver.formats.importer import has_columns, table_importer
 from archiver.formats.list_writer import Heading, ListForm
-from archiver.formats.own_document import read_highlights, written
+from archiver.formats.own_json import read_highlights, written
 from archiver.formats.rows import Row, plain
 from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark, unreadable
@@ -24,6 +18,31 @@ from archiver.model.exported import Exported
 from archiver.model.message import marked
 from archiver.model.source_record import merged_source_records, write_source_record
 from archiver.wire.moments import read_iso, write_iso
+
+# Whoever chooses the title of a page must not be able to run a formula in the spreadsheet of the
+# person who exports it (OWASP, CSV Injection). A cell that begins like a formula, also behind
+# spaces or in full-width signs, gets a ``'`` ahead of it; so does a cell that begins with ``'``,
+# so that removing one restores the text.
+
+_FORMULA = re.compile(r"'*[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
+
+
+def defused(text: str) -> str:
+    """A cell that no spreadsheet calculates.
+
+    >>> defused("=1+1"), defused("'=1"), defused("it's")
+    ("'=1+1", "''=1", "it's")
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def as_it_was(cell: str) -> str:
+    """What ``defused`` made a cell of."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+# The file begins with a byte order mark, so that spreadsheets read it as UTF-8. What a table cannot
+# hold is left out: control characters other than tabs and line ends.
 
 _NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
 _LINE_ENDS = re.compile("\r\n?")

@@ -1,29 +1,250 @@
-"""Our own JSON and JSON lines: all that is said of entries and held of them, written and read."""
+"""JSON of our own: entries as documents, written and read back."""
 
-from collections.abc import Iterable, Iterator
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from datetime import datetime
 from typing import Any
 
+from archiver.formats.documents import to_document
 from archiver.formats.file_lists import FileLists
 from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import JsonText
 from archiver.formats.list_writer import Heading, ListForm
-from archiver.formats.own_document import (
-    MARK,
-    VERSION,
-    entry_document,
-    read_annotation,
-    written,
-)
 from archiver.formats.rows import text_of
+from archiver.model.annotation import Annotation
 from archiver.model.bookmark import Bookmark, unreadable
+from archiver.model.entry import Entry, Snapshot
 from archiver.model.entry_list import EntryList
 from archiver.model.exported import Exported
+from archiver.model.highlight import (
+    MOST_HIGHLIGHTS,
+    MOST_QUOTE,
+    MOST_REMARK,
+    Colour,
+    Highlight,
+)
+from archiver.model.job import State
 from archiver.model.message import marked
+from archiver.model.source_record import (
+    MOST_OF_ONE,
+    merged_source_records,
+    read_source_record,
+    write_source_record,
+)
+from archiver.wire.moments import read_iso
+from archiver.wire.text import well_formed
+
+# User-supplied fields are at the top of a document, named as in the API. ``archive`` describes the
+# captures, which JSON does not carry: an import keeps it in the source record, and an export
+# repeats it while the entry has no capture of its own. A list exported from an empty archive is
+# unchanged.
+
+VERSION = 1
+MARK = "archiver"
+"""The member that says which version of these documents it is."""
+ARCHIVE = "archive"
+SAID = tuple(each.name for each in fields(Annotation))
+_DERIVED = (MARK, "url", "hash_url")
+_OF_CAPTURE = ("status", "media_type", "payload_digest", "payload_length", "ip")
+_OF_SNAPSHOT = tuple(
+    each.name
+    for each in fields(Snapshot)
+    if each.name not in ("hash_url", "url", "capture", "article")
+)
+_DOCUMENT_KEY = re.compile(r"[0-9a-f]{16}")
+_MOST_AROUND = 1000
+_LINK = '{"archive":{"state":"link"'
+_END = 1 << 62
+"""Above every place in a text."""
+_MOST_HELD = MOST_OF_ONE - 100
+
+
+def entry_document(exported: Exported) -> dict[str, Any]:
+    """All that is known of an entry."""
+    entry = exported.entry
+    document = to_document(entry.annotation)
+    held, document["source_record"] = _archive(exported)
+    named = {MARK: VERSION, "hash_url": entry.hash_url, "url": entry.url}
+    return {**named, **document, ARCHIVE: held}
+
+
+def written(document: Any) -> str:
+    r"""A document as JSON on one line.
+
+    A ``<`` is written ``\u003c``: nobody takes what a title says for markup, be it a browser that
+    shows the file or a reader that looks for the charset that markup declares.
+    """
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def read_annotation(document: Mapping[str, Any]) -> Annotation:
+    """What a document says of a link; what is not known of it is kept in the source record.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it is not what it must be.
+    """
+    known = {name: read(document[name]) for name, read in _READERS.items() if name in document}
+    others = {
+        name: _fitting(value) if name == ARCHIVE else value
+        for name, value in document.items()
+        if name not in _DERIVED and name not in _READERS and not _is_nothing(name, value)
+    }
+    record = merged_source_records(known.pop("source_record", ""), write_source_record(others))
+    return Annotation(**known, source_record=record)
+
+
+def read_highlights(value: Any) -> tuple[Highlight, ...]:
+    """Highlights as documents have them.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: they are not what they must be.
+    """
+    return tuple(map(_highlight, value[:MOST_HIGHLIGHTS]))
+
+
+def is_said_to_be_a_link(source_record: str) -> bool:
+    """Whether an entry was kept as a link where a list comes from, and nothing was held of it."""
+    return _LINK in source_record and any(
+        _is_held(each) and each[ARCHIVE].get("state") == State.LINK
+        for line, each in _lines(source_record)
+        if line.startswith(_LINK)
+    )
+
+
+def has_held(source_record: str) -> bool:
+    """Whether a source record tells what an archive held of the page."""
+    return any(_is_held(each) for _, each in _lines(source_record))
+
+
+def without_held(source_record: str) -> str:
+    """A source record without what archives held of the page."""
+    held = {line for line, each in _lines(source_record) if _is_held(each)}
+    return "\n".join(line for line in source_record.split("\n") if line not in held)
+
+
+def held_title_record(title: str) -> str:
+    """A source record that tells what the page was called where it was kept."""
+    return write_source_record({ARCHIVE: {"state": State.SAVED.value, "title": title}})
+
+
+def held_title(source_record: str) -> str:
+    """What the page was called where it was kept; empty where nothing tells."""
+    held = (each[ARCHIVE] for _, each in _lines(source_record) if _is_held(each))
+    return next((each["title"] for each in held if isinstance(each.get("title"), str)), "")
+
+
+def _archive(exported: Exported) -> tuple[dict[str, Any], str]:
+    """What is held of an entry, and its source record without what is told by that."""
+    entry, record = exported.entry, exported.entry.annotation.source_record
+    if entry.state in (State.QUEUED, State.LINK) and not exported.snapshots:
+        for line, document in _lines(record):
+            if _is_held(document):
+                others = "\n".join(each for each in record.split("\n") if each != line)
+                return document[ARCHIVE], others
+    return _held(entry, exported.snapshots), record
+
+
+def _is_held(document: Mapping[str, Any]) -> bool:
+    return document.keys() == {ARCHIVE} and isinstance(document[ARCHIVE], dict)
+
+
+def _lines(record: str) -> list[tuple[str, dict[str, Any]]]:
+    if f'{{"{ARCHIVE}":' not in record:
+        return []
+    lines = record.split("\n")
+    return [(line, document) for line in lines for document in read_source_record(line)]
+
+
+def _held(entry: Entry, snapshots: tuple[Snapshot, ...]) -> dict[str, Any]:
+    if entry.state is State.QUEUED and not snapshots:
+        return {"state": entry.state.value}
+    return {
+        "state": entry.state.value,
+        "title": snapshots[0].title if snapshots else "",
+        "failure": to_document(entry.failure),
+        "snapshots": [_snapshot(each) for each in snapshots],
+    }
+
+
+def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
+    own = {name: to_document(getattr(snapshot, name)) for name in _OF_SNAPSHOT}
+    return own | {name: getattr(snapshot.capture, name) for name in _OF_CAPTURE}
+
+
+def _is_nothing(name: str, value: Any) -> bool:
+    """Whether it says no more than that an entry waits."""
+    return name == ARCHIVE and value == {"state": State.QUEUED.value}
+
+
+def _fitting(held: Any) -> Any:
+    """What an archive held, without the oldest of its snapshots where a record has no room."""
+    while isinstance(held, dict) and held.get("snapshots") and len(written(held)) > _MOST_HELD:
+        held = held | {"snapshots": held["snapshots"][: len(held["snapshots"]) // 2]}
+    return held
+
+
+def _highlight(value: Mapping[str, Any]) -> Highlight:
+    key = _text(value["id"])
+    if not _DOCUMENT_KEY.fullmatch(key):
+        raise ValueError(f"no highlight has the id {key[:80]}")
+    made = value.get("made_at")
+    return Highlight(
+        id=key,
+        quote=_text(value["quote"])[:MOST_QUOTE],
+        prefix=_text(value.get("prefix", ""))[:_MOST_AROUND],
+        suffix=_text(value.get("suffix", ""))[:_MOST_AROUND],
+        start=_number(value.get("start", -1)),
+        colour=Colour(value.get("colour", Colour.YELLOW)),
+        note=_text(value.get("note", ""))[:MOST_REMARK],
+        made_at=read_iso(made) if made else None,
+        timestamp=_text(value.get("timestamp", ""))[:14],
+    )
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or abs(value) >= _END:
+        raise TypeError("a number is wanted here")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is wanted here")
+    return well_formed(value)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError("a list is wanted here")
+    return tuple(map(_text, value))
+
+
+def _places(value: Any) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(type(n) is int for n in value):
+        raise TypeError("a list of places is wanted here")
+    return tuple(value)
+
+
+_BY_TYPE: Mapping[Any, Any] = {
+    str: _text,
+    bool: bool,
+    tuple[str, ...]: _texts,
+    tuple[int, ...]: _places,
+    datetime | None: lambda value: read_iso(value) if value else None,
+    tuple[Highlight, ...]: read_highlights,
+}
+_READERS = {each.name: _BY_TYPE[each.type] for each in fields(Annotation)}
+
+
+# Files of such documents: JSON and JSON lines.
 
 _ENTRIES = "entries"
 _LISTS = "lists"
-_KEY = "hash_url"
+_OWN_JSON_KEY = "hash_url"
 _NO_ENTRY = marked("This is no entry as archiver writes one.")
 
 
@@ -58,7 +279,7 @@ class _JsonLines:
 
 
 def _is_ours(file: GivenFile) -> bool:
-    return MARK in file.json_paths and bool({_ENTRIES, _LISTS, _KEY} & file.json_paths)
+    return MARK in file.json_paths and bool({_ENTRIES, _LISTS, _OWN_JSON_KEY} & file.json_paths)
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -66,7 +287,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     if {_ENTRIES, _LISTS} & file.json_paths:
         yield from _document(text, lists)
     for value in text.values():  # JSON lines
-        if isinstance(value, dict) and _LISTS in value and _KEY not in value:
+        if isinstance(value, dict) and _LISTS in value and _OWN_JSON_KEY not in value:
             _take(lists, value[_LISTS])
         else:
             yield _bookmark(value)
@@ -82,7 +303,7 @@ def _document(text: JsonText, lists: FileLists) -> Iterator[Bookmark]:
             _take(lists, [value])
         else:
             document[name] = value
-    if _KEY in document:
+    if _OWN_JSON_KEY in document:
         yield _bookmark(document)
 
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from archiver.formats.own_document import ARCHIVE, MARK, VERSION
+from archiver.formats.own_json import ARCHIVE, MARK, VERSION
 from archiver.model.highlight import Colour
 from archiver.model.job import State
 from archiver.model.limit import Limit

@@ -19,7 +19,7 @@ from archiver.model.bookmark import Bookmark
 from archiver.model.folder_path import folder_path
 from archiver.model.message import marked
 
-# What was saved on Reddit: CSV of a data request, or the JSON of the list itself.
+# Reddit: CSV of a data request, or the JSON of the list itself.
 
 _REDDIT = "https://www.reddit.com"
 _REDDIT_MOST_NOTE = 10_000

@@ -6,7 +6,7 @@ from typing import Any
 from archiver.formats.given_file import GivenFile
 from archiver.formats.html_items import plain_text
 from archiver.formats.importer import Importer
-from archiver.formats.reference_fields import NO_ADDRESS, address_of
+from archiver.formats.references import NO_ADDRESS, address_of
 from archiver.formats.rows import Row, both
 from archiver.formats.xml_events import Element, elements, is_xml
 from archiver.model.bookmark import Bookmark, unreadable

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Row, bindparam, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.formats.own_document import has_held, without_held
+from archiver.formats.own_json import has_held, without_held
 from archiver.index import (
     annotations,
     counters,

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from secrets import token_hex
 
 from archiver.errors import InputError, NotFound
-from archiver.formats.highlights import highlights_markdown
+from archiver.formats.markdown import highlights_markdown
 from archiver.html.anchoring import look_up, quoted
 from archiver.index import entries
 from archiver.index.database import Database

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from archiver.derive.link_file import LinkFile, open_links
 from archiver.derive.link_messages import Batch, FileSeed
 from archiver.errors import ArchiverError, InvalidQuery, UnreadableFile
-from archiver.formats.own_document import is_said_to_be_a_link
+from archiver.formats.own_json import is_said_to_be_a_link
 from archiver.index import imports, lists, receipts, seeds
 from archiver.index.database import AsyncConnection, Database
 from archiver.logs import get_log

@@ -15,8 +15,7 @@ from archiver.books.markdown import to_markdown
 from archiver.books.page import about
 from archiver.books.pictures import with_pictures
 from archiver.errors import InvalidUrl
-from archiver.formats.highlights import quotations
-from archiver.formats.markdown import entry_markdown
+from archiver.formats.markdown import entry_markdown, quotations
 from archiver.html.colours import plain
 from archiver.html.shown_article import links_of, without_title
 from archiver.index import entries

@@ -5,7 +5,7 @@ import io
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 
-from archiver.formats.formulas import defused
+from archiver.formats.own_csv import defused
 from archiver.index import receipts
 from archiver.index.database import Database
 from archiver.model.importing import ReceiptRow

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from archiver.formats.bookmarks_html import BOOKMARKS_HTML
 from archiver.formats.feeds import ATOM
-from archiver.formats.formulas import as_it_was, defused
 from archiver.formats.given_file import GivenFile
 from archiver.formats.netscape import GENERATOR
 from archiver.formats.opml import OPML_HOSTS
-from archiver.formats.own_csv import CSV
+from archiver.formats.own_csv import CSV, as_it_was, defused
 from archiver.formats.own_json import JSON, JSON_LINES, OWN_JSON
 from archiver.formats.seeds import bounded
 from archiver.model.annotation import Annotation

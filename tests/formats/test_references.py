@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats.latex import text_of_latex
-from archiver.formats.reference_fields import address_of
+from archiver.formats.references import address_of, text_of_latex
 from tests.formats.reading import annotations, opened, said
 
 A, B = "https://a.example/1", "https://b.example/2"
