@@ -7,7 +7,6 @@ from aiohttp import ClientSession
 from aiohttp.web import HTTPNotFound
 
 from tests.cluster.commands import archiver, ran, refused
-from tests.cluster.owner import silence_all
 
 
 @pytest.fixture
@@ -55,10 +54,6 @@ async def test_what_only_a_lost_machine_had_is_told_and_its_jobs_are_done_by_oth
         line.split() for line in unsealed.splitlines() if line.startswith(lost)
     )
     assert (machine, place) == (lost, "elsewhere")
-    code, told = await refused("machines", "--forget", lost, **there)
-    assert (code, "gives signs of life" in told) == (1, True), told
-
-    silence_all(address)
     _, told = await ran("machines", "--forget", lost, **there)
 
     assert told.splitlines()[0].split() == ["lost", segment]
@@ -72,7 +67,6 @@ async def test_what_only_a_lost_machine_had_is_told_and_its_jobs_are_done_by_oth
 
 
 async def test_a_page_that_was_lost_is_saved_whole_again(live, there, address, lost):
-    silence_all(address)
     await ran("machines", "--forget", lost, **there)
 
     assert (await ran("add", live.twin, **there))[0] == 0
@@ -84,7 +78,6 @@ async def test_a_page_that_was_lost_is_saved_whole_again(live, there, address, l
 async def test_a_machine_that_comes_back_after_all_brings_what_it_has(
     live, here, there, address, lost, tmp_path
 ):
-    silence_all(address)
     await ran("machines", "--forget", lost, **there)
     (tmp_path / "gone").rename(tmp_path / "a")
 
@@ -97,7 +90,7 @@ async def test_a_machine_that_comes_back_after_all_brings_what_it_has(
 async def test_nothing_is_known_of_a_machine_without_a_name(there, lost):
     code, told = await refused("machines", "--forget", "another", **there)
 
-    assert (code, "Nothing of a machine another is left" in told) == (1, True), told
+    assert (code, "No segment of a machine another" in told) == (1, True), told
 
 
 async def _shown(url, **variables):

@@ -76,9 +76,7 @@ async def test_a_page_that_one_machine_saved_is_read_listed_and_verified_on_anot
     assert "problems\t0" in checked
 
 
-@pytest.mark.parametrize(
-    "how", ["killed", "stopped until the server ends its session", "its connection is cut"]
-)
+@pytest.mark.parametrize("how", ["killed", "stopped while its connection is cut"])
 async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once_by_another(
     live, address, here, there, held, how
 ):
@@ -90,11 +88,9 @@ async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once_by_another(
         other = second if owner is first else first
         if how == "killed":
             owner.kill()
-        elif how == "its connection is cut":
-            owner.send_signal(signal.SIGSTOP)
-            as_owner(address, LOCKS.format(held_by))
         else:
             owner.send_signal(signal.SIGSTOP)
+            as_owner(address, LOCKS.format(held_by))
         held.set()
         await other.communicate()
         ended = as_owner(address, ENDED)
@@ -143,7 +139,7 @@ async def test_two_workers_never_have_one_host(live, address, here, there):
 
     assert most == 1
     assert {each for (each,) in as_owner(address, "SELECT attempts FROM job")} == {1}
-    assert live.asked.total() == len(urls)
+    assert {live.asked[f"/{number}"] for number in range(30)} == {1}
 
 
 async def test_what_another_worker_ended_is_not_stored_twice(live, address, here, held):

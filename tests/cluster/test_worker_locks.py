@@ -1,0 +1,55 @@
+"""Advisory locks of workers at a real PostgreSQL server."""
+
+import asyncio
+
+import asyncpg
+
+from archiver.index import worker_locks
+from archiver.index.worker_locks import GivenUp, WorkerLocks
+
+
+def worker(address, name):
+    return WorkerLocks(name, "machine", lambda: asyncpg.connect(address))
+
+
+async def test_a_host_has_one_worker_until_that_leaves_it(address):
+    one, other = worker(address, "one"), worker(address, "other")
+    await one.enter()
+    await other.enter()
+
+    assert await one.take_hosts({"a.example", "b.example"}) == {"a.example", "b.example"}
+    assert await other.take_hosts({"b.example", "c.example"}) == {"c.example"}
+    await one.leave_hosts({"b.example"})
+    assert await other.take_hosts({"b.example", "c.example"}) == {"b.example", "c.example"}
+
+    await one.leave()
+    assert await other.take_hosts({"a.example"}) == {"a.example"}
+    await other.leave()
+
+
+async def test_the_server_ends_the_session_of_a_worker_that_is_silent(address, monkeypatch):
+    monkeypatch.setattr(worker_locks, "SILENT_SECONDS", 1)
+    monkeypatch.setattr(worker_locks, "CHECK_SECONDS", 600)
+    one, other = worker(address, "one"), worker(address, "other")
+    await one.enter()
+    await one.take_hosts({"a.example"})
+
+    async with asyncio.timeout(60):
+        await one.lost()
+    await other.enter()
+
+    assert not one.hosts
+    assert await other.take_hosts({"a.example"}) == {"a.example"}
+    for each in (one, other):
+        await each.leave()
+
+
+def test_a_worker_without_a_lock_is_given_up_after_a_while():
+    now = 0.0
+    given_up = GivenUp(lambda: now)
+
+    assert given_up.among(["dead", "known"], set(), lambda name: name == "known") == ["known"]
+    assert given_up.is_any_suspected(["dead"])
+    now = worker_locks.GRACE_SECONDS
+    assert given_up.among(["dead"], set()) == ["dead"]
+    assert not given_up.is_any_suspected(["dead"])
