@@ -207,8 +207,8 @@ def imports(settings: Settings, **given: object) -> int:
 
     reading, waiting (the next `archiver serve` goes on with it), capturing, stopped, or done.
 
-    `undo NUMBER` takes back what only that import brought, and prints how many entries went, and
-    how many others lost what it had added to them.
+    `undo NUMBER` deletes the entries that only that import created, and prints how many. Entries
+    that you changed since, or that another import has too, stay.
 
     `failed NUMBER` prints why pages of it could not be saved, and how many for each reason;
     `again NUMBER` queues those again.
