@@ -30,6 +30,7 @@ WORKER, HOST = 0x61726377, 0x61726368
 SILENT_SECONDS = 30
 """PostgreSQL ends the session of a worker that sent nothing for so long."""
 CHECK_SECONDS = 3.0
+ANSWER_SECONDS = 15.0
 SURE_SECONDS = 20.0
 """A worker fetches only if the server answered on the connection of its locks in this time."""
 GRACE_SECONDS = 15.0
@@ -212,7 +213,7 @@ class WorkerLocks:
                 raise _unavailable(None)
             begun = _now()
             try:
-                async with asyncio.timeout(SURE_SECONDS - CHECK_SECONDS):
+                async with asyncio.timeout(ANSWER_SECONDS):
                     rows = await connection.fetch(statement, *values)
             except Exception as error:
                 connection.terminate()
