@@ -8,7 +8,7 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.dead_hosts import failure_of
 from archiver.crawl.frontier import Frontier
 from archiver.errors import StoreError
-from archiver.index import gone, oversight, owners, queue, unrecorded
+from archiver.index import oversight, owners, queue, tombstones, unrecorded
 from archiver.ledger.recovery import recover
 from archiver.logs import get_log
 from archiver.model.job import Lease
@@ -237,7 +237,7 @@ class Dispatcher:
         self._noted = asyncio.get_running_loop().time()
         async with self._context.db.read() as conn:
             changed = await unrecorded.oldest(conn, NOTES)
-            owed = await gone.owed(conn, limit=DELETIONS)
+            owed = await tombstones.owed(conn, limit=DELETIONS)
         await self._context.recorder.note(changed)
         await self._context.recorder.write_down(owed)
         return bool(changed or owed)

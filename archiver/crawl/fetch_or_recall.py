@@ -12,7 +12,7 @@ from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.encoding.choose import is_xml
 from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.html.walls import wall_in_headers
-from archiver.index import captures, withheld
+from archiver.index import captures, originals
 from archiver.ledger.records import capture_of
 from archiver.memento.timestamps import to_datetime, to_timestamp
 from archiver.model.capture import Capture, CaptureRef
@@ -181,7 +181,7 @@ async def read_back(context: CrawlContext, found: Capture) -> Obtained | None:
     holder = found
     if found.is_revisit:
         async with context.db.read() as conn:
-            holder = await withheld.holder_of(conn, found.payload_digest) or found
+            holder = await originals.holder_of(conn, found.payload_digest) or found
     try:
         return await asyncio.to_thread(_read_back, context, found, holder)
     except StoreError:

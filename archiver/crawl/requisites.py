@@ -21,7 +21,7 @@ from archiver.crawl.requisite_round import (
 )
 from archiver.crawl.sheets import turning_rules
 from archiver.errors import FetchError
-from archiver.index import captures, gone
+from archiver.index import captures, tombstones
 from archiver.index.database import AsyncConnection
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.capture import Capture
@@ -115,7 +115,7 @@ class Requisites:
         if not wanted:
             return
         async with self._context.db.read() as conn:
-            self._forget_deleted(await gone.count(conn))
+            self._forget_deleted(await tombstones.count(conn))
             unknown = [each.requisite for each in wanted if each.requisite.url not in self._known]
             for is_emblem in (False, True):
                 urls = [each.url for each in unknown if each.is_emblem is is_emblem]

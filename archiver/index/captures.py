@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import (
     CTE,
-    Column,
     ColumnElement,
+    FromClause,
     Row,
     ScalarSelect,
     bindparam,
@@ -29,28 +29,23 @@ from archiver.index.bulk import (
 )
 from archiver.index.digests import from_blob, to_blob
 from archiver.index.numbering import next_number
-from archiver.index.schema import capture, segment, withheld
+from archiver.index.schema import capture, capture_table, segment
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Capture, Location, RecordId, Timestamp
 from archiver.urls.surt import surt
 
-COLUMNS = (
-    capture.c.id,
-    capture.c.url,
-    capture.c.timestamp,
-    capture.c.status,
-    capture.c.media_type,
-    capture.c.payload_digest,
-    capture.c.payload_length,
-    capture.c.record_id,
-    capture.c.offset,
-    capture.c.length,
-    capture.c.is_revisit,
-    capture.c.redirect_to,
-    capture.c.ip,
-    capture.c.is_chunked,
-    segment.c.name.label("segment_name"),
-)
+
+def columns_of(captures: FromClause) -> tuple[ColumnElement[Any], ...]:
+    """What ``to_capture`` reads, of a table or view of captures."""
+    own = captures.c
+    return (
+        *(own.id, own.url, own.timestamp, own.status, own.media_type, own.payload_digest),
+        *(own.payload_length, own.record_id, own.offset, own.length, own.is_revisit),
+        *(own.redirect_to, own.ip, own.is_chunked, segment.c.name.label("segment_name")),
+    )
+
+
+COLUMNS = columns_of(capture)
 _NEW = (
     "id",
     "surt",
@@ -70,6 +65,10 @@ _NEW = (
     "is_chunked",
 )
 CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
+ALL_CAPTURES = select(*columns_of(capture_table)).join(
+    segment, segment.c.id == capture_table.c.segment_id
+)
+"""With those that are deleted, whose records are still there."""
 _THESE = CAPTURES.where(capture.c.id.in_(THESE))
 _STILL_THERE = select(capture.c.id).where(capture.c.id.in_(THESE))
 _RECENT = CAPTURES.where(
@@ -122,9 +121,9 @@ async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict
     if not captures:
         return {}
     known = await segments.ids(conn, [*{each.location.segment for each in captures}])
-    first = await next_number(conn, capture.c.id)
+    first = await next_number(conn, capture_table.c.id)
     rows = [_row(first + n, known[each.location.segment], each) for n, each in enumerate(captures)]
-    await insert_rows(conn, capture, _NEW, rows)
+    await insert_rows(conn, capture_table, _NEW, rows)
     ids: dict[RecordId, int] = {}
     for n, each in enumerate(captures):
         ids.setdefault(each.record_id, first + n)
@@ -221,7 +220,7 @@ async def recent_of(
 
 async def found_by(
     conn: AsyncConnection,
-    columns: Sequence[Column[Any]],
+    columns: Sequence[ColumnElement[Any]],
     lookups: Sequence[Lookup],
     keys: Sequence[tuple[Any, ...]],
 ) -> list[Capture]:
@@ -284,26 +283,31 @@ async def of_records(
 
 async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
     """Give revisits whose rows come after one the payload lengths that only originals know."""
-    lengths = [
+    original = capture_table.alias("original")
+    length = (
         select(original.c.payload_length)
         .where(
-            original.c.payload_digest == capture.c.payload_digest,
+            original.c.payload_digest == capture_table.c.payload_digest,
             original.c.is_revisit == literal_column("0"),
         )
+        .order_by(original.c.deleted_at.is_not(None))
         .limit(1)
         .scalar_subquery()
-        for original in (capture.alias("original"), withheld)
-    ]
+    )
     await conn.execute(
-        update(capture)
-        .where(capture.c.id > after, capture.c.is_revisit == 1, capture.c.payload_length == 0)
-        .values(payload_length=func.coalesce(*lengths, 0))
+        update(capture_table)
+        .where(
+            capture_table.c.id > after,
+            capture_table.c.is_revisit == 1,
+            capture_table.c.payload_length == 0,
+        )
+        .values(payload_length=func.coalesce(length, 0))
     )
 
 
 async def last_row(conn: AsyncConnection) -> int:
     """The row of the capture that was indexed last; 0 if there is none."""
-    return (await conn.execute(select(func.max(capture.c.id)))).scalar() or 0
+    return (await conn.execute(select(func.max(capture_table.c.id)))).scalar() or 0
 
 
 async def since(conn: AsyncConnection, row: int, *, limit: int) -> tuple[list[Capture], int]:
@@ -314,9 +318,13 @@ async def since(conn: AsyncConnection, row: int, *, limit: int) -> tuple[list[Ca
 
 
 async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:
-    """The captures of a segment whose records start between two bytes, by that byte."""
+    """The captures of a segment, deleted ones too, whose records start between two bytes.
+
+    They are given by that byte.
+    """
+    own = capture_table.c
     rows = await conn.execute(
-        CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset <= last)
+        ALL_CAPTURES.where(segment.c.name == name, own.offset >= first, own.offset <= last)
     )
     return {row.offset: to_capture(row) for row in rows}
 

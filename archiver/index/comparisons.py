@@ -10,12 +10,12 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among, execute_rows
-from archiver.index.schema import entry
+from archiver.index.schema import entry, entry_table
 
 _SETTLE = (
-    update(entry)
+    update(entry_table)
     .values(changed=bindparam("hundredths"), comparison_owed=0, document_stale=1)
-    .where(entry.c.id == bindparam("entry_id"), entry.c.latest == bindparam("newest"))
+    .where(entry_table.c.id == bindparam("entry_id"), entry_table.c.latest == bindparam("newest"))
 )
 
 
@@ -23,8 +23,8 @@ async def owe(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     """Note that these entries have another article; those with one snapshot owe nothing."""
     if entry_ids:
         await conn.execute(
-            update(entry)
-            .where(entry.c.id.in_(among(entry_ids)), entry.c.snapshot_count > 1)
+            update(entry_table)
+            .where(entry_table.c.id.in_(among(entry_ids)), entry_table.c.snapshot_count > 1)
             .values(comparison_owed=1)
         )
 

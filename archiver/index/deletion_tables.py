@@ -1,6 +1,6 @@
 """The tables of what was thrown away, and of what brings it back."""
 
-from sqlalchemy import Column, ForeignKey, Table, text
+from sqlalchemy import Column, Table
 
 from archiver.index.table_registry import Number, Words, metadata
 
@@ -32,20 +32,3 @@ gone_capture = Table(
 )
 
 restored = Table("restored", metadata, Column("deletion", Number, primary_key=True))
-
-deletion = Table(
-    "deletion",
-    metadata,
-    Column("id", Number, primary_key=True),
-    Column("entries", Number, nullable=False, server_default=text("0")),
-    Column("snapshots", Number, nullable=False, server_default=text("0")),
-)
-
-trash = Table(
-    "trash",
-    metadata,
-    Column("deletion_id", ForeignKey("deletion.id"), primary_key=True),
-    Column("number", Number, primary_key=True),
-    Column("content", Words, nullable=False),
-    sqlite_with_rowid=False,
-)

@@ -30,7 +30,7 @@ from archiver.index.bulk import THESE, among, execute_rows, insert_rows
 from archiver.index.dialect import dialect_of
 from archiver.index.dialect.port import Words
 from archiver.index.numbering import next_number
-from archiver.index.schema import counter, document, entry, search_part
+from archiver.index.schema import counter, document, entry, entry_table, search_part
 from archiver.index.search_tables import PART_SIZE, search_table
 from archiver.model.findable import Findable
 
@@ -42,13 +42,13 @@ _DESCRIBE = (
     .where(document.c.id == bindparam("document_id"))
 )
 _DESCRIBE_PARAMETERS = ("document_id", *(f"new_{name}" for name in _DESCRIBED))
-_IS_STALE = entry.c.revision != bindparam("of_revision")
+_IS_STALE = entry_table.c.revision != bindparam("of_revision")
 _MARK = (
-    update(entry)
+    update(entry_table)
     .values(document_stale=case((_IS_STALE, 1), else_=0))
     .where(
-        entry.c.id == bindparam("entry_id"),
-        or_(entry.c.document_stale == 1, _IS_STALE),
+        entry_table.c.id == bindparam("entry_id"),
+        or_(entry_table.c.document_stale == 1, _IS_STALE),
     )
 )
 
@@ -212,7 +212,9 @@ async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> N
     if snapshot_ids:
         of_these = select(document.c.id).where(document.c.snapshot_id.in_(among(snapshot_ids)))
         await conn.execute(
-            update(entry).where(entry.c.document_id.in_(of_these)).values(document_stale=1)
+            update(entry_table)
+            .where(entry_table.c.document_id.in_(of_these))
+            .values(document_stale=1)
         )
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.index import annotations, labels, list_members, tags
 from archiver.index.bulk import among, insert_rows
 from archiver.index.import_entries import mark_touched
-from archiver.index.schema import edit, edited, entry
+from archiver.index.schema import edit, edited, entry, entry_table
 from archiver.index.unrecorded import mark_unrecorded
 from archiver.model.annotation import Annotation
 from archiver.warc.annotation import read_annotation, write_annotation
@@ -146,7 +146,9 @@ async def _write(
         if (found := annotations.changes(before[number], each))
     ]
     if columns:
-        await conn.execute(update(entry).where(entry.c.id == bindparam("entry_id")), columns)
+        await conn.execute(
+            update(entry_table).where(entry_table.c.id == bindparam("entry_id")), columns
+        )
     await labels.move(conn, [n for n in after if after[n].added_at != before[n].added_at])
     lost = {number: set(before[number].tags) - set(each.tags) for number, each in after.items()}
     await tags.detach(conn, {number: names for number, names in lost.items() if names})

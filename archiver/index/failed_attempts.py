@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.index import attempts, documents, failures
 from archiver.index.bulk import among
 from archiver.index.documents import NewDocument
-from archiver.index.schema import entry
+from archiver.index.schema import entry, entry_table
 from archiver.memento.timestamps import to_timestamp
 from archiver.model.failure import Failure
 from archiver.model.findable import Findable
@@ -43,13 +43,14 @@ async def add_failures(
     made = [(each.entry_id, each.at, each.failure) for each in failed]
     await attempts.insert_all(conn, made, once=once)
     await conn.execute(
-        update(entry)
-        .where(entry.c.id == bindparam("entry_id"))
+        update(entry_table)
+        .where(entry_table.c.id == bindparam("entry_id"))
         .values(
             failure=case(
-                (entry.c.latest > bindparam("moment"), entry.c.failure), else_=bindparam("why")
+                (entry_table.c.latest > bindparam("moment"), entry_table.c.failure),
+                else_=bindparam("why"),
             ),
-            state=case((entry.c.snapshot_count > 0, State.SAVED), else_=bindparam("becomes")),
+            state=case((entry_table.c.snapshot_count > 0, State.SAVED), else_=bindparam("becomes")),
         ),
         [
             {
@@ -70,8 +71,8 @@ async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> N
     """Let entries be found by these documents from now on."""
     if newest:
         await conn.execute(
-            update(entry)
-            .where(entry.c.id == bindparam("entry_id"))
+            update(entry_table)
+            .where(entry_table.c.id == bindparam("entry_id"))
             .values(document_id=bindparam("newest")),
             [{"entry_id": entry_id, "newest": each} for entry_id, each in newest.items()],
         )
@@ -85,9 +86,9 @@ async def _put_by_day_of_saving(conn: AsyncConnection, entry_ids: Sequence[int])
     if not entry_ids:
         return
     await conn.execute(
-        update(entry)
-        .where(entry.c.id.in_(among(entry_ids)), entry.c.snapshot_count == 0)
-        .values(sort_at=entry.c.added_at)
+        update(entry_table)
+        .where(entry_table.c.id.in_(among(entry_ids)), entry_table.c.snapshot_count == 0)
+        .values(sort_at=entry_table.c.added_at)
     )
 
 

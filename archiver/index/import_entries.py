@@ -11,7 +11,7 @@ from sqlalchemy import Select, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among, among_texts
-from archiver.index.schema import entry, import_row, imports
+from archiver.index.schema import entry, entry_table, import_row, imports
 from archiver.model.capture import HashUrl
 
 
@@ -19,8 +19,8 @@ async def mark_touched(conn: AsyncConnection, entry_ids: Collection[int]) -> Non
     """Note that a person saved or changed entries: no undo deletes them."""
     if entry_ids:
         await conn.execute(
-            update(entry)
-            .where(entry.c.id.in_(among(entry_ids)), entry.c.brought_by.is_not(None))
+            update(entry_table)
+            .where(entry_table.c.id.in_(among(entry_ids)), entry_table.c.brought_by.is_not(None))
             .values(brought_by=None)
         )
 
@@ -46,8 +46,8 @@ async def hand_over(conn: AsyncConnection, import_id: int) -> None:
     if others:
         heir = _named_by(others).subquery()
         await conn.execute(
-            update(entry)
-            .where(entry.c.brought_by == import_id, entry.c.hash_url == heir.c.hash_url)
+            update(entry_table)
+            .where(entry_table.c.brought_by == import_id, entry_table.c.hash_url == heir.c.hash_url)
             .values(brought_by=heir.c.import_id)
         )
 
@@ -91,7 +91,7 @@ async def restore_creators(conn: AsyncConnection, creators: Sequence[tuple[HashU
         if key in ids and number in known
     ]
     if rows:
-        statement = update(entry).where(entry.c.id == bindparam("entry_id"))
+        statement = update(entry_table).where(entry_table.c.id == bindparam("entry_id"))
         await conn.execute(statement.values(brought_by=bindparam("creator")), rows)
 
 

@@ -11,7 +11,7 @@ from hashlib import md5
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index import counters, gone
+from archiver.index import counters, tombstones
 from archiver.index.bulk import Clash, among, among_texts, insert_rows
 from archiver.index.digests import from_blob, to_blob
 from archiver.index.schema import capture, counter, record_id_seen, stated_digest
@@ -44,7 +44,7 @@ async def taken(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[Re
     rows = await conn.execute(
         select(record_id_seen.c.id).where(record_id_seen.c.id.in_(among(keys)))
     )
-    return {keys[key] for key in rows.scalars()} | await gone.captures(conn, record_ids)
+    return {keys[key] for key in rows.scalars()} | await tombstones.captures(conn, record_ids)
 
 
 async def note_stated_digests(conn: AsyncConnection, digests: Mapping[str, PayloadDigest]) -> None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index import counters, gone
+from archiver.index import counters, tombstones
 from archiver.index.bulk import (
     Clash,
     among,
@@ -86,7 +86,7 @@ async def owe(conn: AsyncConnection) -> None:
     lists = tuple(await all_of_them(conn))
     now = datetime.now(UTC).replace(microsecond=0)
     arrangement = Arrangement(await _counted(conn, _REVISION), now, lists)
-    await gone.owe(conn, json.dumps(write_arrangement(arrangement), ensure_ascii=False))
+    await tombstones.owe(conn, json.dumps(write_arrangement(arrangement), ensure_ascii=False))
 
 
 async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:

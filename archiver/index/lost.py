@@ -7,9 +7,18 @@ from datetime import datetime
 from sqlalchemy import Select, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index import failed_attempts, removal, segments, unrecorded
+from archiver.index import deletions, failed_attempts, segments, unrecorded
 from archiver.index.bulk import among
-from archiver.index.schema import answer, capture, entry, likeness, segment, snapshot, withheld
+from archiver.index.schema import (
+    answer,
+    capture,
+    capture_table,
+    entry_table,
+    likeness,
+    segment,
+    snapshot,
+    snapshot_table,
+)
 from archiver.model.failure import Failure
 
 _NOTHING = {"latest": None, "status": None, "score": None}
@@ -50,7 +59,8 @@ async def lose(conn: AsyncConnection, names: Collection[str], why: Failure, at: 
     )
     found = rows.all()
     concerned = sorted({row.entry_id for row in found})
-    await removal.remove_snapshots(conn, [row.id for row in found], number=None)
+    await deletions.erase_deleted(conn)
+    await deletions.erase_snapshots(conn, [row.id for row in found])
     await _forget_places(conn, ids)
     bare = await _bare(conn, concerned)
     failed = [failed_attempts.FailedAttempt(each, at, why, final=True) for each in concerned]
@@ -95,22 +105,22 @@ def _payloads(ids: Sequence[int]) -> Select[bytes]:
 async def _forget_places(conn: AsyncConnection, ids: Sequence[int]) -> None:
     """Point at nothing in these segments any more; an article is read again from its page."""
     await conn.execute(
-        update(snapshot)
-        .where(snapshot.c.article_segment_id.in_(among(ids)))
+        update(snapshot_table)
+        .where(snapshot_table.c.article_segment_id.in_(among(ids)))
         .values(article_segment_id=None, article_offset=None, article_length=None, extractor="")
     )
-    for table in (likeness, answer, withheld, capture):
+    for table in (likeness, answer, capture_table):
         await conn.execute(delete(table).where(table.c.segment_id.in_(among(ids))))
     await conn.execute(delete(segment).where(segment.c.id.in_(among(ids))))
 
 
 async def _bare(conn: AsyncConnection, concerned: Sequence[int]) -> list[int]:
     """Let entries without a snapshot look as such; their row ids."""
-    others = select(func.count()).where(snapshot.c.entry_id == entry.c.id).scalar_subquery()
+    others = select(func.count()).where(snapshot.c.entry_id == entry_table.c.id).scalar_subquery()
     rows = await conn.execute(
-        update(entry)
-        .where(entry.c.id.in_(among(concerned)), others == 0)
+        update(entry_table)
+        .where(entry_table.c.id.in_(among(concerned)), others == 0)
         .values(**_NOTHING, **_BARE, **_WORDLESS)
-        .returning(entry.c.id)
+        .returning(entry_table.c.id)
     )
     return [*rows.scalars()]

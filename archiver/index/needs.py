@@ -6,18 +6,21 @@ and read through as a whole when something is thrown away, which is seldom.
 
 import asyncio
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import md5
 
 from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.index.bulk import Clash, among, insert_rows
+from archiver.index.bulk import Clash, among, among_keys, among_texts, insert_rows
 from archiver.index.schema import capture, entry, need, segment, snapshot
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
+from archiver.urls.surt import surt
 
 _STRETCH = 5_000
+MOST_ROUNDS = 20
+"""Redirects in a row that are followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,17 @@ class Kept:
     page: RecordId
     record: Location
     article: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A capture as far as it matters for who needs it."""
+
+    id: int
+    url: str
+    timestamp: int
+    redirect_to: str | None
+    record_id: str
 
 
 def key(url: str) -> int:
@@ -82,7 +96,11 @@ async def who_needs(conn: AsyncConnection, urls: Iterable[str]) -> dict[int, tup
     found: dict[int, tuple[str, ...]] = {}
     last = 0
     while True:
-        query = select(need.c.snapshot_id, need.c.urls).where(need.c.snapshot_id > last)
+        query = (
+            select(need.c.snapshot_id, need.c.urls)
+            .join(snapshot, snapshot.c.id == need.c.snapshot_id)
+            .where(need.c.snapshot_id > last)
+        )
         rows = (await conn.execute(query.order_by(need.c.snapshot_id).limit(_STRETCH))).all()
         if not rows:
             return found
@@ -149,3 +167,49 @@ async def _kept(conn: AsyncConnection, ids: Select[int]) -> list[Kept]:
         )
         for row in rows
     ]
+
+
+async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list[Seen]]:
+    """All captures of some URLs, and of those that lead to them or that they lead to; by URL.
+
+    Each URL's captures are in the order of their time.
+    """
+    found: dict[str, list[Seen]] = {}
+    wanted = set(urls)
+    for _ in range(MOST_ROUNDS):
+        fresh = wanted - found.keys()
+        if not fresh:
+            break
+        found |= {url: [] for url in fresh}
+        for each in await _of_urls(conn, fresh):
+            found[each.url].append(each)
+            if each.redirect_to:
+                wanted.add(each.redirect_to)
+        leading = await conn.execute(
+            select(capture.c.url).where(capture.c.redirect_to.in_(among_texts(fresh))).distinct()
+        )
+        wanted |= set(leading.scalars())
+    return found
+
+
+async def seen(conn: AsyncConnection, row_ids: Collection[int]) -> list[Seen]:
+    """Captures that are not deleted, by their rows."""
+    own = capture.c
+    rows = await conn.execute(
+        select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id).where(
+            own.id.in_(among(row_ids))
+        )
+    )
+    return [Seen(*row) for row in rows]
+
+
+async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[Seen]:
+    own = capture.c
+    rows = await conn.execute(
+        select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id)
+        .where(
+            own.surt.in_(among_keys({surt(url) for url in urls})), own.url.in_(among_texts(urls))
+        )
+        .order_by(own.timestamp, own.id)
+    )
+    return [Seen(*row) for row in rows]

@@ -10,9 +10,9 @@ from sqlalchemy import Column, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters
-from archiver.index.schema import capture, counter, document, entry, job, snapshot
+from archiver.index.schema import capture_table, counter, document, entry_table, job, snapshot_table
 
-_KEPT = (entry.c.id, snapshot.c.id, capture.c.id, document.c.id, job.c.id)
+_KEPT = (entry_table.c.id, snapshot_table.c.id, capture_table.c.id, document.c.id, job.c.id)
 
 
 async def next_number(conn: AsyncConnection, column: Column[Any]) -> int:

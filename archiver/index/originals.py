@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import captures
 from archiver.index.digests import to_blob
-from archiver.index.schema import capture
+from archiver.index.schema import capture, capture_table
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.urls.surt import surt
 
@@ -40,6 +40,16 @@ def _holder_of_url(wanted: CTE) -> ScalarSelect[int]:
 async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
     """The response record that holds a payload."""
     return (await originals(conn, [digest])).get(digest)
+
+
+async def holder_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
+    """The response record that holds a payload; a deleted one, if no other does."""
+    if found := await original_of(conn, digest):
+        return found
+    own = capture_table.c
+    query = captures.ALL_CAPTURES.where(own.payload_digest == to_blob(digest), own.is_revisit == 0)
+    row = (await conn.execute(query.order_by(own.id).limit(1))).one_or_none()
+    return captures.to_capture(row) if row else None
 
 
 async def originals(

@@ -13,7 +13,7 @@ from archiver.index.schema import metadata
 
 _DERIVED = frozenset(
     "answer capture document host_hold host_rest host_turn likeness need own_article queue_host "
-    "record_id_seen search_part snapshot stated_digest withheld writer".split()
+    "record_id_seen search_part snapshot stated_digest writer".split()
 )
 """Tables that are not copied: everything in them comes from records or from running processes."""
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Select, case, cast, func, or_, select
+from sqlalchemy import BigInteger, Select, case, cast, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index import counters, failures, queue, turns
 from archiver.index.bulk import among, among_texts
 from archiver.index.dialect.functions import HostOf, reason
-from archiver.index.schema import capture, counter, entry, job, queue_host
+from archiver.index.schema import capture, counter, entry, entry_table, job, queue_host
 from archiver.model.failure import Failure, Reason
 from archiver.model.job import State
 
@@ -213,7 +213,7 @@ async def queued(conn: AsyncConnection, *, limit: int) -> list[int]:
 async def await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
     """Let entries stand as waiting that had failed."""
     await conn.execute(
-        entry.update().where(entry.c.id.in_(among(entry_ids))).values(state=State.QUEUED)
+        update(entry_table).where(entry_table.c.id.in_(among(entry_ids))).values(state=State.QUEUED)
     )
 
 

@@ -52,7 +52,7 @@ _TAKE = (
 )
 
 
-_LEASES = select(*turns.LEASED).join_from(job, entry)
+_LEASES = select(*turns.LEASED).join_from(job, entry, entry.c.id == job.c.entry_id)
 
 
 async def enqueue(

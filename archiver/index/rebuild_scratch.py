@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeEngine
 
 from archiver.index import queue
 from archiver.index.bulk import Clash, among, among_texts, insert_rows
-from archiver.index.schema import job, snapshot
+from archiver.index.schema import job, snapshot, snapshot_table
 from archiver.index.table_registry import Number, Words
 from archiver.model.capture import Location, RecordId
 from archiver.model.job import Lease, State
@@ -68,15 +68,15 @@ _shared_article, _state = _LASTING[_SHARED_ARTICLE], _LASTING[_STATE]
 _EARLIER = snapshot.alias("earlier")
 _ARTICLE = ("article_segment_id", "article_offset", "article_length")
 _SHARE_ARTICLES = (
-    update(snapshot)
+    update(snapshot_table)
     .values({name: _EARLIER.c[name] for name in _ARTICLE})
     .where(
         _EARLIER.c.entry_id == _shared_article.c.entry_id,
         _EARLIER.c.timestamp == _shared_article.c.article_of,
-        snapshot.c.entry_id == _shared_article.c.entry_id,
-        snapshot.c.timestamp == _shared_article.c.timestamp,
-        snapshot.c.extractor == _shared_article.c.extractor,
-        snapshot.c.article_segment_id.is_(None),
+        snapshot_table.c.entry_id == _shared_article.c.entry_id,
+        snapshot_table.c.timestamp == _shared_article.c.timestamp,
+        snapshot_table.c.extractor == _shared_article.c.extractor,
+        snapshot_table.c.article_segment_id.is_(None),
         _EARLIER.c.article_segment_id.is_not(None),
     )
 )

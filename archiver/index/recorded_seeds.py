@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.index import annotations, labels
 from archiver.index.bulk import among
 from archiver.index.import_entries import mark_touched
-from archiver.index.schema import entry
+from archiver.index.schema import entry_table
 from archiver.index.seeds import (
     KnownRow,
     add_labels,
@@ -90,7 +90,7 @@ async def _replace(
     if not known:
         return
     await conn.execute(
-        update(entry).where(entry.c.id == bindparam("entry_id")),
+        update(entry_table).where(entry_table.c.id == bindparam("entry_id")),
         [
             {
                 "entry_id": row.id,
@@ -113,11 +113,11 @@ async def _keep_as_links(conn: AsyncConnection, entry_ids: Sequence[int]) -> Non
     if entry_ids:
         waits = await open_jobs(conn, entry_ids)
         await conn.execute(
-            update(entry)
+            update(entry_table)
             .where(
-                entry.c.id.in_(among(each for each in entry_ids if each not in waits)),
-                entry.c.state == State.QUEUED,
-                entry.c.snapshot_count == 0,
+                entry_table.c.id.in_(among(each for each in entry_ids if each not in waits)),
+                entry_table.c.state == State.QUEUED,
+                entry_table.c.snapshot_count == 0,
             )
             .values(state=State.LINK, document_stale=1)
         )
@@ -133,8 +133,8 @@ async def _set_revisions(
     ]
     if rows:
         await conn.execute(
-            update(entry)
-            .where(entry.c.id == bindparam("entry_id"))
+            update(entry_table)
+            .where(entry_table.c.id == bindparam("entry_id"))
             .values(revision=bindparam("now"), unrecorded=bindparam("owed")),
             rows,
         )
@@ -144,7 +144,7 @@ async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:
     """Note whose words are not those of their annotation any more."""
     if entry_ids:
         await conn.execute(
-            update(entry)
-            .where(entry.c.id.in_(among(entry_ids)), entry.c.document_id.is_not(None))
+            update(entry_table)
+            .where(entry_table.c.id.in_(among(entry_ids)), entry_table.c.document_id.is_not(None))
             .values(document_stale=1)
         )

@@ -22,7 +22,7 @@ from archiver.index.bulk import among, execute_rows, insert_rows
 from archiver.index.dialect.port import Words
 from archiver.index.documents import NewDocument
 from archiver.index.numbering import next_number
-from archiver.index.schema import entry, snapshot
+from archiver.index.schema import entry, snapshot, snapshot_table
 from archiver.index.standing import Standing, standings
 from archiver.model.appearance import WHOLE
 from archiver.model.capture import Location, Timestamp
@@ -135,7 +135,7 @@ async def place_of(
     """Where new snapshots go, by their entries and timestamps and the names of their segments."""
     return Place(
         await _there(conn, keys),
-        await next_number(conn, snapshot.c.id),
+        await next_number(conn, snapshot_table.c.id),
         await segments.ids(conn, [*names]),
         await documents.room(conn),
     )
@@ -288,7 +288,7 @@ async def _insert_snapshots(
         )
         for each in found
     ]
-    await insert_rows(conn, snapshot, _NEW_SNAPSHOT, rows)
+    await insert_rows(conn, snapshot_table, _NEW_SNAPSHOT, rows)
     await needs.insert_all(conn, {ids[id(each)]: each.needs for each in found})
     shown = {ids[id(each)]: each.likenesses for each in found if each.likenesses}
     await likenesses.put(conn, shown, known)

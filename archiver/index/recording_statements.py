@@ -2,19 +2,19 @@
 
 from sqlalchemy import bindparam, case, exists, func, update
 
-from archiver.index.schema import attempt, entry, snapshot
+from archiver.index.schema import attempt, entry_table, snapshot_table
 from archiver.index.table_registry import Number
 from archiver.model.job import State
 
-_IS_THIS = entry.c.id == bindparam("entry_id")
+_IS_THIS = entry_table.c.id == bindparam("entry_id")
 _NEWEST = bindparam("newest", type_=Number)
 _SORT_AT = bindparam("new_sort_at", type_=Number)
-_MORE = entry.c.snapshot_count + bindparam("more", type_=Number)
-_DOCUMENT = func.coalesce(bindparam("new_document", type_=Number), entry.c.document_id)
-_FAILED_SINCE = exists().where(attempt.c.entry_id == entry.c.id, attempt.c.at > _SORT_AT)
+_MORE = entry_table.c.snapshot_count + bindparam("more", type_=Number)
+_DOCUMENT = func.coalesce(bindparam("new_document", type_=Number), entry_table.c.document_id)
+_FAILED_SINCE = exists().where(attempt.c.entry_id == entry_table.c.id, attempt.c.at > _SORT_AT)
 
 SAVED = (
-    update(entry)
+    update(entry_table)
     .values(
         page_title=bindparam("new_title"),
         latest=_NEWEST,
@@ -24,11 +24,11 @@ SAVED = (
         state=State.SAVED,
         rendering=bindparam("new_rendering"),
         score=bindparam("new_score"),
-        failure=case((_FAILED_SINCE, entry.c.failure)),
+        failure=case((_FAILED_SINCE, entry_table.c.failure)),
         sort_at=_SORT_AT,
         document_id=_DOCUMENT,
     )
-    .where(_IS_THIS, func.coalesce(entry.c.latest, 0) <= _NEWEST)
+    .where(_IS_THIS, func.coalesce(entry_table.c.latest, 0) <= _NEWEST)
 )
 """Update an entry to its newest snapshot."""
 SAVED_PARAMETERS = (
@@ -37,9 +37,9 @@ SAVED_PARAMETERS = (
 )
 
 OLDER = (
-    update(entry)
+    update(entry_table)
     .values(snapshot_count=_MORE, state=State.SAVED)
-    .where(_IS_THIS, entry.c.latest > _NEWEST)
+    .where(_IS_THIS, entry_table.c.latest > _NEWEST)
 )
 """Count a snapshot of an entry that is older than its newest."""
 OLDER_PARAMETERS = ("entry_id", "more", "newest")
@@ -51,15 +51,17 @@ _SAID = (
     *("metadata_segment_id", "metadata_offset", "metadata_length"),
 )
 READ = (
-    update(snapshot)
+    update(snapshot_table)
     .values({name: bindparam(f"new_{name}") for name in _SAID})
-    .where(snapshot.c.id == bindparam("snapshot_id"))
+    .where(snapshot_table.c.id == bindparam("snapshot_id"))
 )
 """Update a snapshot whose article was extracted again."""
 READ_PARAMETERS = ("snapshot_id", *(f"new_{name}" for name in _SAID))
 
 NAMED = (
-    update(entry).values(page_title=bindparam("new_title"), document_id=_DOCUMENT).where(_IS_THIS)
+    update(entry_table)
+    .values(page_title=bindparam("new_title"), document_id=_DOCUMENT)
+    .where(_IS_THIS)
 )
 """Update an entry to the title and the document of that article."""
 NAMED_PARAMETERS = ("entry_id", "new_title", "new_document")

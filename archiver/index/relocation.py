@@ -2,23 +2,37 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Column, MetaData, Table, Update, bindparam, case, delete, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    MetaData,
+    Select,
+    Table,
+    Update,
+    bindparam,
+    case,
+    delete,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import CreateTable, DropTable
 
-from archiver.index import segments
+from archiver.index import deletions, segments
 from archiver.index.bulk import insert_rows
 from archiver.index.captures import CAPTURES, to_capture
 from archiver.index.digests import to_blob
 from archiver.index.schema import (
     answer,
     capture,
+    capture_table,
     gone_capture,
     likeness,
     segment,
     snapshot,
-    withheld,
+    snapshot_table,
 )
 from archiver.index.table_registry import Number
 from archiver.model.capture import Capture, PayloadDigest
@@ -53,12 +67,11 @@ def _made_whole(table: Table) -> Update:
 
 
 _SWITCHED = (
-    _made_whole(capture),
-    _made_whole(withheld),
+    _made_whole(capture_table),
     _to_new_places(likeness),
     _to_new_places(answer),
-    _to_new_places(snapshot, "article_"),
-    _to_new_places(snapshot, "metadata_"),
+    _to_new_places(snapshot_table, "article_"),
+    _to_new_places(snapshot_table, "metadata_"),
 )
 
 
@@ -88,9 +101,12 @@ async def wanted(conn: AsyncConnection, name: str) -> set[int]:
         (capture.c.segment_id, capture.c.offset),
         (snapshot.c.article_segment_id, snapshot.c.article_offset),
         (snapshot.c.metadata_segment_id, snapshot.c.metadata_offset),
-        (likeness.c.segment_id, likeness.c.offset),
     ):
         found.update((await conn.execute(select(offset).where(owner == number))).scalars())
+    pictures = select(likeness.c.offset).where(
+        likeness.c.segment_id == number, likeness.c.snapshot_id.in_(select(snapshot.c.id))
+    )
+    found.update((await conn.execute(pictures)).scalars())
     gone = answer.c.record_id.in_(select(gone_capture.c.record_id))
     answers = select(answer.c.offset).where(answer.c.segment_id == number, ~gone)
     found.update((await conn.execute(answers)).scalars())
@@ -101,11 +117,12 @@ async def articles_in(conn: AsyncConnection, name: str) -> set[int]:
     """The bytes where articles and likenesses start in a segment that some snapshot has."""
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
     found: set[int] = set()
-    for owner, offset in (
-        (snapshot.c.article_segment_id, snapshot.c.article_offset),
-        (likeness.c.segment_id, likeness.c.offset),
-    ):
+    for owner, offset in ((snapshot.c.article_segment_id, snapshot.c.article_offset),):
         found.update((await conn.execute(select(offset).where(owner == number))).scalars())
+    pictures = select(likeness.c.offset).where(
+        likeness.c.segment_id == number, likeness.c.snapshot_id.in_(select(snapshot.c.id))
+    )
+    found.update((await conn.execute(pictures)).scalars())
     return found
 
 
@@ -127,15 +144,20 @@ async def switch(
     await insert_rows(conn, _MOVED, tuple(_MOVED.c.keys()), rows)
     for statement in _SWITCHED:
         await conn.execute(statement, between)
-    for table in (withheld, answer):
-        await conn.execute(delete(table).where(table.c.segment_id == numbers[was]))
+    # Rows of deleted snapshots may point at records that are not in the next edition.
+    await deletions.erase_deleted(conn)
+    own = capture_table.c
+    await conn.execute(
+        delete(capture_table).where(own.segment_id == numbers[was], own.deleted_at.is_not(None))
+    )
+    await conn.execute(delete(answer).where(answer.c.segment_id == numbers[was]))
     await conn.execute(delete(segment).where(segment.c.id == numbers[was]))
     await conn.execute(DropTable(_MOVED))
 
 
-async def revisits_of_withheld(conn: AsyncConnection, *, after: int = 0) -> list[Capture]:
-    """Captures, of those after a row, whose payload a record holds that was thrown away."""
-    held = select(withheld.c.payload_digest).where(withheld.c.is_revisit == 0)
+async def revisits_of_deleted(conn: AsyncConnection, *, after: int = 0) -> list[Capture]:
+    """Captures, of those after a row, whose payload the record of a deleted one holds."""
+    held = _deleted(capture_table.c.payload_digest)
     rows = await conn.execute(
         CAPTURES.where(
             capture.c.id > after, capture.c.is_revisit == 1, capture.c.payload_digest.in_(held)
@@ -145,11 +167,15 @@ async def revisits_of_withheld(conn: AsyncConnection, *, after: int = 0) -> list
 
 
 async def holders(conn: AsyncConnection, digests: Sequence[PayloadDigest]) -> list[str]:
-    """Record ids of withheld responses with these payloads."""
+    """Record ids of deleted responses with these payloads."""
     wanted = [to_blob(each) for each in digests]
     rows = await conn.execute(
-        select(withheld.c.record_id).where(
-            withheld.c.is_revisit == 0, withheld.c.payload_digest.in_(wanted)
-        )
+        _deleted(capture_table.c.record_id).where(capture_table.c.payload_digest.in_(wanted))
     )
     return list(rows.scalars())
+
+
+def _deleted(column: ColumnElement[Any]) -> Select[Any]:
+    """Select a column of deleted responses."""
+    own = capture_table.c
+    return select(column).where(own.deleted_at.is_not(None), own.is_revisit == 0)

@@ -9,28 +9,27 @@ it rises with every transaction (``changes``). ``entry.sort_at`` is when an entr
 from sqlalchemy import Column, ForeignKey, Index, Table, text
 
 from archiver.index.answer_table import answer
-from archiver.index.capture_tables import capture, record_id_seen, stated_digest, withheld
-from archiver.index.deletion_tables import (
-    deletion,
-    gone_capture,
-    gone_entry,
-    gone_snapshot,
-    restored,
-    trash,
-)
+from archiver.index.capture_tables import capture, capture_table, record_id_seen, stated_digest
+from archiver.index.deletion_tables import gone_capture, gone_entry, gone_snapshot, restored
 from archiver.index.feed_tables import feed, feed_item
 from archiver.index.import_tables import import_row, imports
 from archiver.index.list_tables import entry_list, in_list
 from archiver.index.machine_tables import segment, shared_file
 from archiver.index.queue_tables import attempt, job, queue_host
-from archiver.index.snapshot_tables import likeness, need, own_article, snapshot
-from archiver.index.table_registry import Number, Words, metadata, partial_index
+from archiver.index.snapshot_tables import (
+    likeness,
+    need,
+    own_article,
+    snapshot,
+    snapshot_table,
+)
+from archiver.index.table_registry import Number, Words, metadata, not_deleted, partial_index
 
 __all__ = [
     "answer",
     "attempt",
     "capture",
-    "deletion",
+    "capture_table",
     "entry_list",
     "feed",
     "feed_item",
@@ -51,9 +50,8 @@ __all__ = [
     "segment",
     "shared_file",
     "snapshot",
+    "snapshot_table",
     "stated_digest",
-    "trash",
-    "withheld",
 ]
 """What is defined elsewhere and belongs here; the rest needs no list."""
 
@@ -62,11 +60,19 @@ FIRST = "0100"
 HEAD = "0100"
 """The revision in migrations/ that these tables are."""
 
-entry = Table(
+
+def _live_index(name: str, *columns: str, where: str = "", unique: bool = False) -> Index:
+    """An index of entries that are not deleted; it covers queries that select its columns alone."""
+    condition = " AND ".join(filter(None, (where, "deleted_at IS NULL")))
+    covered = () if unique else ("deleted_at",)
+    return partial_index(name, *columns, *covered, where=condition, unique=unique)
+
+
+entry_table = Table(
     "entry",
     metadata,
     Column("id", Number, primary_key=True),
-    Column("hash_url", Words, nullable=False, unique=True),
+    Column("hash_url", Words, nullable=False),
     Column("url", Words, nullable=False),
     Column("url_given", Words, nullable=False),
     Column("host", Words, nullable=False),
@@ -96,22 +102,30 @@ entry = Table(
     Column("comparison_owed", Number, nullable=False, server_default=text("0")),
     Column("score", Number),
     Column("brought_by", Number),
-    Index("entry_captured", "sort_at", "id"),
-    Index("entry_added", "added_at", "id"),
-    Index("entry_by_host", "host", "added_at", "id"),
-    Index("entry_by_state", "state", "added_at", "id"),
-    partial_index("entry_by_status", "status", "added_at", "id", where="status IS NOT NULL"),
-    partial_index("entry_changed", "added_at", "id", where="changed > 0"),
-    partial_index("entry_comparison_owed", "id", where="comparison_owed = 1"),
-    partial_index("entry_highlighted", "added_at", "id", where="highlights <> ''"),
-    partial_index("entry_read", "added_at", "id", where="is_read = 1"),
-    partial_index("entry_starred", "added_at", "id", where="is_starred = 1"),
-    partial_index("entry_unrecorded", "id", where="unrecorded = 1"),
-    partial_index("entry_document_stale", "id", where="document_stale = 1"),
-    partial_index("entry_imperfect", "score", "id", where="score < 100"),
-    partial_index("entry_unrendered", "id", where="rendering = 'needed'"),
-    partial_index("entry_brought_by", "brought_by", "id", where="brought_by IS NOT NULL"),
+    Column("deleted_at", Number),
+    Column("deleted_labels", Words),
+    _live_index("entry_by_hash", "hash_url", unique=True),
+    _live_index("entry_captured", "sort_at", "id"),
+    _live_index("entry_added", "added_at", "id"),
+    _live_index("entry_by_host", "host", "added_at", "id"),
+    _live_index("entry_by_state", "state", "added_at", "id"),
+    _live_index("entry_by_status", "status", "added_at", "id", where="status IS NOT NULL"),
+    _live_index("entry_changed", "added_at", "id", where="changed > 0"),
+    _live_index("entry_comparison_owed", "id", where="comparison_owed = 1"),
+    _live_index("entry_highlighted", "added_at", "id", where="highlights <> ''"),
+    _live_index("entry_read", "added_at", "id", where="is_read = 1"),
+    _live_index("entry_starred", "added_at", "id", where="is_starred = 1"),
+    _live_index("entry_unrecorded", "id", where="unrecorded = 1"),
+    _live_index("entry_document_stale", "id", where="document_stale = 1"),
+    _live_index("entry_imperfect", "score", "id", where="score < 100"),
+    _live_index("entry_unrendered", "id", where="rendering = 'needed'"),
+    _live_index("entry_brought_by", "brought_by", "id", where="brought_by IS NOT NULL"),
+    partial_index("entry_deleted", "deleted_at", where="deleted_at IS NOT NULL"),
 )
+"""All entries, with those that are deleted: ``deleted_at`` is the number of the deletion, by which
+it is undone, a time in milliseconds; ``deleted_labels`` their tags and lists, as JSON."""
+
+entry = not_deleted(entry_table)
 
 host = Table(
     "host",

@@ -7,16 +7,20 @@ from sqlalchemy import bindparam, literal_column, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import execute_rows
-from archiver.index.schema import entry, segment, snapshot
+from archiver.index.schema import entry, entry_table, segment, snapshot, snapshot_table
 from archiver.model.capture import Location
 
 _PARAMETERS = ("snapshot_id", "new_score")
-_IS_THIS = snapshot.c.id == bindparam("snapshot_id")
-_SNAPSHOTS = update(snapshot).values(score=bindparam("new_score")).where(_IS_THIS)
+_IS_THIS = snapshot_table.c.id == bindparam("snapshot_id")
+_SNAPSHOTS = update(snapshot_table).values(score=bindparam("new_score")).where(_IS_THIS)
 _ENTRIES = (
-    update(entry)
+    update(entry_table)
     .values(score=bindparam("new_score"))
-    .where(_IS_THIS, entry.c.id == snapshot.c.entry_id, entry.c.latest == snapshot.c.timestamp)
+    .where(
+        _IS_THIS,
+        entry_table.c.id == snapshot_table.c.entry_id,
+        entry_table.c.latest == snapshot_table.c.timestamp,
+    )
 )
 
 

@@ -16,17 +16,17 @@ from archiver.formats.own_json import has_held, without_held
 from archiver.index import (
     annotations,
     counters,
-    gone,
     hosts,
     labels,
     list_members,
     queue,
     tags,
+    tombstones,
 )
 from archiver.index.bulk import among, among_texts
 from archiver.index.import_entries import mark_touched
 from archiver.index.numbering import next_number
-from archiver.index.schema import entry, job
+from archiver.index.schema import entry, entry_table, job
 from archiver.index.unrecorded import mark_unrecorded
 from archiver.model.annotation import merged_all
 from archiver.model.capture import HashUrl
@@ -172,9 +172,9 @@ async def insert_entries(
     """
     if not seeds:
         return {}
-    first = await next_number(conn, entry.c.id)
+    first = await next_number(conn, entry_table.c.id)
     ids: dict[str, int] = {seed.hash_url: row for row, seed in enumerate(seeds, first)}
-    deleted = await gone.generations(conn, ids)
+    deleted = await tombstones.generations(conn, ids)
     common = {
         "state": State.LINK.value if is_link else State.QUEUED.value,
         "sort_at": int(now.timestamp()),
@@ -194,7 +194,7 @@ async def insert_entries(
         }
         for seed in seeds
     ]
-    await conn.execute(insert(entry), rows)
+    await conn.execute(insert(entry_table), rows)
     await hosts.note(conn, {seed.host for seed in seeds})
     await counters.change(conn, {counters.ENTRIES: len(seeds)})
     return ids
@@ -216,7 +216,9 @@ async def merge_into(
         if after.added_at != before.added_at:
             moved.append(row.id)
     if rows:
-        await conn.execute(update(entry).where(entry.c.id == bindparam("entry_id")), rows)
+        await conn.execute(
+            update(entry_table).where(entry_table.c.id == bindparam("entry_id")), rows
+        )
     await labels.move(conn, moved)
     return {row["entry_id"] for row in rows}
 
@@ -348,10 +350,10 @@ async def _await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
     """Set entries that failed, or were kept as links, to queued: they have a job now."""
     if entry_ids:
         await conn.execute(
-            update(entry)
+            update(entry_table)
             .where(
-                entry.c.id.in_(among(entry_ids)),
-                entry.c.state.in_([State.FAILED, State.LINK]),
+                entry_table.c.id.in_(among(entry_ids)),
+                entry_table.c.state.in_([State.FAILED, State.LINK]),
             )
             .values(state=State.QUEUED)
         )

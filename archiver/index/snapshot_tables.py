@@ -1,8 +1,8 @@
 """The tables of snapshots, and of what belongs to one, as ``schema`` has all others."""
 
-from sqlalchemy import Column, ForeignKey, Index, LargeBinary, Table, UniqueConstraint
+from sqlalchemy import Column, ForeignKey, Index, LargeBinary, Table
 
-from archiver.index.table_registry import Number, Words, metadata, partial_index
+from archiver.index.table_registry import Number, Words, metadata, not_deleted, partial_index
 
 need = Table(
     "need",
@@ -20,7 +20,7 @@ own_article = Table(
     sqlite_with_rowid=False,
 )
 
-snapshot = Table(
+snapshot_table = Table(
     "snapshot",
     metadata,
     Column("id", Number, primary_key=True),
@@ -48,7 +48,11 @@ snapshot = Table(
     Column("score", Number),
     Column("canonical", Words, nullable=False, server_default=""),
     Column("limits", Words, nullable=False, server_default=""),
-    UniqueConstraint("entry_id", "timestamp"),
+    Column("deleted_at", Number),
+    partial_index(
+        "snapshot_of_entry", "entry_id", "timestamp", where="deleted_at IS NULL", unique=True
+    ),
+    partial_index("snapshot_deleted", "deleted_at", where="deleted_at IS NOT NULL"),
     partial_index("snapshot_canonical", "canonical", where="canonical <> ''", is_long=True),
     partial_index("snapshot_look", "id", where="look <> ''"),
     partial_index("snapshot_unscored", "id", where="score IS NULL"),
@@ -58,6 +62,9 @@ snapshot = Table(
     Index("snapshot_article_in", "article_segment_id"),
     Index("snapshot_metadata_in", "metadata_segment_id"),
 )
+"""All snapshots, with those that are deleted and whose records were not erased yet."""
+
+snapshot = not_deleted(snapshot_table)
 
 likeness = Table(
     "likeness",

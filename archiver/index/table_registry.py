@@ -3,13 +3,18 @@
 from typing import Any
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
+    Column,
+    FromClause,
     Index,
     Integer,
     MetaData,
     PrimaryKeyConstraint,
+    Table,
     Text,
     UniqueConstraint,
+    event,
     text,
 )
 from sqlalchemy.ext.compiler import compiles
@@ -17,6 +22,9 @@ from sqlalchemy.schema import Constraint, CreateIndex, SchemaItem
 from sqlalchemy.sql.compiler import DDLCompiler
 
 metadata = MetaData()
+
+VIEW = "live_{}"
+"""The name of the view of the rows of a table that are not deleted."""
 
 Number = BigInteger().with_variant(Integer(), "sqlite")
 """A whole number of 64 bits, as a timestamp, a moment in milliseconds or a place in a file is."""
@@ -98,3 +106,19 @@ def partial_index(
         sqlite_where=predicate,
         info={"postgresql_where": predicate, "postgresql_using": "hash" if is_long else None},
     )
+
+
+def not_deleted(rows: Table) -> FromClause:
+    """Define the view of the rows of a table that are not deleted (``deleted_at IS NULL``).
+
+    Queries read it under the name of the table, so that none can forget the condition. It can't be
+    written to. SQLite and PostgreSQL plan a query of it as one of the table.
+    """
+    name = VIEW.format(rows.name)
+    # Names are the schema's own.
+    made = f"CREATE VIEW {name} AS SELECT * FROM {rows.name} WHERE deleted_at IS NULL"  # noqa: S608
+    # SQLAlchemy gives DDL no types.
+    event.listen(rows, "after_create", DDL(made))  # type: ignore[no-untyped-call]
+    event.listen(rows, "before_drop", DDL(f"DROP VIEW {name}"))  # type: ignore[no-untyped-call]
+    columns = [Column(each.name, each.type) for each in rows.columns]
+    return Table(name, MetaData(), *columns).alias(rows.name)

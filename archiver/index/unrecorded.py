@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, case, func, not_, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.index.bulk import among
-from archiver.index.schema import attempt, entry
+from archiver.index.schema import attempt, entry, entry_table
 from archiver.model.job import State
 
 
@@ -52,13 +52,13 @@ async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> 
     """Note which entries' annotations are newer than their last record, and than their words."""
     if entry_ids:
         await conn.execute(
-            update(entry)
-            .where(entry.c.id == bindparam("entry_id"))
+            update(entry_table)
+            .where(entry_table.c.id == bindparam("entry_id"))
             .values(
                 unrecorded=1,
-                revision=entry.c.revision + 1,
+                revision=entry_table.c.revision + 1,
                 document_stale=case(
-                    (entry.c.document_id.is_not(None), 1), else_=entry.c.document_stale
+                    (entry_table.c.document_id.is_not(None), 1), else_=entry_table.c.document_stale
                 ),
             ),
             [{"entry_id": entry_id} for entry_id in sorted(entry_ids)],
@@ -72,8 +72,11 @@ async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> 
     """
     if revisions:
         await conn.execute(
-            update(entry)
-            .where(entry.c.id == bindparam("entry_id"), entry.c.revision == bindparam("read"))
+            update(entry_table)
+            .where(
+                entry_table.c.id == bindparam("entry_id"),
+                entry_table.c.revision == bindparam("read"),
+            )
             .values(unrecorded=0),
             [{"entry_id": each, "read": read} for each, read in revisions.items()],
         )

@@ -12,12 +12,12 @@ from archiver.index import (
     captures,
     entries,
     failed_attempts,
-    gone,
     originals,
     outcomes,
     recording,
     segments,
     snapshots,
+    tombstones,
     unrecorded,
 )
 from archiver.index.database import AsyncConnection, Database
@@ -30,8 +30,8 @@ from archiver.index.standing import Standing, standings
 from archiver.ledger import records, rows
 from archiver.ledger.batch import Item, Kept, Known, Note, Owed, entry_id_of
 from archiver.ledger.capture_rows import CaptureRows
+from archiver.ledger.deletions import delete_late_visits
 from archiver.ledger.originals import Originals
-from archiver.ledger.throwing_away import sweep_late
 from archiver.ledger.visit_result import VisitResult
 from archiver.model.capture import Capture, HashUrl, Location, RecordId, Timestamp
 from archiver.model.exchange import Exchange
@@ -147,8 +147,10 @@ class BatchRows:
             await unrecorded.mark_recorded(
                 conn, rows.now_recorded(visit_results, noted, known.facts)
             )
-            await gone.settle(conn, owed)
-            await sweep_late(conn, self._store, rows.late(brought, basis.there, basis.given_up))
+            await tombstones.settle(conn, owed)
+            await delete_late_visits(
+                conn, self._store, rows.late(brought, basis.there, basis.given_up)
+            )
         self._captured.remember(made)
 
     async def _begin(
@@ -219,7 +221,7 @@ async def _basis(
     leases = [each.lease for each in brought if each.lease]
     urls = {each.entry.hash_url for each in brought if each.visit}
     there = await standings(conn, known.facts)
-    lost = await gone.snapshots(conn, urls)
+    lost = await tombstones.snapshots(conn, urls)
     place = await _place_of(conn, keys, segments_)
     open_ = await outcomes.open_jobs(conn, leases, datetime.now(UTC))
     given_up = {each.job_id for each in leases} - open_.held

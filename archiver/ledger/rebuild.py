@@ -16,17 +16,17 @@ from archiver.errors import ArchiverError, IndexUnavailable, StoreError, StoreUn
 from archiver.index import (
     answers,
     captures,
-    gone,
     import_lookups,
     lists,
     rebuild_scratch,
     segments,
+    tombstones,
 )
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.dialect import dialect_of
-from archiver.ledger import throwing_away
+from archiver.ledger import deletions
 from archiver.ledger.findings import Findings, chunks
-from archiver.ledger.late_visit import LateVisit
+from archiver.ledger.late_visits import LateVisit
 from archiver.ledger.restoring import Problem, restore
 from archiver.ledger.still_valid import Placed, apart, left_open, once_each, parted
 from archiver.memento.timestamps import to_datetime
@@ -81,7 +81,7 @@ async def build_within(
     await rebuild_scratch.begin(conn, software="", first_capture=last, temporary=True)
     unheard = UNHEARD if dialect_of(conn).is_shared else timedelta(0)
     rebuilt = await _Rebuild(store, same, lambda _: None, unheard=unheard).run(tails)
-    await throwing_away.sweep_late(conn, store, await left_open(conn, last, unheard=unheard))
+    await deletions.delete_late_visits(conn, store, await left_open(conn, last, unheard=unheard))
     return rebuilt
 
 
@@ -139,8 +139,8 @@ class _Rebuild:
         async with self._transaction() as conn:
             await rebuild_scratch.share_articles(conn)
             first = await rebuild_scratch.first_capture(conn)
-            await throwing_away.keep_away(conn, after=0 if self._has_deletions else first)
-            await throwing_away.sweep_late(conn, self._store, self._late)
+            await deletions.erase_named(conn, after=0 if self._has_deletions else first)
+            await deletions.delete_late_visits(conn, self._store, self._late)
             await captures.give_lengths(conn, after=first)
             await rebuild_scratch.end(conn)
         return self._rebuilt
@@ -189,7 +189,7 @@ async def _index(conn: AsyncConnection, name: str, findings: Findings) -> None:
     await import_lookups.note_stated_digests(conn, findings.stated_digests)
     await rebuild_scratch.remember_conversions(conn, findings.conversions)
     await rebuild_scratch.remember_entry_records(conn, findings.entry_records)
-    await gone.note(conn, findings.deletions)
+    await tombstones.note(conn, findings.deletions)
     await lists.note(conn, findings.arrangements)
 
 

@@ -9,7 +9,7 @@ from archiver.index.dialect.port import Words
 from archiver.index.failed_attempts import FailedAttempt
 from archiver.index.queue import LAST
 from archiver.index.recording import NewSnapshot
-from archiver.ledger.late_visit import LateVisit
+from archiver.ledger.late_visits import LateVisit
 from archiver.ledger.records import (
     EntryFacts,
     Plan,

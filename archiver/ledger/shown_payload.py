@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from archiver.errors import ArchiverError
-from archiver.index import captures, withheld
+from archiver.index import captures, originals
 from archiver.index.database import AsyncConnection
 from archiver.model.capture import Capture, Timestamp
 from archiver.store.segments import SegmentStore
@@ -39,7 +39,7 @@ async def holder_from(
         found = await captures.nearest(conn, found.redirect_to, moment)
     if found is None or found.status != OK:
         return None
-    return await withheld.holder_of(conn, found.payload_digest) if found.is_revisit else found
+    return await originals.holder_of(conn, found.payload_digest) if found.is_revisit else found
 
 
 def read_payload(store: SegmentStore, holder: Capture, most: int) -> Payload | None:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from archiver.index import captures, gone, jobs
+from archiver.index import captures, jobs, tombstones
 from archiver.index.database import AsyncConnection
-from archiver.ledger.late_visit import LateVisit
+from archiver.ledger.late_visits import LateVisit
 from archiver.ledger.rows import needs_of
 from archiver.model.capture import Location, RecordId
 from archiver.urls.parse import hash_url
@@ -19,8 +19,8 @@ Placed = tuple[EntryRecord, Location]
 async def parted(conn: AsyncConnection, read: list[Placed]) -> tuple[list[Placed], list[LateVisit]]:
     """Entry records without those of what was thrown away, and the visits that came too late."""
     keys = {entry_record.hash_url for entry_record, _ in read}
-    generations = await gone.generations(conn, keys)
-    snapshots = await gone.snapshots(conn, keys)
+    generations = await tombstones.generations(conn, keys)
+    snapshots = await tombstones.snapshots(conn, keys)
     kept, late = [], []
     for entry_record, place in read:
         key, snapshot = entry_record.hash_url, entry_record.snapshot
@@ -88,7 +88,7 @@ def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> LateVisi
 
 async def snapshots_of(conn: AsyncConnection, group: Sequence[Placed]) -> list[SnapshotRecord]:
     """The snapshots of entry records, each of which has one, with the articles that are theirs."""
-    own = await gone.own_articles(conn, [entry_record.hash_url for entry_record, _ in group])
+    own = await tombstones.own_articles(conn, [entry_record.hash_url for entry_record, _ in group])
     return [
         _with_own(each, own.get((entry_record.hash_url, each.timestamp)))
         for entry_record, _ in group

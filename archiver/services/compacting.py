@@ -15,16 +15,7 @@ from archiver import __version__
 from archiver.archive import LOCKS
 from archiver.config import Settings
 from archiver.errors import ConfigurationError, StoreError
-from archiver.index import (
-    captures,
-    entries,
-    gone,
-    originals,
-    relocation,
-    removal,
-    segments,
-    withheld,
-)
+from archiver.index import captures, deletions, entries, originals, relocation, segments, tombstones
 from archiver.index.database import AsyncConnection, Database
 from archiver.ledger.compaction import (
     Known,
@@ -142,8 +133,8 @@ class Compacting:
 
     async def _erase(self, done: Compacted, on_progress: OnProgress) -> None:
         async with self._db.write() as conn:
-            await removal.forget(conn)
-            count, is_erased = await gone.count(conn), await gone.is_erased(conn)
+            await deletions.erase_deleted(conn)
+            count, is_erased = await tombstones.count(conn), await tombstones.is_erased(conn)
         if is_erased:
             return
         moving = await self._moving()
@@ -154,7 +145,7 @@ class Compacting:
         await self._pass(done, moving, on_progress)
         if not done.left:
             async with self._db.write() as conn:
-                await gone.note_erased(conn, count)
+                await tombstones.note_erased(conn, count)
 
     async def _pass(
         self,
@@ -234,12 +225,12 @@ class Compacting:
         """Which captures are to hold the payloads of records that go."""
         async with self._db.read() as conn:
             last = await captures.last_row(conn)
-            found = await relocation.revisits_of_withheld(conn)
+            found = await relocation.revisits_of_deleted(conn)
             digests = [*{each.payload_digest for each in found}]
             living = await originals.originals(conn, digests)
             pairs = [(each.url, each.payload_digest) for each in found]
             at_urls = await originals.originals_of_urls(conn, pairs)
-            held = {each: await withheld.holder_of(conn, each) for each in digests}
+            held = {each: await originals.holder_of(conn, each) for each in digests}
             going = frozenset(await relocation.holders(conn, digests))
             revisits = await asyncio.to_thread(lambda: [self._revisit(each) for each in found])
             by_payload: dict[PayloadDigest, list[Capture]] = {}
@@ -267,7 +258,7 @@ class Compacting:
 
 async def _is_revisited(conn: AsyncConnection, after: int) -> bool:
     """Whether a capture came after a row that nobody but a record that goes has the payload of."""
-    found = await relocation.revisits_of_withheld(conn, after=after)
+    found = await relocation.revisits_of_deleted(conn, after=after)
     digests = {each.payload_digest for each in found}
     return bool(digests - (await originals.originals(conn, [*digests])).keys())
 
@@ -278,13 +269,13 @@ async def _known(
     ids = [*{each.id for each in some} | {each.beside for each in some}]
     keys = {each.hash_url for each in some if each.hash_url}
     keys |= {each.referer for each in some if each.referer}
-    generations = await gone.generations(conn, keys)
+    generations = await tombstones.generations(conn, keys)
     there = await entries.states_of(conn, [*map(HashUrl, generations)])
     return Known(
-        gone=frozenset(await gone.captures(conn, ids)),
+        gone=frozenset(await tombstones.captures(conn, ids)),
         generations=generations,
         strangers=frozenset(generations.keys() - there.keys()),
-        snapshots=frozenset(await gone.snapshots(conn, keys)),
+        snapshots=frozenset(await tombstones.snapshots(conn, keys)),
         articles=frozenset(await relocation.articles_in(conn, name)),
         needed=needed,
     )

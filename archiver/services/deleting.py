@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.errors import InputError, NotFound
-from archiver.index import removal
+from archiver.index import deletions
 from archiver.index.database import Database
+from archiver.ledger.deletions import delete_entries, delete_snapshots, restore
 from archiver.ledger.documents import remake_stale
-from archiver.ledger.throwing_away import take_back, throw_entries_away, throw_snapshots_away
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import Timestamp
 from archiver.model.listing import ListingQuery
@@ -103,9 +103,9 @@ class Deleting:
                     "This is the only snapshot of its entry: delete the entry, or capture it "
                     "again first."
                 )
-            number = await removal.begin(conn, datetime.now(UTC))
+            number = await deletions.begin(conn, datetime.now(UTC))
             wanted = [Timestamp(timestamp)]
-            gone = await throw_snapshots_away(conn, self._store, entry_id, wanted, number=number)
+            gone = await delete_snapshots(conn, self._store, entry_id, wanted, number=number)
             if not gone:
                 raise NotFound(
                     "{url} has no snapshot of {timestamp}.", url=entry.url, timestamp=timestamp
@@ -116,7 +116,7 @@ class Deleting:
     async def find(self, number: int) -> Deleted | None:
         """A deletion that can still be undone."""
         async with self._db.read() as conn:
-            size = await removal.size(conn, number)
+            size = await deletions.size(conn, number)
         return Deleted(size.id, size.entries, size.snapshots) if size else None
 
     async def undo(self, number: int) -> Restored:
@@ -128,13 +128,13 @@ class Deleting:
             InputError: all of it was saved, or deleted, again since.
         """
         async with self._db.write() as conn:
-            if number > _LAST_NUMBER or await removal.size(conn, number) is None:
+            if number > _LAST_NUMBER or await deletions.size(conn, number) is None:
                 raise NotFound(
                     "There is no deletion number {number} to undo: it was undone already, twenty "
                     "others followed, its bytes left the disk, or there never was one.",
                     number=str(number),
                 )
-            restored = Restored(number, *await take_back(conn, self._store, number))
+            restored = Restored(number, *await restore(conn, self._store, number))
             if not (restored.entries or restored.snapshots):
                 raise InputError(
                     "All of this was saved, or deleted, again since: nothing was put back."
@@ -144,15 +144,12 @@ class Deleting:
 
     async def _throw_away(self, stretches: AsyncIterator[list[int]]) -> Deleted:
         async with self._db.write() as conn:
-            number = await removal.begin(conn, datetime.now(UTC))
+            number = await deletions.begin(conn, datetime.now(UTC))
         entries = snapshots = 0
         async for some in stretches:
             async with self._db.write() as conn:
-                gone = await throw_entries_away(conn, self._store, some, number=number)
+                gone = await delete_entries(conn, self._store, some, number=number)
             entries, snapshots = entries + gone[0], snapshots + gone[1]
-        if not entries:
-            async with self._db.write() as conn:
-                await removal.forget(conn, number)
         await self._settle()
         return Deleted(number, entries, snapshots)
 

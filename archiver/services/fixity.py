@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from archiver.errors import StoreError
-from archiver.index import answers, captures, likenesses, segments, snapshots, withheld
+from archiver.index import answers, captures, likenesses, segments, snapshots
 from archiver.index.database import Database
 from archiver.ledger.findings import capture_of, is_answer, is_capture
 from archiver.ledger.recovery import settle_everywhere
@@ -175,7 +175,6 @@ class Fixity:
         first, last = stretch.first, stretch.last
         async with self._db.read() as conn:
             rows = await captures.between(conn, name, first, last)
-            rows |= await withheld.between(conn, name, first, last)
             sent = await answers.between(conn, name, first, last)
         findings = [*_other_answers(name, sent, stretch.checked)]
         for checked in stretch.checked:

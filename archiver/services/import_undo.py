@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.errors import ArchiverError, InputError, NotFound
-from archiver.index import import_entries, imports, lists, receipts, removal
+from archiver.index import deletions, import_entries, imports, lists, receipts
 from archiver.index.database import AsyncConnection, Database
-from archiver.ledger.throwing_away import throw_entries_away
+from archiver.ledger.deletions import delete_entries
 from archiver.logs import get_log
 from archiver.model.importing import ImportStatus, ImportUndone
 from archiver.query.tree import Condition, Is, write
@@ -86,7 +86,7 @@ class ImportUndo:
         if status.is_put_back:
             before = ImportUndone()
         async with self._db.write() as conn:
-            deletion = await removal.begin(conn, datetime.now(UTC))
+            deletion = await deletions.begin(conn, datetime.now(UTC))
             undone = replace(before, deletion=deletion, is_done=False)
             await imports.set_undone(conn, number, undone)
         undone = await self._delete_entries(number, undone)
@@ -168,15 +168,13 @@ class ImportUndo:
                 mine = await import_entries.created_by(conn, number, limit=BATCH)
                 if not mine:
                     return undone
-                await throw_entries_away(conn, self._store, mine, number=undone.deletion)
+                await delete_entries(conn, self._store, mine, number=undone.deletion)
                 undone = replace(undone, removed=undone.removed + len(mine))
                 await imports.set_undone(conn, number, undone)
 
 
 async def _completed(conn: AsyncConnection, undone: ImportUndone) -> ImportUndone:
-    """Mark an undo as complete, and drop its deletion if nothing was deleted."""
-    deleted = await removal.size(conn, undone.deletion)
-    if deleted and not deleted.entries:
-        await removal.forget(conn, undone.deletion)
+    """Mark an undo as complete; it has no deletion if nothing was deleted."""
+    deleted = await deletions.size(conn, undone.deletion)
     deletion = undone.deletion if deleted and deleted.entries else 0
     return replace(undone, deletion=deletion, is_done=True)

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
-from archiver.index import entries, gone, segments, snapshots, unrecorded
+from archiver.index import entries, segments, snapshots, tombstones, unrecorded
 from archiver.index.database import AsyncConnection, Database
 from archiver.model.capture import HashUrl
 from archiver.model.listing import ListingQuery
@@ -65,7 +65,7 @@ async def draw_up(db: Database, selected: Selected) -> Manifest:
     """
     rows, beyond_records = array("q"), array("q")
     async with db.read() as conn:
-        whole = selected.is_everything and await gone.is_erased(conn)
+        whole = selected.is_everything and await tombstones.is_erased(conn)
         async for some in _entries(conn, selected):
             rows.extend(some)
             left_out = await unrecorded.beyond_records(conn, some, whole_segments=whole)

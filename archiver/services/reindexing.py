@@ -28,11 +28,11 @@ from archiver.errors import (
 from archiver.index import (
     entries,
     followed_feeds,
-    gone,
     imports,
     rebuild_scratch,
     recorded_seeds,
     seeds,
+    tombstones,
     waiting,
 )
 from archiver.index.database import AsyncConnection, Database, Engines, engines_of
@@ -297,7 +297,7 @@ async def _take_over(
 async def _write_owed(old: Database, store: SegmentStore) -> None:
     """Write down what was thrown away, and how lists are arranged, and stands in no record yet."""
     async with old.read() as conn:
-        owed = await gone.owed(conn, limit=MOST_OWED)
+        owed = await tombstones.owed(conn, limit=MOST_OWED)
     if owed:
         made = [owed_record(json.loads(document)) for document in owed.values()]
         await asyncio.to_thread(_append, store, made)

@@ -12,7 +12,7 @@ from itertools import chain
 from archiver.config import Settings
 from archiver.encoding.detect import MOST_START_BYTES, SAMPLE_BYTES
 from archiver.errors import NotInArchive, StoreError
-from archiver.index import captures, likenesses, withheld
+from archiver.index import captures, likenesses, originals
 from archiver.index.database import Database
 from archiver.memento.timestamps import pad, to_datetime
 from archiver.model.capture import Capture, Location, Timestamp
@@ -147,7 +147,7 @@ class Replay:
         if not capture.is_revisit:
             return capture
         async with self._db.read() as conn:
-            source = await withheld.holder_of(conn, capture.payload_digest)
+            source = await originals.holder_of(conn, capture.payload_digest)
         if source is None:
             raise StoreError(
                 f"The payload of {capture.url} at {capture.timestamp} is missing: no record "

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 
 from archiver.errors import StoreError
-from archiver.index import answers, attempts, captures, entries, likenesses, snapshots, withheld
+from archiver.index import answers, attempts, captures, entries, likenesses, originals, snapshots
 from archiver.index.database import AsyncConnection, Database
 from archiver.index.entries import Revised
 from archiver.index.snapshots import Held
@@ -195,7 +195,7 @@ async def _captures_of(
             step = capture.redirect_to
     for capture in [*found.values()]:
         if capture.is_revisit:
-            original = await withheld.holder_of(conn, capture.payload_digest)
+            original = await originals.holder_of(conn, capture.payload_digest)
             if original:
                 found[original.location] = original
     return [*found.values()]

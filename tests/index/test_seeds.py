@@ -15,7 +15,7 @@ from archiver.index import (
     tags,
     unrecorded,
 )
-from archiver.index.schema import entry, in_list, job, queue_host
+from archiver.index.schema import entry, entry_table, in_list, job, queue_host
 from archiver.index.turns import Turns
 from archiver.model.job import State
 from archiver.model.seed import Reception, RevisedSeed
@@ -80,7 +80,7 @@ async def test_several_that_are_known_are_wished_for_again_at_once(db, seed):
     first = await receive(db, *both)
     async with db.write() as conn:
         await conn.execute(update(job).values(state=State.FAILED))
-        await conn.execute(update(entry).values(state=State.FAILED))
+        await conn.execute(update(entry_table).values(state=State.FAILED))
 
     second = await receive(db, *both, recapture=True)
 

@@ -25,7 +25,6 @@ from archiver.index import (
     documents,
     edits,
     entries,
-    gone,
     likenesses,
     lists,
     looks,
@@ -33,13 +32,14 @@ from archiver.index import (
     seeds,
     snapshots,
     tags,
+    tombstones,
     unread_articles,
     unrecorded,
 )
 from archiver.index.database import Database
 from archiver.index.dialect import dialect_of
 from archiver.index.dialect.word_queries import asking
-from archiver.index.schema import answer, attempt, deletion, entry
+from archiver.index.schema import answer, attempt, entry, entry_table
 from archiver.ledger import recorder as recorder_module
 from archiver.ledger import records
 from archiver.ledger.comparisons import compare_owed
@@ -380,7 +380,7 @@ class Archive:
 
     async def take_back(self) -> None:
         async with self.db.read() as conn:
-            last = (await conn.execute(select(func.max(deletion.c.id)))).scalar()
+            last = (await conn.execute(select(func.max(entry_table.c.deleted_at)))).scalar()
         with suppress(InputError, NotFound):
             await self.deleting.undo(last or 0)
 
@@ -599,7 +599,7 @@ async def _answers(archive: Archive, numbers):
 
 async def _gone_answers(conn):
     ids = (await conn.execute(select(answer.c.record_id))).scalars().all()
-    return await gone.captures(conn, ids)
+    return await tombstones.captures(conn, ids)
 
 
 def _bare(snapshot):
@@ -643,7 +643,7 @@ async def write(data, empty_index, played):
             numbers = (await conn.execute(select(entry.c.id))).scalars().all()
         await archive.recorder.note(numbers)
         async with archive.db.read() as conn:
-            owed = await gone.owed(conn, limit=99)
+            owed = await tombstones.owed(conn, limit=99)
         await archive.recorder.write_down(owed)
         return await everything(archive)
 

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from archiver.errors import InputError
 from archiver.index.database import Database
 from archiver.index.entries import Place
-from archiver.index.schema import entry
+from archiver.index.schema import entry_table
 from archiver.model.listing import ListingQuery
 from archiver.services.cursors import Turn, write_cursor
 from archiver.services.search import Search
@@ -38,7 +38,7 @@ async def change(database, changed, *names):
     """Change the rows of some entries, by their names."""
     urls = [f"https://pages.example/{name}" for name in names]
     async with database.write() as conn:
-        await conn.execute(update(entry).where(entry.c.url.in_(urls)).values(changed))
+        await conn.execute(update(entry_table).where(entry_table.c.url.in_(urls)).values(changed))
 
 
 async def shown(database, meanwhile, **asked):

@@ -1,7 +1,8 @@
-"""Throws entries and snapshots away: their rows at once, their captures where nothing needs them.
+"""Deletion of entries and snapshots, with the captures that nothing else needs, and undo.
 
-All of it happens in the caller's transaction, and leaves a record owed (``index.gone``), by which
-it stays away. What a visit brings for an entry that was thrown away meanwhile goes the same way.
+All of it happens in the caller's transaction, which also leaves a tombstone record to be written
+(``index.tombstones``): because of it a rebuild of the index does not bring back what was deleted.
+What a visit brings for an entry that was deleted meanwhile is deleted in the same way.
 """
 
 import asyncio
@@ -13,12 +14,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.errors import StoreError
-from archiver.index import answers, entries, gone, needs, putting_back, removal, withheld
+from archiver.index import answers, deletions, entries, needs, tombstones
 from archiver.index.database import AsyncConnection
-from archiver.index.needs import Kept
-from archiver.index.putting_back import Stretch
-from archiver.index.withheld import MOST_ROUNDS, Seen
-from archiver.ledger.late_visit import LateVisit
+from archiver.index.deletions import RestoredBatch
+from archiver.index.needs import MOST_ROUNDS, Kept, Seen
+from archiver.ledger.late_visits import LateVisit
 from archiver.ledger.rows import needs_of
 from archiver.memento.timestamps import to_datetime
 from archiver.model.capture import RecordId, Timestamp
@@ -38,10 +38,10 @@ class Demand:
     timestamp: int
 
 
-async def throw_entries_away(
+async def delete_entries(
     conn: AsyncConnection, store: SegmentStore, entry_ids: Sequence[int], *, number: int
 ) -> tuple[int, int]:
-    """Throw up to some hundred entries away; (how many there were, how many of their snapshots).
+    """Delete up to some hundred entries; returns how many, and how many of their snapshots.
 
     Args:
         conn: a writing connection.
@@ -56,7 +56,7 @@ async def throw_entries_away(
     whole = {each.entry.url for each in known.values()}
     captures = await _unneeded(conn, store, demands, whole, {one.id for one in kept})
     others = await _answers(conn, [each.answers for each in records.values() if each])
-    removed = await removal.remove_entries(conn, [*known], number=number)
+    removed = await deletions.delete_entries(conn, [*known], number=number)
     found = [
         Gone(
             each.entry.hash_url,
@@ -69,7 +69,7 @@ async def throw_entries_away(
     return removed
 
 
-async def throw_snapshots_away(
+async def delete_snapshots(
     conn: AsyncConnection,
     store: SegmentStore,
     entry_id: int,
@@ -77,7 +77,7 @@ async def throw_snapshots_away(
     *,
     number: int,
 ) -> int:
-    """Throw some snapshots of an entry away that has others; how many there were."""
+    """Delete some snapshots of an entry that has others; returns how many."""
     all_of_it = await needs.of_entries(conn, [entry_id])
     dead = [each for each in all_of_it if each.timestamp in timestamps]
     if not dead:
@@ -87,7 +87,7 @@ async def throw_snapshots_away(
     captures = await _unneeded(conn, store, demands, set(), {one.id for one in dead})
     living = [each for each in all_of_it if each not in dead]
     articles = await asyncio.to_thread(_own_articles, store, living, records)
-    removed = await removal.remove_snapshots(conn, [each.id for each in dead], number=number)
+    removed = await deletions.delete_snapshots(conn, [each.id for each in dead], number=number)
     snapshots = tuple(GoneSnapshot(each.timestamp, each.page) for each in dead)
     found = Gone(dead[0].hash_url, None, snapshots, articles)
     gone_too = [named.answers for one in dead if (named := records[one.id])]
@@ -95,8 +95,10 @@ async def throw_snapshots_away(
     return removed
 
 
-async def sweep_late(conn: AsyncConnection, store: SegmentStore, late: Sequence[LateVisit]) -> None:
-    """Withhold what was brought for entries that were thrown away meanwhile."""
+async def delete_late_visits(
+    conn: AsyncConnection, store: SegmentStore, late: Sequence[LateVisit]
+) -> None:
+    """Delete what visits brought for entries that were deleted meanwhile."""
     if not late:
         return
     demands = [
@@ -105,66 +107,69 @@ async def sweep_late(conn: AsyncConnection, store: SegmentStore, late: Sequence[
     captures = await _unneeded(conn, store, demands, set(), set())
     found = [Gone(each.hash_url, None, (GoneSnapshot(each.timestamp, each.page),)) for each in late]
     others = await _answers(conn, [each.answers for each in late])
-    await _note(conn, found, captures, others, number=None)
+    number = await deletions.begin(conn, datetime.now(UTC))
+    await _note(conn, found, captures, others, number=number)
 
 
-async def keep_away(conn: AsyncConnection, *, after: int) -> None:
-    """Take out what deletions name and is there all the same: it was met before them, or twice.
+async def erase_named(conn: AsyncConnection, *, after: int) -> None:
+    """Remove what tombstones name and is in the index: it was read before them, or twice.
 
     ``after``: the last row of the captures that no such deletion can name.
     """
-    if await gone.is_anything(conn):
-        await removal.remove_entries(conn, await gone.entries_still_there(conn), number=None)
-        await removal.remove_snapshots(conn, await gone.snapshots_still_there(conn), number=None)
-        await withheld.withhold_gone(conn, after=after)
+    if await tombstones.is_anything(conn):
+        await deletions.erase_entries(conn, await tombstones.entries_still_there(conn))
+        await deletions.erase_snapshots(conn, await tombstones.snapshots_still_there(conn))
+        await deletions.hide_named_captures(conn, after=after)
 
 
-async def take_back(
-    conn: AsyncConnection, store: SegmentStore, number: int
-) -> tuple[int, int, int]:
-    """Undo a deletion: what it took is there again, and records that say so are owed.
+async def restore(conn: AsyncConnection, store: SegmentStore, number: int) -> tuple[int, int, int]:
+    """Undo a deletion, and leave records to be written that say so.
 
-    What was saved, or deleted, again since stays as it is; (how many entries were put back, how
-    many snapshots, how many entries were not, or had snapshots that were not).
+    What was saved, or deleted, again since stays deleted.
+
+    Returns:
+        How many entries were restored, how many snapshots, and how many entries were not, or had
+        snapshots that were not.
     """
-    stretches = await putting_back.put_back(conn, number)
+    batches = await deletions.restore(conn, number)
     now = datetime.now(UTC).replace(microsecond=0)
-    back = [each for each in stretches if each.is_back]
-    for each in back:
+    restored = [each for each in batches if each.is_restored]
+    for each in restored:
         if each.stayed:
-            await _owe(conn, await _still_gone(conn, store, each, now))
-    if whole := tuple(each.record for each in back if not each.stayed):
+            await _owe(conn, await _still_deleted(conn, store, each, number, now))
+    if whole := tuple(each.record for each in restored if not each.stayed):
         await _owe(conn, Deletion(_chance(), now, restores=whole))
     return (
-        sum(len(each.entry_ids) for each in back),
-        sum(each.snapshots for each in back),
-        sum(len(each.stayed) for each in stretches),
+        sum(len(each.entry_ids) for each in restored),
+        sum(each.snapshots for each in restored),
+        sum(len(each.stayed) for each in batches),
     )
 
 
-async def _still_gone(
-    conn: AsyncConnection, store: SegmentStore, stretch: Stretch, now: datetime
+async def _still_deleted(
+    conn: AsyncConnection, store: SegmentStore, batch: RestoredBatch, number: int, now: datetime
 ) -> Deletion:
-    """What takes the place of a stretch's record of which only some was put back.
+    """Build the record that replaces one of which only a part was restored.
 
-    A capture is withheld again unless something is replayed from it that is there now.
+    A capture is deleted again unless something that is not deleted is replayed from it.
     """
-    recorded, named = await gone.recorded(conn, stretch.record)
-    kept = await needs.of_entries(conn, stretch.entry_ids)
+    recorded, named = await tombstones.recorded(conn, batch.record)
+    kept = await needs.of_entries(conn, batch.entry_ids)
     records = await asyncio.to_thread(_read_all, store, kept)
-    seen = await withheld.seen(conn, stretch.captures)
-    known = await entries.with_revisions(conn, stretch.entry_ids)
+    seen = await needs.seen(conn, batch.captures)
+    known = await entries.with_revisions(conn, batch.entry_ids)
     whole = {each.entry.url for each in known.values()}
-    needed = await _needed(conn, await withheld.around(conn, {each.url for each in seen}), set())
+    needed = await _needed(conn, await needs.around(conn, {each.url for each in seen}), set())
     back = {each.record_id for each in seen if each.id in needed or each.url in whole}
     back |= set(await _answers(conn, [each.answers for each in records.values() if each]))
-    await withheld.withhold(conn, [each.id for each in seen if each.record_id not in back])
+    again = [each.id for each in seen if each.record_id not in back]
+    await deletions.hide_captures(conn, again, number=number)
     return Deletion(
         _chance(),
         now,
-        gone=tuple(each for key, each in recorded.items() if key in stretch.stayed),
+        gone=tuple(each for key, each in recorded.items() if key in batch.stayed),
         captures=tuple(each for each in named if each not in back),
-        restores=(stretch.record,),
+        restores=(batch.record,),
     )
 
 
@@ -174,19 +179,18 @@ async def _note(
     captures: Mapping[int, RecordId],
     others: Iterable[RecordId],
     *,
-    number: int | None,
+    number: int,
 ) -> None:
     now = datetime.now(UTC).replace(microsecond=0)
     records = tuple(dict.fromkeys([*captures.values(), *others]))
     deletion = Deletion(_chance(), now, tuple(found), records)
-    await removal.keep_aside(conn, number, captures=[*captures], deletion_id=deletion.id)
-    await withheld.withhold(conn, [*captures])
+    await deletions.hide_captures(conn, [*captures], number=number)
     await _owe(conn, deletion)
 
 
 async def _owe(conn: AsyncConnection, deletion: Deletion) -> None:
-    await gone.note(conn, [deletion])
-    await gone.owe(conn, json.dumps(write_deletion(deletion)))
+    await tombstones.note(conn, [deletion])
+    await tombstones.owe(conn, json.dumps(write_deletion(deletion)))
 
 
 async def _answers(
@@ -216,7 +220,7 @@ async def _unneeded(
         dead: rows of the snapshots that go.
     """
     await _fill(conn, store)
-    by_url = await withheld.around(conn, {*whole, *(each.url for each in demands)})
+    by_url = await needs.around(conn, {*whole, *(each.url for each in demands)})
     failed = [Demand(url, each.timestamp) for url in whole for each in by_url[url]]
     candidates = reached([*demands, *failed], by_url)
     candidates |= {each.id: each for url in whole for each in by_url[url]}
