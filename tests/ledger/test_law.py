@@ -560,7 +560,7 @@ async def everything(archive: Archive) -> dict[str, object]:
             for number in numbers
             for each in await snapshots.of_entry(conn, number, limit=99)
         }
-        attempts = await conn.execute(select(attempt))
+        attempts = await conn.execute(select(attempt).join(entry, entry.c.id == attempt.c.entry_id))
         found = {
             word: sorted(await _found(conn, word))
             for word in ("badger", "otter", "vole", "日本", "deferred", "é")
@@ -627,7 +627,7 @@ async def _found(conn, word):
     has_word = dialect_of(conn).words.matches.format("search_00000")
     rows = await conn.execute(
         asking(
-            "SELECT entry.hash_url FROM search_00000 JOIN entry"
+            "SELECT entry.hash_url FROM search_00000 JOIN live_entry AS entry"
             f" ON entry.document_id = search_00000.rowid WHERE {has_word}"
         ),
         {"match": f'"{word}"'},
