@@ -4,16 +4,12 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CONSTRAINTS := .ci/constraints.txt
-S3     ?= moto
-export ARCHIVER_TEST_S3 := $(S3)
-# Where PgBouncer lies; Debian looks there for root alone.
-export PATH := $(PATH):/usr/sbin
 
 # The tests start hundreds of processes: each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: docs help serve install test test-cluster lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
+.PHONY: docs help serve install test lint format texts bench wheel install-wheel check-image clean chromium strace iproute2 servers
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
@@ -23,11 +19,8 @@ serve: $(VENV)/.installed  ## set everything up and serve on http://127.0.0.1:80
 
 install: $(VENV)/.installed  ## what it needs, in .venv: `.venv/bin/archiver` is the command
 
-test: $(VENV)/.installed-dev chromium strace iproute2  ## install what the tests need, and run them
+test: $(VENV)/.installed-dev chromium strace iproute2 servers  ## install what the tests need, and run them
 	@.ci/with-postgres $(BIN)/python -m pytest $(ARGS)
-
-test-cluster: $(VENV)/.installed-dev chromium strace iproute2 servers  ## those that need an object store, too; S3=versitygw needs Go, once
-	@.ci/with-postgres $(BIN)/python -m pytest -o norecursedirs='.*' $(ARGS) tests/cluster
 
 lint: $(VENV)/.installed-dev  ## formatter, linter, type checker, import contracts
 	$(BIN)/ruff format --check .
@@ -98,10 +91,8 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	@touch $@
 
 servers:
-	@missing=; for each in faketime pgbouncer promtool:prometheus pg_isready:postgresql; do \
-	  command -v $${each%:*} > /dev/null || missing="$$missing $${each#*:}"; \
-	done; [ -z "$$missing" ] || .ci/packages $$missing
-	@.ci/$(S3) > /dev/null
+	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || .ci/packages postgresql
+	@.ci/moto > /dev/null
 
 iproute2:
 	@command -v ip > /dev/null || .ci/packages iproute2

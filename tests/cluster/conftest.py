@@ -15,7 +15,7 @@ from obstore.store import S3Store
 from archiver.config import Settings
 from tests.cluster.archives import elsewhere
 from tests.cluster.fickle import Fickle
-from tests.cluster.s3_servers import REGION, S3Server, s3_server
+from tests.cluster.s3_servers import REGION, Moto, s3_server
 from tests.postgres import SERVER, administer
 
 
@@ -24,7 +24,7 @@ class Store:
     """A place in a bucket: its address, who stands before it, and who can get past that."""
 
     bucket: str
-    server: S3Server
+    server: Moto
     fickle: Fickle
 
     @property
@@ -56,8 +56,8 @@ class Store:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory) -> Iterator[S3Server]:
-    with s3_server(tmp_path_factory.mktemp("s3")) as running:
+def server() -> Iterator[Moto]:
+    with s3_server() as running:
         yield running
 
 

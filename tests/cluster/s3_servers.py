@@ -1,8 +1,4 @@
-"""Two S3 servers that others wrote, each a process on loopback: versitygw, and moto.
-
-moto is a Python package and keeps objects in memory. versitygw keeps them as files, and is built by
-Go, which takes some minutes, once. ``ARCHIVER_TEST_S3`` says which; without it, it is moto.
-"""
+"""S3 server for the tests: moto, a process on loopback that keeps objects in memory."""
 
 import json
 import os
@@ -13,8 +9,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
-from shutil import rmtree
-from typing import Protocol
 
 CI = Path(__file__).parents[2] / ".ci"
 REGION = "us-east-1"
@@ -34,42 +28,6 @@ print(json.dumps([key["AccessKeyId"], key["SecretAccessKey"]]))
 """
 _CALLS_FOR_A_USER = 30
 """A client asks again what takes long; whatever is left of them is taken back."""
-
-
-class S3Server(Protocol):
-    """A server that runs.
-
-    Attributes:
-        port: on loopback.
-        access: the key that may do everything.
-        secret: its other half.
-    """
-
-    port: int
-    access: str
-    secret: str
-
-    def make_bucket(self, name: str) -> None:
-        """Make an empty one."""
-
-    def drop_bucket(self, name: str) -> None:
-        """Remove one with what is in it."""
-
-
-@dataclass
-class Versitygw:
-    """Buckets are folders."""
-
-    port: int
-    folder: Path
-    access: str = "archiver-tests"
-    secret: str = "a-secret-of-tests"
-
-    def make_bucket(self, name: str) -> None:
-        (self.folder / name).mkdir()
-
-    def drop_bucket(self, name: str) -> None:
-        rmtree(self.folder / name)
 
 
 @dataclass
@@ -104,27 +62,10 @@ def _call(port: int, method: str, path: str, body: bytes = b"") -> bytes:
 
 
 @contextmanager
-def s3_server(folder: Path, kind: str = "") -> Iterator[S3Server]:
-    """A server, with a folder of its own; of which kind the environment says, if nobody does."""
-    port = free_port()
-    if (kind or os.environ.get("ARCHIVER_TEST_S3", "moto")) == "moto":
-        with _moto(port) as moto:
-            yield moto
-    else:
-        with _versitygw(port, folder) as versitygw:
-            yield versitygw
-
-
-@contextmanager
-def _versitygw(port: int, folder: Path) -> Iterator[Versitygw]:
-    (folder / "sidecar").mkdir()
-    (folder / "buckets").mkdir()
-    made = Versitygw(port, folder / "buckets")
-    command = [_installed("versitygw"), "--quiet", "--health", "/health"]
-    command += ["--port", f"127.0.0.1:{port}", "--access", made.access, "--secret", made.secret]
-    command += ["posix", "--sidecar", str(folder / "sidecar"), str(made.folder)]
-    with _running(command, port):
-        yield made
+def s3_server() -> Iterator[Moto]:
+    """Run a server while the block runs."""
+    with _moto(free_port()) as moto:
+        yield moto
 
 
 @contextmanager
