@@ -1,4 +1,4 @@
-"""``python -m archiver``: the command line."""
+"""``python -m archiver``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Application: an open archive and its services, each built when it is first used.
+"""The application: opens an archive and builds its services.
 
 Services are imported where they are built: importing all of them takes over a second, and a command
 such as ``archiver list`` uses one.
@@ -11,51 +11,46 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from archiver.archive import Archive, open_archive, open_store
-from archiver.config import Settings
-from archiver.limits import fit_to_open_files, save_memory, share_among_processes
-from archiver.services.supervision import kept_going
+from archiver.config import Settings, fit_to_open_files, save_memory, share_among_processes
+from archiver.crawl.archive import Archive, open_archive, open_store
+from archiver.services.background_tasks import kept_going
 
 if TYPE_CHECKING:
     from archiver.crawl.context import CrawlContext
-    from archiver.net.given_cookies import GivenCookies
+    from archiver.http.cookies import GivenCookies
     from archiver.services.access import AccessControl
-    from archiver.services.archives import Archives
-    from archiver.services.articles import Articles
-    from archiver.services.cdx import Cdx
-    from archiver.services.compacting import Compacting
-    from archiver.services.comparing import Comparing
+    from archiver.services.archive_imports import Archives
+    from archiver.services.capture_queries import Cdx, Mementos
+    from archiver.services.change_stream import Following
+    from archiver.services.compaction import Compacting
+    from archiver.services.comparison import Comparing
+    from archiver.services.crawl_status import Oversight
     from archiver.services.crawling import Crawling
-    from archiver.services.deleting import Deleting
-    from archiver.services.desk import Desk
-    from archiver.services.documents import Documents
+    from archiver.services.deletion import Deleting
+    from archiver.services.derived_data import Articles, Documents, Rereading
     from archiver.services.editing import Editing
     from archiver.services.entries import Entries
-    from archiver.services.entry_lists import EntryLists
-    from archiver.services.export_jobs import ExportJobs
-    from archiver.services.exporting import Exporting
-    from archiver.services.feeds import Feeds
+    from archiver.services.export_files import ExportJobs
+    from archiver.services.exports import Exporting
+    from archiver.services.feeds import Subscriptions
     from archiver.services.fixity import Fixity
-    from archiver.services.following import Following
-    from archiver.services.handing_in import HandingIn
     from archiver.services.highlights import Highlights
-    from archiver.services.import_status import ImportStatuses
-    from archiver.services.import_survey import ImportSurveys
+    from archiver.services.home import Desk
+    from archiver.services.import_previews import ImportSurveys
+    from archiver.services.import_reading import ImportStatuses
+    from archiver.services.import_receipts import Receipts
     from archiver.services.import_undo import ImportUndo
     from archiver.services.imports import Imports
+    from archiver.services.list_exports import Feeds
+    from archiver.services.lists import EntryLists
     from archiver.services.machines import Machines
-    from archiver.services.mementos import Mementos
-    from archiver.services.oversight import Oversight
-    from archiver.services.packages import Packages
-    from archiver.services.reader import Reader
-    from archiver.services.recapturing import Recapturing
-    from archiver.services.receipts import Receipts
+    from archiver.services.page_uploads import HandingIn
+    from archiver.services.reader_view import Reader
+    from archiver.services.recapture import Recapturing, Rescuing
     from archiver.services.replay import Replay
-    from archiver.services.rereading import Rereading
-    from archiver.services.rescuing import Rescuing
     from archiver.services.search import Search
-    from archiver.services.subscriptions import Subscriptions
-    from archiver.services.uploading import Uploading
+    from archiver.services.segment_uploads import Uploading
+    from archiver.services.warc_export import Packages
 
 READER_NICENESS = 5
 """Added to the niceness of processes that read pages while users are served."""
@@ -96,12 +91,12 @@ class App:
     def context(self) -> "CrawlContext":
         """What every stage of the crawl works with."""
         from archiver.crawl.context import CrawlContext
-        from archiver.crawl.learned_hosts import LearnedHosts
-        from archiver.crawl.rendering import Means, Renderer
-        from archiver.derive.pool import DerivePool
-        from archiver.ledger.recorder import Recorder
-        from archiver.net.fetcher import Fetcher
-        from archiver.net.throttle import Throttle
+        from archiver.crawl.recorder import Recorder
+        from archiver.crawl.render_hints import LearnedHosts
+        from archiver.crawl.rendering_policy import Means, Renderer
+        from archiver.http.fetcher import Fetcher
+        from archiver.http.politeness import Throttle
+        from archiver.pages.worker_pool import DerivePool
 
         settings = self.settings
         derive = DerivePool(
@@ -131,7 +126,7 @@ class App:
     @cached_property
     def given_cookies(self) -> "GivenCookies":
         """The user's cookies; ``_work_with_servers`` reads them where the index has them."""
-        from archiver.net.given_cookies import GivenCookies
+        from archiver.http.cookies import GivenCookies
 
         return GivenCookies(None if self.db.machine else self.settings.data)
 
@@ -142,7 +137,7 @@ class App:
     @asynccontextmanager
     async def open_writer(self) -> "AsyncIterator[CrawlContext]":
         """Open a second writer: its own segments, and a recorder that runs while it is open."""
-        from archiver.ledger.recorder import Recorder
+        from archiver.crawl.recorder import Recorder
 
         async with open_store(self.settings, self.store.shelf) as store:
             recorder = Recorder(self.db, store)
@@ -177,13 +172,13 @@ class App:
 
     @cached_property
     def reader(self) -> "Reader":
-        from archiver.services.reader import Reader
+        from archiver.services.reader_view import Reader
 
         return Reader(self.db, self.entries, self.search)
 
     @cached_property
     def comparing(self) -> "Comparing":
-        from archiver.services.comparing import Comparing
+        from archiver.services.comparison import Comparing
 
         return Comparing(self.entries, self.store)
 
@@ -201,50 +196,49 @@ class App:
 
     @cached_property
     def lists(self) -> "EntryLists":
-        from archiver.services.entry_lists import EntryLists
+        from archiver.services.lists import EntryLists
 
         return EntryLists(self.db, self.editing, self.search, on_changed=self.wake_crawl)
 
     @cached_property
     def deleting(self) -> "Deleting":
-        from archiver.services.deleting import Deleting
+        from archiver.services.deletion import Deleting
 
         return Deleting(self.db, self.store, on_changed=self.wake_crawl)
 
     @cached_property
     def recapturing(self) -> "Recapturing":
-        from archiver.services.recapturing import Recapturing
+        from archiver.services.recapture import Recapturing
 
         return Recapturing(self.db, self.store, self.entries)
 
     @cached_property
     def rescuing(self) -> "Rescuing":
-        from archiver.services.rescuing import Rescuing
+        from archiver.services.recapture import Rescuing
 
         return Rescuing(self.db, self.settings, self.wake_crawl)
 
     @cached_property
     def desk(self) -> "Desk":
-        from archiver.services.desk import Desk
+        from archiver.services.home import Desk
 
         return Desk(self.db)
 
     @cached_property
     def feeds(self) -> "Feeds":
-        from archiver.services.feeds import Feeds
+        from archiver.services.list_exports import Feeds
 
         return Feeds(self.search)
 
     @cached_property
     def subscriptions(self) -> "Subscriptions":
-        from archiver.services.feed_looks import FeedLooks
-        from archiver.services.subscriptions import Subscriptions
+        from archiver.services.feeds import FeedLooks, Subscriptions
 
         return Subscriptions(self.settings.data, self.db, FeedLooks(self.context, self.wake_crawl))
 
     @cached_property
     def following(self) -> "Following":
-        from archiver.services.following import Following
+        from archiver.services.change_stream import Following
 
         return Following(self.db, self.store)
 
@@ -256,13 +250,13 @@ class App:
 
     @cached_property
     def cdx(self) -> "Cdx":
-        from archiver.services.cdx import Cdx
+        from archiver.services.capture_queries import Cdx
 
         return Cdx(self.db)
 
     @cached_property
     def mementos(self) -> "Mementos":
-        from archiver.services.mementos import Mementos
+        from archiver.services.capture_queries import Mementos
 
         return Mementos(self.db)
 
@@ -274,31 +268,31 @@ class App:
 
     @cached_property
     def archives(self) -> "Archives":
-        from archiver.services.archives import Archives
+        from archiver.services.archive_imports import Archives
 
         return Archives(self.open_writer)
 
     @cached_property
     def import_statuses(self) -> "ImportStatuses":
-        from archiver.services.import_status import ImportStatuses
+        from archiver.services.import_reading import ImportStatuses
 
         return ImportStatuses(self.db, self.store)
 
     @cached_property
     def surveys(self) -> "ImportSurveys":
-        from archiver.services.import_survey import ImportSurveys
+        from archiver.services.import_previews import ImportSurveys
 
         return ImportSurveys(self.db, memory_bytes=self.settings.extract_memory_bytes)
 
     @cached_property
     def receipts(self) -> "Receipts":
-        from archiver.services.receipts import Receipts
+        from archiver.services.import_receipts import Receipts
 
         return Receipts(self.db)
 
     @cached_property
     def handing_in(self) -> "HandingIn":
-        from archiver.services.handing_in import HandingIn
+        from archiver.services.page_uploads import HandingIn
 
         return HandingIn(
             self.imports, self.archives, memory_bytes=self.settings.extract_memory_bytes
@@ -306,20 +300,20 @@ class App:
 
     @cached_property
     def exporting(self) -> "Exporting":
-        from archiver.services.exporting import Exporting
+        from archiver.services.exports import Exporting
 
         return Exporting(self.db, self.store)
 
     @cached_property
     def export_jobs(self) -> "ExportJobs":
-        from archiver.archive import EXPORTS
-        from archiver.services.export_jobs import ExportJobs
+        from archiver.crawl.archive import EXPORTS
+        from archiver.services.export_files import ExportJobs
 
         return ExportJobs(self.settings.data / EXPORTS, self.exporting)
 
     @cached_property
     def packages(self) -> "Packages":
-        from archiver.services.packages import Packages
+        from archiver.services.warc_export import Packages
 
         return Packages(self.db, self.store)
 
@@ -331,31 +325,31 @@ class App:
 
     @cached_property
     def articles(self) -> "Articles":
-        from archiver.services.articles import Articles
+        from archiver.services.derived_data import Articles
 
         return Articles(self.context, self.open_writer)
 
     @cached_property
     def rereading(self) -> "Rereading":
-        from archiver.services.rereading import Rereading
+        from archiver.services.derived_data import Rereading
 
         return Rereading(self.db, self.open_writer, self.own_writer)
 
     @cached_property
     def oversight(self) -> "Oversight":
-        from archiver.services.oversight import Oversight
+        from archiver.services.crawl_status import Oversight
 
         return Oversight(self.context, self.crawling, self.open_writer)
 
     @cached_property
     def documents(self) -> "Documents":
-        from archiver.services.documents import Documents
+        from archiver.services.derived_data import Documents
 
         return Documents(self.db, self.store)
 
     @cached_property
     def compacting(self) -> "Compacting":
-        from archiver.services.compacting import Compacting
+        from archiver.services.compaction import Compacting
 
         return Compacting(self.db, self.store, self.settings, self.crawling.close_segment)
 
@@ -394,8 +388,8 @@ class App:
     @cached_property
     def uploading(self) -> "Uploading | None":
         """Upload of closed segments; None where segments stay in the folder."""
-        from archiver.services.uploading import Uploading
-        from archiver.store.shelf import UploadingShelf
+        from archiver.services.segment_uploads import Uploading
+        from archiver.warc.segment_storage import UploadingShelf
 
         shelf = self.store.shelf
         if not isinstance(shelf, UploadingShelf):
@@ -438,7 +432,7 @@ async def open_app(
 async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
     """Upload segments to the object store, and follow what other machines configure."""
     if app.db.locks:
-        from archiver.services.given_cookies import CookieKeeping
+        from archiver.services.cookies import CookieKeeping
 
         keeping = CookieKeeping(app.settings.data, app.db)
         app.given_cookies.hold(await keeping.content())
@@ -452,7 +446,7 @@ async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
 
 async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
     """Start what a service does besides answering requests."""
-    from archiver.services.helpers import helpers
+    from archiver.services.background_tasks import helpers
 
     await app.imports.resume()
     for work, name in (

@@ -1,4 +1,4 @@
-"""Every exception this program raises on purpose.
+"""Exceptions.
 
 The tree::
 

@@ -1,4 +1,4 @@
-"""Logs: an event with its fields, on standard error, as a line for people or JSON for machines.
+"""Logs: events with fields, as text or JSON.
 
 An error that is told in words, one of ours or of a disk, stands in the line as its ``reason``;
 any other, which nobody foresaw, has its traceback under it.

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import psutil
 
-from archiver.html.text import to_text
+from archiver.pages.article_text import to_text
 from benchmarks.pages import PageServer, made_up, read_pages
 
 SAMPLE_SECONDS = 0.05

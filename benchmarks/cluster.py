@@ -41,9 +41,9 @@ import uvloop
 from sqlalchemy import create_engine, make_url
 from sqlalchemy.pool import NullPool
 
-from archiver.memento.timestamps import to_datetime
+from archiver.http.timestamps import to_datetime
 from archiver.model.capture import Timestamp
-from archiver.store.editions import writer_of
+from archiver.warc.segment_versions import writer_of
 from benchmarks.crawl import crawl_settings, write_urls
 from benchmarks.fast_server import FastServer
 from benchmarks.meter import Meter

@@ -23,9 +23,9 @@ from yarl import URL
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.model.annotation_change import AnnotationChange
+from archiver.http.urls import hash_url
+from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
-from archiver.urls.parse import hash_url
 from benchmarks.fast_server import FastServer
 from benchmarks.scale import serving_in
 from benchmarks.scale_archive import PAGEFUL, START, kept

@@ -18,13 +18,13 @@ from pathlib import Path
 from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.errors import ArchiverError, InvalidUrl
+from archiver.http.urls import parse_url
 from archiver.model.capture import Capture, PayloadDigest
-from archiver.model.importing import ImportStatus
-from archiver.replay.presentation import Asked
-from archiver.replay.protection import Viewer
-from archiver.rewrite.address import Modifier
-from archiver.urls.parse import parse_url
-from archiver.warc.digest import digest_of
+from archiver.model.imports import ImportStatus
+from archiver.replay.addresses import Modifier
+from archiver.replay.response import Asked
+from archiver.replay.response_headers import Viewer
+from archiver.warc.records import digest_of
 from benchmarks.independent_reader import SUFFIXES, Theirs, read_captures
 
 ASKED = Asked(Viewer("http://localhost"), Modifier.IDENTITY)

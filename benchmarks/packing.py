@@ -20,12 +20,12 @@ from yarl import URL
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.urls.parse import hash_url
+from archiver.http.content_coding import pack
+from archiver.http.headers import Coding
+from archiver.http.urls import hash_url
 from archiver.web.app import build_app
-from archiver.web.keys import STATIC
-from archiver.web.packing import INLINE
-from archiver.wire.accept_encoding import Coding
-from archiver.wire.compress import pack
+from archiver.web.app_keys import STATIC
+from archiver.web.responses import INLINE
 from tests.warcs import Warc
 
 TIMES = 40

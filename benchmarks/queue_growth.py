@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import psutil
+from archiver.index import holds
 from archiver.index.due import due
 
-from archiver.index import holds, outcomes, queue
-from archiver.index.database import Database, Member, engines_of
-from archiver.index.turns import Turns
+from archiver.db import job_outcomes, queue
+from archiver.db.engine import Database, Member, engines_of
+from archiver.db.host_queue import Turns
 from archiver.model.capture import Timestamp
 from benchmarks.cluster import database, postmaster, rows, server_cpu
 
@@ -102,7 +103,7 @@ async def turn(of: Queue, server: psutil.Process) -> None:
     of.leases.append((between - begun, leased - cpu, len(taken)))
     async with of.db.write() as conn:
         saved = [(each, Timestamp("20260301000000"), None) for each in taken]
-        await outcomes.end_jobs(conn, saved, datetime.now(UTC))
+        await job_outcomes.end_jobs(conn, saved, datetime.now(UTC))
         await holds.let_go(conn, OWNER, hosts)
     of.ends.append((time.perf_counter() - between, server_cpu(server) - leased, len(taken)))
 

@@ -26,9 +26,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from archiver.encoding.choose import decode_document
-from archiver.html.metadata import read_metadata
-from archiver.html.parsing import parse
+from archiver.http.encoding_detection import decode_document
+from archiver.pages.metadata import read_metadata
+from archiver.pages.parsing import parse
 from benchmarks.article_parts import PARTS, Parts, embed_name, shared, take_apart
 from benchmarks.capture import grams
 from benchmarks.extractors.in_python import readers

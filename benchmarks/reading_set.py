@@ -15,7 +15,7 @@ from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser
 
-from archiver.encoding.choose import decode_document
+from archiver.http.encoding_detection import decode_document
 
 PAGES = Path(__file__).with_name("reading_pages.toml")
 NEVER = "script, style, noscript, button, form"

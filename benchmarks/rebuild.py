@@ -20,22 +20,20 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
-from archiver.ledger import records
-from archiver.ledger.originals import Originals
-from archiver.ledger.visit_result import Visit, VisitResult
-from archiver.memento.timestamps import to_timestamp
+from archiver.crawl import record_building
+from archiver.crawl.record_building import Originals
+from archiver.crawl.visit_result import Visit, VisitResult
+from archiver.http.timestamps import to_timestamp
+from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
-from archiver.model.capture import CaptureRef, PayloadDigest
+from archiver.model.capture import CaptureRef, Exchange, PayloadDigest
 from archiver.model.entry import Entry
-from archiver.model.entry_ref import EntryRef
-from archiver.model.exchange import Exchange
-from archiver.model.job import State
+from archiver.model.job import EntryRef, State
 from archiver.model.page import Article, PageMetadata
-from archiver.store.locks import RunLock
-from archiver.store.segments import SegmentStore
-from archiver.store.shelf import Shelf
-from archiver.urls.parse import hash_url, host
-from archiver.warc.record import new_record_id
+from archiver.warc.locks import RunLock
+from archiver.warc.records import new_record_id
+from archiver.warc.segment_storage import Shelf
+from archiver.warc.segments import SegmentStore
 
 BEGUN = datetime(2020, 1, 1, tzinfo=UTC)
 BATCH = 1000
@@ -66,7 +64,7 @@ def make(data: Path, count: int) -> None:
         Shelf(data / "warc"), lock=lock, segment_bytes=1 << 30, software="archiver/benchmark"
     )
     for first in range(0, count, BATCH):
-        plan = records.Plan()
+        plan = record_building.Plan()
         for number in range(first, min(first + BATCH, count)):
             add(plan, number)
         store.append(plan.records)
@@ -75,19 +73,19 @@ def make(data: Path, count: int) -> None:
     lock.release()
 
 
-def add(plan: records.Plan, number: int) -> None:
+def add(plan: record_building.Plan, number: int) -> None:
     url = f"https://host{number % 5000}.example/path/{number}"
     at = BEGUN + timedelta(seconds=number)
     words = f"<p>Entry {number} tells of {number % 977} badgers and {number % 1013} otters.</p>"
     exchange = exchange_of(url, at, words.encode())
-    capture = records.capture_of(exchange, new_record_id())
-    records.plan_exchange(plan, exchange, capture, Originals())
+    capture = record_building.capture_of(exchange, new_record_id())
+    record_building.plan_exchange(plan, exchange, capture, Originals())
     article = Article(PageMetadata(title=f"Entry {number}"), words, words[3:-4])
     visit = Visit(to_timestamp(at), at, CaptureRef.of(capture), article, ())
     result = VisitResult(EntryRef(number + 1, hash_url(url), url, host(url)), at, visit=visit)
     annotation = Annotation(url, at, tags=(f"tag{number % 200}", f"other{number % 37}"))
     entry = Entry(hash_url(url), url, host(url), annotation, "", State.QUEUED)
-    records.plan_visit_result(plan, result, records.EntryFacts(entry, None))
+    record_building.plan_visit_result(plan, result, record_building.EntryFacts(entry, None))
 
 
 def exchange_of(url: str, at: datetime, body: bytes) -> Exchange:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Error
 
-from archiver.html.requisites import look_through
+from archiver.pages.requisites import look_through
 from benchmarks.render import kept, looking, serving, words
 
 LEAST_WORDS = 10

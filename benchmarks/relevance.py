@@ -21,7 +21,7 @@ import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from archiver.index.database import Database
+from archiver.db.engine import Database
 from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import Search
 from benchmarks.synthetic import Page, fill

@@ -42,13 +42,13 @@ from archiver.app import App, open_app
 from archiver.browser.page import Page, Standing, reading
 from archiver.browser.supervisor import memory_of
 from archiver.config import Settings
-from archiver.crawl import render
-from archiver.crawl.rendering import Fidelity
-from archiver.crawl.traffic import Traffic
+from archiver.crawl import browser_rendering
+from archiver.crawl.browser_requests import Traffic
+from archiver.crawl.rendering_policy import Fidelity
 from archiver.errors import ArchiverError
-from archiver.replay.asked import Asked
-from archiver.replay.protection import Viewer
-from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.replay.addresses import Modifier, ReplayAddress
+from archiver.replay.response import Asked
+from archiver.replay.response_headers import Viewer
 
 _WORD = re.compile(r"\w+")
 _SETTLE_MS = 3000
@@ -174,7 +174,7 @@ def cpu() -> float:
 @contextmanager
 def comparing(*, is_wanted: bool) -> Iterator[list[float]]:
     """Time the comparisons without scripts while the block runs, or leave them out; seconds."""
-    compare_ = render._compare  # noqa: SLF001 - what is timed is a part
+    compare_ = browser_rendering._compare  # noqa: SLF001 - what is timed is a part
     taken: list[float] = []
 
     async def timed(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:
@@ -186,7 +186,7 @@ def comparing(*, is_wanted: bool) -> Iterator[list[float]]:
         finally:
             taken.append(time.monotonic() - begun)
 
-    with mock.patch.object(render, "_compare", timed):
+    with mock.patch.object(browser_rendering, "_compare", timed):
         yield taken
 
 

@@ -10,8 +10,8 @@ import statistics
 import time
 from pathlib import Path
 
-from archiver.rewrite.html import HtmlRewriter
-from archiver.rewrite.url_rewriter import UrlRewriter
+from archiver.replay.html_rewriter import HtmlRewriter
+from archiver.replay.url_rewriter import UrlRewriter
 
 PIECE = 64 << 10
 

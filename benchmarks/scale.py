@@ -34,7 +34,7 @@ import aiohttp
 import psutil
 from yarl import URL
 
-from archiver.urls.parse import hash_url
+from archiver.http.urls import hash_url
 from benchmarks.cluster import SERVER, database, postmaster
 from benchmarks.fast_server import FastServer
 from benchmarks.own_postgres import OwnPostgres

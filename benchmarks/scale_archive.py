@@ -13,19 +13,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from archiver.app import open_app
-from archiver.archive import INDEX
 from archiver.config import Settings
-from archiver.index import captures, recorded_seeds, recording, search_parts
-from archiver.index.database import Database
-from archiver.memento.timestamps import to_timestamp
+from archiver.crawl.archive import INDEX
+from archiver.db import captures, new_entries, search, visit_results
+from archiver.db.engine import Database
+from archiver.http.timestamps import to_timestamp
+from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.model.entry import Snapshot
 from archiver.model.page import PageMetadata
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.query.findable import findable, indexed
-from archiver.urls.parse import hash_url, host
-from archiver.warc.record import new_record_id
+from archiver.search.search_document import findable, indexed
+from archiver.warc.records import new_record_id
 
 REAL = 200
 BATCH = 5000
@@ -89,9 +89,9 @@ async def settle(db: Database) -> None:
     part: int | None = 0
     while part is not None:
         async with db.write() as conn:
-            part = await search_parts.in_pieces(conn)
+            part = await search.in_pieces(conn)
             if part is not None:
-                await search_parts.put_together(conn, part)
+                await search.put_together(conn, part)
 
 
 def made_up(number: int, hosts: int) -> str:
@@ -126,7 +126,7 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
         for n, url, at, capture in zip(numbers, urls, moments, real, strict=True)
     ]
     async with db.write() as conn:
-        ids = await recorded_seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
+        ids = await new_entries.restore(conn, [RevisedSeed(each, 0) for each in said])
         rows = await captures.insert_all(conn, fresh)
         made = [
             snapshot(seed, capture, held[n % REAL].snapshot, words(n, chance, hosts), at)
@@ -134,7 +134,9 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
         ]
         for each, seed, capture in zip(made, said, fresh, strict=True):
             each["entry_id"], each["capture_id"] = ids[seed.hash_url], rows[capture.record_id]
-        await recording.add_snapshots(conn, [recording.NewSnapshot(**each) for each in made])
+        await visit_results.add_snapshots(
+            conn, [visit_results.NewSnapshot(**each) for each in made]
+        )
 
 
 def snapshot(

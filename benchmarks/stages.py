@@ -26,10 +26,10 @@ from selectolax.lexbor import LexborHTMLParser
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from archiver.encoding.choose import decode_document
-from archiver.html.article import extract_article
-from archiver.html.requisites import find_requisites
-from archiver.html.text import to_text
+from archiver.http.encoding_detection import decode_document
+from archiver.pages.article.extraction import extract_article
+from archiver.pages.article_text import to_text
+from archiver.pages.requisites import find_requisites
 from benchmarks.capture import _TAG, f1
 from benchmarks.crawl import crawl_settings
 from benchmarks.measure import measure

@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from archiver.errors import InvalidUrl
-from archiver.urls.parse import parse_url
-from archiver.urls.surt import surt
+from archiver.http.surt import surt
+from archiver.http.urls import parse_url
 from benchmarks.environments import environment_with
 
 SESSION = "0123456789ABCDEF0123456789abcdef"

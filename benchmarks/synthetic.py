@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from archiver.index import captures, recorded_seeds, recording, segments
-from archiver.index.database import Database
-from archiver.memento.timestamps import to_timestamp
+from archiver.db import captures, new_entries, segment_rows, visit_results
+from archiver.db.engine import Database
+from archiver.http.timestamps import to_timestamp
+from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.model.page import PageMetadata
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.query.findable import findable, indexed
-from archiver.urls.parse import hash_url, host
+from archiver.search.search_document import findable, indexed
 
 SEGMENT = "archiver-20200101000000-0123456789ab-00001.warc.gz"
 
@@ -50,8 +50,8 @@ async def fill(
         _capture(url, at, first + n) for n, (url, at) in enumerate(zip(urls, moments, strict=True))
     ]
     async with database.write() as conn:
-        await segments.advance(conn, {SEGMENT: first + len(pages)})
-        ids = await recorded_seeds.restore(
+        await segment_rows.advance(conn, {SEGMENT: first + len(pages)})
+        ids = await new_entries.restore(
             conn,
             [
                 RevisedSeed(Seed(hash_url(url), url, host(url), each), 0)
@@ -59,7 +59,7 @@ async def fill(
             ],
         )
         rows = await captures.insert_all(conn, made)
-        await recording.add_snapshots(
+        await visit_results.add_snapshots(
             conn,
             [
                 _snapshot(page, each, at, capture, ids[hash_url(capture.url)], rows)
@@ -89,9 +89,9 @@ def _snapshot(
     capture: Capture,
     entry_id: int,
     rows: dict[RecordId, int],
-) -> recording.NewSnapshot:
+) -> visit_results.NewSnapshot:
     metadata = PageMetadata(title=page.title)
-    return recording.NewSnapshot(
+    return visit_results.NewSnapshot(
         entry_id=entry_id,
         timestamp=capture.timestamp,
         at=at,

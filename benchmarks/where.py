@@ -21,8 +21,8 @@ import psutil
 import uvloop
 
 from archiver.config import Settings
-from archiver.net.fetcher import Fetcher
-from archiver.net.outgoing import Outgoing
+from archiver.http.fetcher import Fetcher
+from archiver.http.requests import Outgoing
 from benchmarks.crawl import crawl_settings
 from benchmarks.fast_server import FastServer
 from benchmarks.measure import measure

@@ -12,13 +12,12 @@ from pathlib import Path
 
 import psutil
 
-from archiver.browser.executable import find_browser
+from archiver.browser.chromium import find_browser
 from archiver.browser.page import open_page
 from archiver.browser.process import Browser, Launch
+from archiver.browser.request_gate import Beyond, Gate, make_gate_key
 from archiver.config import Settings
-from archiver.net.gate import Beyond, Gate
-from archiver.net.gate_key import make_gate_key
-from archiver.wire.head import ResponseHead
+from archiver.http.headers import ResponseHead
 from tests.escapes import Made, refuse
 
 PAGE = b"<title>Busy</title><script>setTimeout(() => { while (true); }, 100)</script>"

@@ -13,8 +13,8 @@ from aiohttp import web
 from hypothesis import settings
 
 from tests.answering import answering
-from tests.browser import chromium_path
 from tests.chance import times
+from tests.chromium import chromium_path
 from tests.compiled_once import compile_once
 from tests.copied import copied_for, copy_children
 from tests.crawler import Crawl, crawler

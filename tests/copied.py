@@ -16,8 +16,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from archiver.child_process import child_environment
-from archiver.derive import link_file, pool
+from archiver.formats import import_process
+from archiver.helpers import child_environment
+from archiver.pages import worker_pool
 from tests.in_children.copying import BEGUN, commands_over, copied_command
 
 TESTS = Path(__file__).parent
@@ -33,7 +34,7 @@ TEMPLATE = "ARCHIVER_TEST_TEMPLATE"
 
 def copy_children() -> None:
     """From now on, in this process and those it starts, while the environment says so."""
-    for each in (pool, link_file):
+    for each in (worker_pool, import_process):
         each.child_command = commands_over(each.child_command)
 
 

@@ -9,18 +9,19 @@ from pathlib import Path
 from archiver.config import Settings
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.pipeline import Pipeline
-from archiver.derive.pool import DerivePool
-from archiver.index import jobs, seeds
-from archiver.index.database import Database
-from archiver.ledger.recorder import Recorder
+from archiver.crawl.recorder import Recorder
+from archiver.db import jobs as db_jobs
+from archiver.db import new_entries
+from archiver.db.engine import Database
+from archiver.http.fetcher import Fetcher
+from archiver.http.politeness import Throttle
+from archiver.http.urls import hash_url, host, parse_url
 from archiver.model.annotation import Annotation
 from archiver.model.job import Job
 from archiver.model.seed import Seed
-from archiver.net.fetcher import Fetcher
-from archiver.net.throttle import Throttle
-from archiver.store.locks import RunLock
-from archiver.store.segments import SegmentStore
-from archiver.urls.parse import hash_url, host, parse_url
+from archiver.pages.worker_pool import DerivePool
+from archiver.warc.locks import RunLock
+from archiver.warc.segments import SegmentStore
 from tests.segments import shelf_of
 
 
@@ -59,7 +60,7 @@ class Crawl:
         now = datetime.now(UTC)
         wanted = [Seed(hash_url(parse_url(u)), u, host(u), Annotation(u, now)) for u in urls]
         async with self.context.db.write() as conn:
-            made = await seeds.receive(conn, wanted, now=now, recapture=recapture)
+            made = await new_entries.receive(conn, wanted, now=now, recapture=recapture)
         return [each.job_id for each in made]
 
     @asynccontextmanager
@@ -80,4 +81,4 @@ class Crawl:
     async def jobs(self) -> list[Job]:
         """Every job, in the order they were made."""
         async with self.context.db.read() as conn:
-            return await jobs.by_ids(conn, range(1, 1000))
+            return await db_jobs.by_ids(conn, range(1, 1000))

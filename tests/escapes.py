@@ -24,16 +24,14 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from archiver.browser.executable import find_browser
-from archiver.browser.flags import CONFINED
+from archiver.browser.chromium import CONFINED, find_browser
 from archiver.browser.page import open_page
 from archiver.browser.process import Browser, Launch
+from archiver.browser.request_gate import Beyond, Gate, make_gate_key
 from archiver.config import Settings
 from archiver.errors import FetchError
+from archiver.http.headers import ResponseHead
 from archiver.model.failure import Failure, FailureKind
-from archiver.net.gate import Beyond, Gate
-from archiver.net.gate_key import make_gate_key
-from archiver.wire.head import ResponseHead
 
 PORT = 7777
 NAMED_PORT = 7778

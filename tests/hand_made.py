@@ -6,21 +6,20 @@ from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
 
 from archiver.config import Settings
-from archiver.index import captures, segments
-from archiver.index.database import Database
-from archiver.memento.timestamps import to_datetime
-from archiver.model.capture import Capture, PayloadDigest
-from archiver.model.exchange import Exchange
-from archiver.replay.asked import Asked
-from archiver.replay.protection import Viewer
-from archiver.rewrite.address import Modifier
+from archiver.db import captures, segment_rows
+from archiver.db.engine import Database
+from archiver.http.media_types import declared_media_type, essence_of
+from archiver.http.timestamps import to_datetime
+from archiver.http.urls import redirect_target
+from archiver.model.capture import Capture, Exchange, PayloadDigest
+from archiver.replay.addresses import Modifier
+from archiver.replay.response import Asked
+from archiver.replay.response_headers import Viewer
 from archiver.services.replay import Replay
-from archiver.store.locks import RunLock
-from archiver.store.segments import SegmentStore
-from archiver.urls.parse import redirect_target
-from archiver.warc import build
-from archiver.warc.record import new_record_id
-from archiver.wire.media_type import declared_media_type, essence_of
+from archiver.warc import writer
+from archiver.warc.locks import RunLock
+from archiver.warc.records import new_record_id
+from archiver.warc.segments import SegmentStore
 from tests.segments import shelf_of
 
 PAGE = "https://example.com/dir/page.html"
@@ -68,10 +67,10 @@ class Archive:
         ids = {"id": new_record_id(), "request_id": new_record_id()}
         if revisit_of:
             moment = datetime.now(UTC)
-            first = build.Original(revisit_of.record_id, revisit_of.url, moment)
-            record = build.revisit(exchange, refers_to=first, **ids)
+            first = writer.Original(revisit_of.record_id, revisit_of.url, moment)
+            record = writer.revisit(exchange, refers_to=first, **ids)
         else:
-            record = build.response(exchange, **ids)
+            record = writer.response(exchange, **ids)
         (location,) = self.store.append([record])
         capture = Capture(
             url=url,
@@ -86,7 +85,7 @@ class Archive:
             redirect_to=redirect_target(url, status, exchange.header("location")),
         )
         async with self.db.write() as conn:
-            await segments.advance(conn, {location.segment: location.offset + location.length})
+            await segment_rows.advance(conn, {location.segment: location.offset + location.length})
             await captures.insert_all(conn, [capture])
         return capture
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from archiver.archive import INDEX, LOCKS
-from archiver.index.database import Database, engines_of
+from archiver.crawl.archive import INDEX, LOCKS
+from archiver.db.engine import Database, engines_of
 
 TESTS = Path(__file__).parent
 

@@ -5,9 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from archiver import archive
 from archiver.config import Settings
-from archiver.store.shelf import Shelf
+from archiver.crawl import archive
+from archiver.warc.segment_storage import Shelf
 
 
 def shelf_of(data: Path) -> Shelf:

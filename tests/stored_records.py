@@ -4,10 +4,9 @@ import io
 import os
 from datetime import UTC, datetime
 
-from archiver.model.exchange import Exchange
-from archiver.warc import build
-from archiver.warc.digest import digest_of
-from archiver.warc.record import new_record_id
+from archiver.model.capture import Exchange
+from archiver.warc import writer
+from archiver.warc.records import digest_of, new_record_id
 
 NOW = datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)
 URL = "http://example.com/page"
@@ -36,15 +35,15 @@ def records(*payloads):
     made = []
     for payload, chunked in payloads:
         kept, ids = exchange(payload, chunked=chunked), (new_record_id(), new_record_id())
-        made.append(build.response(kept, id=ids[0], request_id=ids[1]))
-        made.append(build.request(kept, id=ids[1], response_id=ids[0]))
-    original = build.Original(record_id=made[0].id, url=URL, date=NOW)
+        made.append(writer.response(kept, id=ids[0], request_id=ids[1]))
+        made.append(writer.request(kept, id=ids[1], response_id=ids[0]))
+    original = writer.Original(record_id=made[0].id, url=URL, date=NOW)
     again = exchange(payloads[0][0])
     made.append(
-        build.revisit(again, id=new_record_id(), request_id=new_record_id(), refers_to=original)
+        writer.revisit(again, id=new_record_id(), request_id=new_record_id(), refers_to=original)
     )
     made.append(
-        build.conversion(
+        writer.conversion(
             id=new_record_id(),
             url="urn:archiver:x:article",
             date=NOW,
@@ -54,7 +53,7 @@ def records(*payloads):
         )
     )
     made.append(
-        build.metadata(id=new_record_id(), url="urn:archiver:x", date=NOW, document={"é": 1})
+        writer.metadata(id=new_record_id(), url="urn:archiver:x", date=NOW, document={"é": 1})
     )
     return made
 

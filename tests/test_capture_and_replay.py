@@ -14,7 +14,7 @@ from archiver.errors import NotFound
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.web.app import build_app
-from tests.browser import chromium
+from tests.chromium import chromium
 from tests.segments import as_files
 from tests.small_web.site import CODED, SmallWeb
 

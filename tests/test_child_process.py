@@ -10,11 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from archiver.child_process import child_command, child_environment, end_child
 from archiver.config import Settings
-from archiver.derive.link_file import open_links
-from archiver.derive.pool import DerivePool, Document
-from archiver.services.helpers import helpers
+from archiver.formats.import_process import open_links
+from archiver.helpers import child_command, child_environment, end_child
+from archiver.pages.worker_messages import Document
+from archiver.pages.worker_pool import DerivePool
+from archiver.services.background_tasks import helpers
 
 HOSTILE = "structlog json click aiohttp sqlalchemy lxml re2 uvloop typing_extensions archiver"
 ENTRY_POINTS = {
@@ -90,7 +91,7 @@ async def test_a_child_that_reads_pages_has_no_secret_in_its_environment():
     pool = DerivePool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
     await pool.extract(Document(b"<p>Hello</p>", "text/html", "", "http://example.com/"))
 
-    environments = environments_of_children("archiver.derive.worker")
+    environments = environments_of_children("archiver.pages.worker")
     await pool.stop()
 
     assert hold_no_secret(environments)
@@ -100,7 +101,7 @@ async def test_a_child_that_reads_pages_has_no_secret_in_its_environment():
 async def test_a_child_that_reads_a_file_of_links_has_no_secret_in_its_environment():
     more_than_a_pipe_takes = BytesIO(b"https://example.com/%s\n" % (b"a" * 1000) * 1000)
     async with open_links(more_than_a_pipe_takes, "links", memory_bytes=1 << 30):
-        environments = environments_of_children("archiver.derive.link_file_worker")
+        environments = environments_of_children("archiver.formats.import_worker")
 
     assert hold_no_secret(environments)
 
@@ -109,7 +110,7 @@ async def test_a_child_that_reads_a_file_of_links_has_no_secret_in_its_environme
 async def test_a_helper_has_no_secret_in_its_environment(tmp_path):
     settings = Settings(data=tmp_path, crawl_processes=2)
     async with helpers(settings, until_empty=True):
-        environments = environments_of_children("archiver.helper")
+        environments = environments_of_children("archiver.cli.worker")
 
     assert hold_no_secret(environments)
 
@@ -121,7 +122,7 @@ def test_a_child_gets_only_what_it_needs_and_no_path_that_depends_on_where_someb
     assert environment["PATH"] == os.environ["PATH"]
     assert environment["MALLOC_ARENA_MAX"] == "1"
     assert environment["PYTHONPATH"] == f"{Path(__file__).parents[1]}{os.pathsep}/absolute"
-    assert "-P" in child_command("archiver.helper")
+    assert "-P" in child_command("archiver.cli.worker")
 
 
 async def test_a_child_ends_whose_output_nobody_reads():

@@ -5,7 +5,7 @@ import pytest
 
 from archiver.app import READER_NICENESS, open_app
 from archiver.config import Settings
-from archiver.derive.pool import Document
+from archiver.pages.worker_messages import Document
 
 PAGE = Document(b"<p>Hello</p>", "text/html", "", "http://example.com/")
 
@@ -13,7 +13,7 @@ PAGE = Document(b"<p>Hello</p>", "text/html", "", "http://example.com/")
 async def priority_of_who_reads(context):
     """What the kernel says of the child that looks a page through, beside this process."""
     await context.derive.discover(PAGE)
-    module = "archiver.derive.worker"
+    module = "archiver.pages.worker"
     [child] = [each for each in psutil.Process().children() if module in each.cmdline()]
     return child.nice() - psutil.Process().nice()
 

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from archiver.finishing import both, to_its_end, written_file
+from archiver.helpers import both, to_its_end, written_file
 
 
 async def test_what_is_to_be_done_to_its_end_is_though_its_task_is_cancelled():

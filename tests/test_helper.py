@@ -10,7 +10,7 @@ import psutil
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.services import supervision
+from archiver.services import background_tasks
 
 
 async def run(environment, *arguments):
@@ -47,13 +47,13 @@ async def other_helper(than=None):
     """The helper of this process, once there is one, or another one."""
     while True:
         for each in psutil.Process().children():
-            if each.pid != than and "archiver.helper" in each.cmdline():
+            if each.pid != than and "archiver.cli.worker" in each.cmdline():
                 return each.pid
         await asyncio.sleep(0.01)
 
 
 async def test_a_helper_of_the_service_that_dies_is_followed_by_another(tmp_path, monkeypatch):
-    monkeypatch.setattr(supervision, "REST_SECONDS", 0.01)
+    monkeypatch.setattr(background_tasks, "REST_SECONDS", 0.01)
     settings = Settings(data=tmp_path / "data", crawl_processes=2)
     async with open_app(settings, serve=True):
         first = await other_helper()

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from archiver.kept_file import UNFINISHED, KeptFile
+from archiver.helpers import UNFINISHED, KeptFile
 
 
 @pytest.fixture

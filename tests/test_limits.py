@@ -12,8 +12,7 @@ import psutil
 import pytest
 from aiohttp import web
 
-from archiver.config import Settings
-from archiver.limits import FILES_A_PAGE, MOST_READERS, SPARE_FILES, share_among_processes
+from archiver.config import FILES_A_PAGE, MOST_READERS, SPARE_FILES, Settings, share_among_processes
 
 DELAY = 0.25
 PAGES = 24
@@ -137,7 +136,7 @@ async def test_the_limit_of_open_files_is_raised_as_far_as_concurrency_wants(que
 
 FITTED = """
 from archiver.config import Settings
-from archiver.limits import fit_to_open_files
+from archiver.config import fit_to_open_files
 print(*(fit_to_open_files(Settings(concurrency=each)).concurrency for each in (1, 5, 6, 64)))
 """
 

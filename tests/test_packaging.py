@@ -9,7 +9,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 import archiver
-from archiver.paths import MIGRATIONS, STATIC, TEMPLATES
+from archiver.helpers import MIGRATIONS, STATIC, TEMPLATES
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

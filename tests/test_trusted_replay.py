@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Error
 
-from tests.browser import chromium
+from tests.chromium import chromium
 from tests.small_web.matter import look_the_same, pixels
 from tests.watched import (
     AT_ONCE,

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from archiver.crawl import render
+from archiver.crawl import browser_rendering
 from archiver.model.rendering import Rendering
-from archiver.services.handing_in import Given
-from tests.browser import chromium
+from archiver.services.page_uploads import Given
+from tests.chromium import chromium
 from tests.watched import (
     AT_ONCE,
     HOSTILE,
@@ -132,7 +132,7 @@ def brought(html):
 async def test_hostile_pages_that_a_browser_showed_run_nothing_and_reach_nothing(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
+    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     async with open_world(tmp_path / "data", browser_pages=6, host_concurrency=12) as world:
         live, runtime, port, (_, strays) = world
         base = f"http://127.0.0.1:{port}"

@@ -15,7 +15,7 @@ from playwright.async_api import Error
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from tests.browser import chromium
+from tests.chromium import chromium
 from tests.small_web.matter import png
 
 BROWSERS_OWN = re.compile(r"google(apis)?\.com[:/]|gstatic\.com[:/]")

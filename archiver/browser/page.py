@@ -1,4 +1,4 @@
-"""One page of a browser: a context of its own behind a gate of its own, shown, read and ended."""
+"""Browser page: navigation, capture and end."""
 
 import asyncio
 import base64
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from archiver.browser.process import Browser
-from archiver.browser.resemblance import SCALE
+from archiver.browser.view_similarity import SCALE
 from archiver.errors import BrowserError, PageGone, PageTooLarge
 
 WIDTH, HEIGHT = 1280, 800

@@ -1,4 +1,4 @@
-"""A running Chromium: started by its supervisor, ended with all that came of it."""
+"""Chromium processes."""
 
 import asyncio
 import json
@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from archiver.browser.executable import NO_SANDBOX
-from archiver.browser.flags import CONFINED, command
-from archiver.browser.protocol import Connection
+from archiver.browser.cdp import Connection
+from archiver.browser.chromium import CONFINED, NO_SANDBOX, command
 from archiver.browser.supervisor import ASK_FOR_SOCKET
-from archiver.child_process import child_command, child_environment
 from archiver.errors import BrowserError, BrowserGone, NoBrowser
+from archiver.helpers import child_command, child_environment
 
 PREFIX = "browser-"
 START_SECONDS = 30

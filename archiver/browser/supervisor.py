@@ -1,4 +1,4 @@
-"""The process between us and Chromium: puts it in a cell, watches its memory, leaves nothing alive.
+"""Supervisor process that sandboxes Chromium and limits its memory.
 
 Run as ``python -m archiver.browser.supervisor PLAN`` with a Unix socket as standard input, and the
 two pipes of the DevTools protocol open. PLAN is JSON: ``command``, ``profile``, ``pipes``,

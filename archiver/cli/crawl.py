@@ -1,17 +1,235 @@
-"""``archiver crawl``."""
+"""Commands that crawl: crawl, recapture, rescue and extract."""
 
-from archiver.app import open_app
-from archiver.cli.capture import work_queue
-from archiver.cli.crawl_loop import run_crawl
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+
+import click
+
+from archiver.app import App, open_app
+from archiver.cli.event_loop import run_crawling
+from archiver.cli.terminal import Bar, progress_bar, write_row, write_text
 from archiver.config import Settings
+from archiver.errors import InputError
+from archiver.model.job import Job, QueueCounts
+from archiver.model.listing import ListingQuery
+from archiver.model.page import Piece, Side
+from archiver.services.background_tasks import helpers
+from archiver.services.crawling import Crawling
+from archiver.services.derived_data import Articles, Revision
+
+LOOK_SECONDS = 0.5
 
 
-def run(settings: Settings) -> int:
+async def work_queue(settings: Settings, crawling: Crawling, articles: Articles) -> None:
+    """Capture until nothing is queued, then print how many were saved and how many failed."""
+    before = await crawling.counts()
+    with progress_bar("Capturing") as bar:
+        now = [""]
+
+        def on_change(job: Job) -> None:
+            now[0] = job.url
+
+        async with _shown(crawling, bar, before, now):
+            async with helpers(settings, until_empty=True):
+                await crawling.work(on_change=on_change)
+            if (await crawling.counts()).open:
+                # What a helper left that died when nothing else was to be done.
+                await crawling.work(on_change=on_change)
+    after = await crawling.counts()
+    write_row("saved", str(after.saved - before.saved))
+    write_row("failed", str(after.failed - before.failed))
+    if after.open:
+        write_row("left", str(after.open))
+        click.echo("Another process is at what is left, or it waits to be tried again.", err=True)
+    unread = await articles.left()
+    if unread:
+        write_row("unread", str(unread))
+        click.echo("Articles were left for later: `archiver extract` reads them.", err=True)
+
+
+@asynccontextmanager
+async def _shown(
+    crawling: Crawling, bar: Bar, before: QueueCounts, now: list[str]
+) -> AsyncIterator[None]:
+    """Keep a bar up to date: the queue may be worked by several processes."""
+    if not bar.is_shown:
+        yield
+        return
+
+    async def look() -> None:
+        while True:
+            counts = await crawling.counts()
+            done = counts.saved + counts.failed - before.saved - before.failed
+            bar.show(done=done, total=done + counts.open, now=now[0])
+            await asyncio.sleep(LOOK_SECONDS)
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking
+
+
+def run_crawl(settings: Settings) -> int:
     """Work the queue until it is empty."""
-    return run_crawl(_crawl(settings))
+    return run_crawling(_crawl(settings))
 
 
 async def _crawl(settings: Settings) -> int:
     async with open_app(settings) as crawler:
         await work_queue(crawler.settings, crawler.crawling, crawler.articles)
     return 0
+
+
+SOURCE = "cli"
+
+
+def run_recapture(settings: Settings, *, refs: Sequence[str], below: float | None = None) -> int:
+    """Capture entries again: those named, those kept worse than that, or all that lack something.
+
+    Raises:
+        InputError: both are asked for.
+    """
+    if refs and below is not None:
+        raise InputError("Name what to capture again, or give --below; not both.")
+    return run_crawling(_recapture(settings, refs, below))
+
+
+async def _recapture(settings: Settings, refs: Sequence[str], below: float | None) -> int:
+    async with open_app(settings) as runtime:
+        urls = [(await runtime.entries.get(ref)).entry.url for ref in refs]
+        queued, gone = await _queue(runtime, urls, below)
+        write_row("queued", str(queued))
+        if gone:
+            write_row("gone", str(gone))
+        if queued:
+            await work_queue(runtime.settings, runtime.crawling, runtime.articles)
+        return await _failed(runtime, urls)
+
+
+async def _failed(runtime: App, urls: Sequence[str]) -> int:
+    """Say why those that were named could not be captured; 1 if any could not."""
+    status = 0
+    for url in urls:
+        entry = (await runtime.entries.get(url)).entry
+        if entry.failure:
+            write_row(entry.hash_url, "failed", f"{url}: {entry.failure.message}")
+            status = 1
+    return status
+
+
+async def _queue(runtime: App, urls: Sequence[str], below: float | None) -> tuple[int, int]:
+    """Queue what is asked for; how many entries that were, and how many were passed over."""
+    recapturing, can_render = runtime.recapturing, not runtime.crawling.browser_problem
+    if urls:
+        await runtime.entries.save(urls, source=SOURCE)
+        return len(urls), 0
+    if below is not None:
+        percent = round(100 * below if below <= 1 else below)
+        return await recapturing.below(percent, render=can_render), 0
+    queued, gone = await recapturing.gaps()
+    if can_render:
+        queued += await recapturing.unrendered()
+    return queued, gone
+
+
+def run_rescue(settings: Settings, *, refs: Sequence[str], query: str | None) -> int:
+    """Ask public archives for entries: those named, those found, or all that are gone."""
+    if refs and query:
+        raise InputError("Name the entries, or say with --query what finds them; not both.")
+    return run_crawling(_rescue(settings, refs, query))
+
+
+async def _rescue(settings: Settings, refs: Sequence[str], query: str | None) -> int:
+    async with open_app(settings) as runtime:
+        asked = await _ask(runtime, refs, query)
+        write_row("asked", str(asked))
+        # One that was killed may have left some to be asked for.
+        if asked or (await runtime.crawling.counts()).open:
+            await work_queue(runtime.settings, runtime.crawling, runtime.articles)
+    return 0
+
+
+async def _ask(runtime: App, refs: Sequence[str], query: str | None) -> int:
+    if refs:
+        return await runtime.rescuing.rescue(refs)
+    if query:
+        return await runtime.rescuing.rescue_found(ListingQuery(q=query))
+    return await runtime.rescuing.rescue_gone()
+
+
+_MARKS = {Side.BEFORE: ("[-", "-]"), Side.AFTER: ("{+", "+}")}
+"""As ``git diff --word-diff`` has them."""
+STOPPED = "Stopped. What was not read is still left: `archiver extract` goes on with it."
+STOPPED_AGAIN = "Stopped. What was read again is kept: the same command goes on with the rest."
+
+
+def run_extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
+    """Read the articles that were left for later, or again those that an older version read."""
+    if (query or diff) and not again:
+        raise InputError("--query and --diff are for --again: say that, too.")
+    if again:
+        return run_crawling(_again(settings, query, diff=diff), stopped=STOPPED_AGAIN)
+    return run_crawling(_extract(settings), stopped=STOPPED)
+
+
+async def _extract(settings: Settings) -> int:
+    async with open_app(settings) as runtime:
+        total = await runtime.articles.left()
+        read = 0
+        with progress_bar("Reading") as bar:
+
+            def on_read(url: str) -> None:
+                nonlocal read
+                read += 1
+                bar.show(done=read, total=total, now=url)
+
+            await runtime.articles.read_all(on_read)
+        left = await runtime.articles.left()
+    write_row("read", str(read))
+    write_row("left", str(left))
+    return 1 if left else 0
+
+
+async def _again(settings: Settings, query: str, *, diff: bool) -> int:
+    read = changed = 0
+    async with open_app(settings) as runtime:
+        wanted = ListingQuery(q=query) if query else None
+        with progress_bar("Reading") as bar:
+            async for each in runtime.rereading.read_all(wanted):
+                read += 1
+                bar.show(done=read, now=each.snapshot.url)
+                if not each.change.is_same:
+                    changed += 1
+                    for line in _lines_of(each, diff=diff):
+                        write_text(line)
+    write_row("read", str(read))
+    write_row("changed", str(changed))
+    return 0
+
+
+def _lines_of(revision: Revision, *, diff: bool) -> Iterator[str]:
+    kept, change = revision.snapshot, revision.change
+    yield f"{kept.timestamp}\t+{change.put_in}\t-{change.taken_out}\t{kept.url}"
+    if diff:
+        yield from changed_lines(change.pieces)
+
+
+def changed_lines(pieces: Iterable[Piece]) -> Iterator[str]:
+    """The paragraphs that are not what they were, with what was taken out and put in marked."""
+    line, is_changed = "", False
+    for piece in pieces:
+        before, after = _MARKS.get(piece.side, ("", ""))
+        for part in piece.text.splitlines(keepends=True):
+            words = part.rstrip("\n")
+            line += f"{before}{words}{after}" if words.strip() else words
+            is_changed |= piece.side is not Side.BOTH
+            if part.endswith("\n"):
+                if is_changed and line.strip():
+                    yield line
+                line, is_changed = "", False
+    if is_changed:
+        yield line

@@ -1,4 +1,4 @@
-"""`archiver export FORM FILE`."""
+"""The `export` command."""
 
 import asyncio
 import sys
@@ -7,13 +7,12 @@ from contextlib import aclosing
 from pathlib import Path
 
 from archiver.app import open_app
-from archiver.cli.loop import run_until_signal
-from archiver.cli.output import write_row
-from archiver.cli.progress import progress_bar
+from archiver.cli.event_loop import run_until_signal
+from archiver.cli.terminal import progress_bar, write_row
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from archiver.services.export_kinds import BY_KEY, ExportKind
-from archiver.services.manifest import Selected
+from archiver.services.export_formats import BY_KEY, ExportKind
+from archiver.services.export_selection import Selected
 
 _STANDARD_OUTPUT = Path("-")
 

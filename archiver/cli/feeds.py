@@ -1,4 +1,4 @@
-"""``archiver feeds``: follow feeds, and see how they stand."""
+"""The `feeds` command."""
 
 import asyncio
 import sys
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from archiver.app import open_app
-from archiver.cli.crawl_loop import run_crawl
-from archiver.cli.output import write_row
+from archiver.cli.event_loop import run_crawling
+from archiver.cli.terminal import write_row
 from archiver.config import Settings
 from archiver.errors import InputError
-from archiver.kept_file import KeptFile
-from archiver.model.subscription import Followed
-from archiver.services.subscriptions import Subscriptions
+from archiver.helpers import KeptFile
+from archiver.model.feed import Followed
+from archiver.services.feeds import Subscriptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def run(
     if (needs and not what) or (what and not may):
         raise InputError(f"`archiver feeds {action}` takes {_TAKES.get(action, 'nothing more')}.")
     wanted = _Wanted(what, tags, everything)
-    return run_crawl(_do(settings, action, wanted), stopped="Stopped.")
+    return run_crawling(_do(settings, action, wanted), stopped="Stopped.")
 
 
 async def _do(settings: Settings, action: str, wanted: _Wanted) -> int:

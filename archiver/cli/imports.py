@@ -1,15 +1,221 @@
-"""``archiver imports``."""
+"""Commands for imports."""
 
-from archiver.app import open_app
-from archiver.cli.loop import run_until_signal
-from archiver.cli.output import write_json, write_row
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from archiver.app import App, open_app
+from archiver.cli.crawl import work_queue
+from archiver.cli.event_loop import run_crawling, run_until_signal
+from archiver.cli.terminal import progress_bar, write_json, write_row
 from archiver.config import Settings
-from archiver.errors import InputError
-from archiver.model.importing import ImportStatus, ImportUndone
-from archiver.wire.moments import write_iso
+from archiver.errors import ArchiverError, InputError
+from archiver.http.timestamps import write_iso
+from archiver.model.imports import (
+    CaptureWhen,
+    Choices,
+    Counted,
+    ImportStatus,
+    ImportSurvey,
+    ImportUndone,
+    Sign,
+)
+from archiver.services.import_options import typed_choices
+from archiver.services.import_reading import kind_of_file
+from archiver.services.imports import Imports
+
+LEFT_OUT = ("in no folder that was chosen",)
+"""Why a link is left out, beside how many are."""
+_STANDARD_INPUT = Path("-")
+_MOST_SHOWN = 40
 
 
-def run(
+@contextmanager
+def opened(file: Path) -> Iterator[BinaryIO]:
+    """The file of an import; ``-`` is standard input."""
+    if file == _STANDARD_INPUT:
+        yield sys.stdin.buffer
+    else:
+        with file.open("rb") as source:
+            yield source
+
+
+def name_of(file: Path) -> str:
+    """Name the file for people: a file's name need not be UTF-8."""
+    if file == _STANDARD_INPUT:
+        return "standard input"
+    return os.fsencode(file.name).decode("utf-8", "replace")
+
+
+async def look(settings: Settings, file: Path, choices: Choices, *, as_json: bool) -> int:
+    """Print what an import of a file would do."""
+    name = name_of(file)
+
+    with opened(file) as source:
+        if kind := kind_of_file(source, name):
+            raise InputError(f"{name} holds captures ({kind}), which are taken in as they are.")
+        async with open_app(settings, reads_only=True) as app:
+            looking = app.surveys
+            survey = await looking.look(source, name, choices=choices)
+    if as_json:
+        write_json(survey)
+    else:
+        _print(survey)
+    if choices.only_folders and 0 < survey.left_out == survey.read:
+        raise nothing_chosen(choices)
+    return 0
+
+
+def nothing_chosen(choices: Choices) -> InputError:
+    """The error of folders that no link of a file lies in."""
+    folders = ", ".join(f"“{each}”" for each in choices.only_folders)
+    return InputError(
+        f"No link of the file lies in {folders}: `archiver import --dry-run` without "
+        "--only-folder prints the folders that it has."
+    )
+
+
+_SIGNS = {
+    Sign.FILES: "the files in it: ",
+    Sign.COLUMNS: "its columns: ",
+    Sign.FIELDS: "its fields: ",
+    Sign.ROOT: "its root element: ",
+    Sign.BEGINNING: "how it begins",
+}
+
+
+def _print(survey: ImportSurvey) -> None:
+    told_by = f"told by {_SIGNS[survey.told_by]}{survey.names}"
+    write_row("file", f"{survey.name} ({survey.format}, {told_by})")
+    if survey.encoding:
+        write_row("encoding", survey.encoding)
+    for what in ("read", "new", "known", "merged", "unusable", "left_out"):
+        why = LEFT_OUT if what == "left_out" and survey.left_out else ()
+        write_row(what.replace("_", " "), str(getattr(survey, what)), *why)
+    if survey.lists:
+        write_row("lists", str(survey.lists))
+    if survey.lists_left_out:
+        write_row("lists left out", str(survey.lists_left_out))
+    for name, role in survey.columns:
+        write_row("column", f"{role}={name}")
+    if survey.earliest and survey.latest:
+        write_row("saved", f"{write_iso(survey.earliest)} to {write_iso(survey.latest)}")
+    _print_counted("folder", survey.folders, survey.folder_count)
+    _print_counted("tag", survey.tags, survey.tag_count)
+    _print_counted("field", survey.fields, len(survey.fields))
+    _print_counted("kept as it stands", survey.kept, len(survey.kept))
+    for each in survey.sample:
+        write_row("sample", each.title, each.url_given, write_iso(each.saved_at))
+    _print_counted("unusable because", survey.reasons, len(survey.reasons))
+    for bad in survey.samples:
+        write_row("-", str(bad.row), f"{bad.given}: {bad.reason}")
+    write_row("Nothing was kept. Without --dry-run it is imported.")
+
+
+def _print_counted(what: str, names: tuple[Counted, ...], total: int) -> None:
+    for each in names[:_MOST_SHOWN]:
+        write_row(what, each.name, str(each.count))
+    if total > _MOST_SHOWN:
+        write_row(what, f"… and {total - _MOST_SHOWN:,} more")
+
+
+_OF_LINKS = {each: each for each in ("read", "added", "known", "merged")}
+_OF_LINKS |= {"rejected": "unusable", "passed_over": "left out"}
+_OF_CAPTURES = {
+    "read": "captures",
+    "merged": "new",
+    "known": "known",
+    "rejected": "unusable",
+    "passed_over": "passed over",
+    "added": "pages",
+}
+_WHY = {
+    "left out": LEFT_OUT,
+    "captures": ("records of what an address answered",),
+    "known": ("of these captures; they were here already",),
+    "passed over": ("other records, such as requests: they go with captures, or are none",),
+}
+"""What is said beside a number that does not say it by itself."""
+_STOPPED = (
+    "Stopped. What was read stays in the queue: `archiver crawl` captures it, "
+    "and importing the file again reads the rest."
+)
+
+
+def run_import(
+    settings: Settings,
+    *,
+    file: Path,
+    no_crawl: bool,
+    dry_run: bool,
+    as_json: bool,
+    **chosen: Any,
+) -> int:
+    """Read a list of bookmarks into the queue; capture it unless told not to."""
+    choices = _choices(**chosen)
+    if dry_run:
+        return run_until_signal(look(settings, file, choices, as_json=as_json))
+    return run_crawling(_import(settings, file, choices, crawl=not no_crawl), stopped=_STOPPED)
+
+
+def _choices(
+    *, tags: Sequence[str], only_folders: Sequence[str], columns: Sequence[str], **words: str
+) -> Choices:
+    return typed_choices(tags=tags, words=words, only_folders=only_folders, columns=columns)
+
+
+async def _import(settings: Settings, file: Path, choices: Choices, *, crawl: bool) -> int:
+    with opened(file) as source:
+        async with open_app(settings, reads_only=not crawl) as app:
+            status = await _read(app.imports, source, name_of(file), choices)
+            _summarise(status)
+            if choices.only_folders and 0 < status.passed_over == status.read:
+                raise nothing_chosen(choices)
+            if choices.capture is CaptureWhen.NEVER or status.is_archive:
+                await app.crawling.write_down_changes()
+            if crawl and (status.counts.open or not status.is_archive):
+                await _work_queue(app)
+    if status.error:
+        raise ArchiverError(status.error)
+    return 0
+
+
+async def _work_queue(app: App) -> None:
+    """Capture what is queued."""
+    await work_queue(app.settings, app.crawling, app.articles)
+
+
+async def _read(imports: Imports, source: BinaryIO, name: str, choices: Choices) -> ImportStatus:
+    total = os.fstat(source.fileno()).st_size or None
+    with progress_bar("Reading") as bar:
+
+        def on_progress(status: ImportStatus) -> None:
+            what = "captures" if status.is_archive else "links"
+            done = source.tell() if source.seekable() else 0
+            bar.show(done=done, total=total, now=f"{status.read:,} {what}")
+
+        return await imports.read_file(source, name=name, choices=choices, on_progress=on_progress)
+
+
+def _summarise(status: ImportStatus) -> None:
+    write_row("file", f"{status.name} ({status.format})")
+    words = _OF_CAPTURES if status.is_archive else _OF_LINKS
+    for what, word in words.items():
+        number = getattr(status, what)
+        is_told = number and (status.is_archive or word == "left out")
+        write_row(word, str(number), *(_WHY.get(word, ()) if is_told else ()))
+    if status.lists_left_out:
+        write_row("lists left out", str(status.lists_left_out))
+    if status.has_nothing_new:
+        write_row("It changed nothing: all of it was here already.")
+    for sample in status.rejected_samples:
+        write_row("-", "unusable", f"{sample.given}: {sample.reason}")
+
+
+def run_imports(
     settings: Settings, *, action: str | None, number: int | None, as_json: bool, reason: str | None
 ) -> int:
     """Print the newest imports, or do something about one."""

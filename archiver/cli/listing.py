@@ -1,4 +1,4 @@
-"""``archiver list`` and ``archiver search``: the same, without and with words."""
+"""The `list` and `search` commands."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -8,14 +8,14 @@ from dataclasses import replace
 import click
 
 from archiver.app import open_app
-from archiver.cli.loop import run_until_signal
-from archiver.cli.output import JsonArray, clean, write_row
+from archiver.cli.event_loop import run_until_signal
+from archiver.cli.terminal import JsonArray, clean, write_row
 from archiver.config import Settings
-from archiver.formats.documents import to_document
+from archiver.formats.json_output import to_document
+from archiver.http.timestamps import write_iso
 from archiver.model.listing import ListingQuery, Sort
-from archiver.services.listed import ListedEntry
 from archiver.services.search import MOST_PER_PAGE, Search
-from archiver.wire.moments import write_iso
+from archiver.services.search_results import ListedEntry
 
 
 def run(

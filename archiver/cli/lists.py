@@ -1,15 +1,14 @@
-"""``archiver lists``."""
+"""The `lists` command."""
 
 from collections.abc import Sequence
 
 from archiver.app import App, open_app
-from archiver.cli.loop import run_until_signal
-from archiver.cli.output import write_json, write_row
+from archiver.cli.event_loop import run_until_signal
+from archiver.cli.terminal import write_json, write_row
 from archiver.config import Settings
 from archiver.errors import InputError
-from archiver.formats.documents import to_document
-from archiver.model.entry_list import is_within
-from archiver.model.folder_path import tidy_path
+from archiver.formats.json_output import to_document
+from archiver.model.entry_list import is_within, tidy_path
 
 
 def run(

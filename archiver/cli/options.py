@@ -1,13 +1,16 @@
-"""Flags made from the settings: one name, one default, one description, one place."""
+"""Command line options."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, wraps
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
+from archiver.cli.command_runner import run_body
 from archiver.config import SETTINGS, InvalidSettings, Setting, Settings, read_settings, variable
 from archiver.model.listing import Sort
 
@@ -226,3 +229,169 @@ def _explain(reasons: Mapping[str, str], given: Mapping[str, object]) -> str:
         f"{flag(name) if name in given else variable(name)}: {reason}."
         for name, reason in reasons.items()
     )
+
+
+_File = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=Path)
+_Body = Callable[..., int]
+
+
+def _write_formats(_: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write the table of formats."""
+    known = import_module("archiver.services.import_options").KNOWN_FORMATS
+    with formatter.section("Formats"):
+        formatter.write_dl([(each.name, each.origin) for each in known])
+
+
+class ImportCommand(Command):
+    """``archiver import``."""
+
+    further = help_option("--help-formats", "the formats that are known", _write_formats)
+
+
+_IMPORT = (
+    click.option(
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="ROLE=NAME",
+        help="What a column of a table says: url, title, note, tags, folder, date, read, "
+        "starred, later (to be read), or keep (as it stands); can be repeated.",
+    ),
+    click.option("--into", default="", metavar="PATH", help="Put all into this list."),
+    click.option(
+        "--only-folder",
+        "only_folders",
+        multiple=True,
+        metavar="PATH",
+        help="Only links in this folder or below; can be repeated.",
+    ),
+    click.option(
+        "--capture",
+        type=click.Choice(["now", "idle", "never"]),
+        default="now",
+        show_default=True,
+        help="When: with the rest, when nothing else waits, or never: kept as links.",
+    ),
+    click.option(
+        "--to-read",
+        type=click.Choice(["as-said", "all", "none"]),
+        default="as-said",
+        show_default=True,
+        help="Which links are tagged toread.",
+    ),
+    click.option(
+        "--folders-as",
+        type=click.Choice(["tags", "paths", "nothing", "left-out"]),
+        default="tags",
+        show_default=True,
+        help="Whether the names of folders are tags, or their whole paths, or neither; or "
+        "whether folders are left out.",
+    ),
+    click.option("--tag", "tags", multiple=True, help="A tag for every link of the file."),
+    click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON."),
+    click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing."),
+    click.option("--no-crawl", is_flag=True, help="Only put the links into the queue."),
+    click.argument("file", type=_File),
+)
+
+
+def import_options(command: _Body) -> _Body:
+    """Add what an import is told."""
+    for option in _IMPORT:
+        command = option(command)
+    return command
+
+
+def imports_options(command: _Body) -> _Body:
+    """Add what can be done about imports."""
+    for option in (
+        click.option(
+            "--reason", metavar="R", help="With again: only this one, as `failed` prints it."
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.argument("number", required=False, type=click.IntRange(min=1)),
+        click.argument(
+            "action", required=False, type=click.Choice(["undo", "failed", "again", "capture"])
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+_RENDER = flag("render")
+
+
+class AddCommand(Command):
+    """``archiver add``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; ``--render`` before anything but one of its values is ``always``."""
+        return super().parse_args(ctx, [*_spelled_out(args)])
+
+
+def _spelled_out(args: list[str]) -> Iterator[str]:
+    ends = args.index("--") if "--" in args else len(args)
+    for number, each in enumerate(args):
+        is_bare = each == _RENDER and number < ends and not _is_mode(args[number + 1 : ends][:1])
+        yield f"{_RENDER}=always" if is_bare else each
+
+
+def _is_mode(following: list[str]) -> bool:
+    try:
+        return bool(SETTINGS["render"].kind.read("".join(following)))
+    except ValueError:
+        return False
+
+
+_NARROWING = (
+    ("--status", "Only entries that are saved, or that answered with that status."),
+    ("--host", "Only entries of this host."),
+    ("--tag", "Only entries with this tag."),
+    ("--query", "Only entries with these words, as for `archiver search`."),
+)
+
+
+class _ExportGroup(click.Group):
+    """Commands that come from the table of forms."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The forms, in the order of their table."""
+        kinds = import_module("archiver.services.export_formats").EXPORTS
+        return [*(each.key for each in kinds), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of one form."""
+        kind = import_module("archiver.services.export_formats").BY_KEY.get(cmd_name)
+        return (
+            super().get_command(ctx, cmd_name) if kind is None else _command(kind.key, kind.holds)
+        )
+
+
+def _command(name: str, holds: str) -> click.Command:
+    """The command that writes one form."""
+
+    def called(settings: Settings, **given: object) -> int:
+        return run_body("export", settings, form=name, **given)
+
+    is_tree = name == "markdown"
+    body = with_settings(COMMON)(called)
+    for option, text in _NARROWING:
+        body = click.option(option, default="", help=text)(body)
+    kind = click.Path(path_type=Path, dir_okay=is_tree, allow_dash=True)
+    body = click.argument("file", metavar="DIR" if is_tree else "FILE", type=kind)(body)
+    summary = f"{holds[0].upper()}{holds[1:]}."
+    to_stdout = '"-" is standard output.'
+    to_zip = 'A name that ends in .zip makes a zip of it; "-" is one on standard output.'
+    text = f"{summary}\n\n{to_zip if is_tree else to_stdout}"
+    return click.command(name, cls=Command, help=text, short_help=summary)(body)
+
+
+@click.group(cls=_ExportGroup)
+def export() -> None:
+    """Take entries away, in forms that other programs read."""
+
+
+@export.command()
+def schema() -> None:
+    """Print the JSON Schema of `archiver export json`."""
+    click.echo(import_module("archiver.services.export_formats").schema(), nl=False)

@@ -1,4 +1,1 @@
-"""The crawl: from a lease on the queue to records on disk. Renders nothing, parses no bookmarks.
-
-Stages are plain functions over a ``CrawlContext``; ``pipeline`` alone owns queues and tasks.
-"""
+"""Crawling and recording: from leased jobs to records and rows."""

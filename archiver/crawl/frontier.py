@@ -1,4 +1,4 @@
-"""The frontier: a window of leases over the queue on disk, hosts in turn.
+"""Frontier: leased jobs by host.
 
 Memory holds no more than ``room`` leases. Of a host no more than it may be asked for at once are
 under way; a few more wait here, the rest on disk. A host that is new may be asked for one page
@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from archiver.index import queue, turns, worker_locks
-from archiver.index.database import AsyncConnection, Database
-from archiver.index.turns import Turns
+from archiver.db import host_queue, queue, worker_locks
+from archiver.db.engine import AsyncConnection, Database
+from archiver.db.host_queue import Turns
 from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
@@ -148,7 +148,7 @@ class Frontier:
     async def _due_hosts(self, conn: AsyncConnection, count: int) -> list[str]:
         if self._only is None:
             busy = self._turns().busy
-            return await turns.due_hosts(conn, busy, now=datetime.now(UTC), count=count)
+            return await host_queue.due_hosts(conn, busy, now=datetime.now(UTC), count=count)
         resting = {*self._resting()}
         hosts = await queue.hosts_of(conn, self._wanted(count))
         return [host for host in hosts if host not in resting]

@@ -1,4 +1,4 @@
-"""The pipeline: the one place of the crawl that owns tasks and the queue between them.
+"""Worker pipeline.
 
 | queue | from | to | length | when full |
 | --- | --- | --- | --- | --- |
@@ -22,20 +22,51 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.dispatch import Dispatcher
-from archiver.crawl.fetch_or_recall import LEAST_REST
+from archiver.crawl.dispatcher import Dispatcher
+from archiver.crawl.fetch import LEAST_REST
 from archiver.crawl.frontier import Frontier
+from archiver.crawl.public_archives import Rescuer
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.rescue import Rescuer
 from archiver.crawl.retry_policy import retry_at
-from archiver.crawl.slow_lane import SlowLane
 from archiver.crawl.visit import visit
+from archiver.crawl.visit_result import Visit, VisitResult
+from archiver.db import queue
 from archiver.errors import FetchError, IndexUnavailable, StoreError
-from archiver.index import queue
-from archiver.ledger.visit_result import Visit, VisitResult
 from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Job, Lease, State
+
+
+class SlowLane:
+    """Room for visits that take long."""
+
+    def __init__(self, room: int) -> None:
+        self._size = self._room = room
+        self._left = asyncio.Event()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether more than half of it is taken."""
+        return self._room * 2 < self._size
+
+    def try_enter(self) -> bool:
+        """Take a place, if there is one."""
+        if not self._room:
+            return False
+        self._room -= 1
+        return True
+
+    async def enter(self) -> None:
+        """Wait for a place."""
+        while not self.try_enter():
+            self._left.clear()
+            await self._left.wait()
+
+    def leave(self) -> None:
+        """Give a place back."""
+        self._room += 1
+        self._left.set()
+
 
 SLOW_SECONDS = 0.5
 UNKNOWN_SECONDS = 0.3

@@ -1,4 +1,4 @@
-"""What to do about a failed attempt: pure decisions, in seconds."""
+"""Retry policy."""
 
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime

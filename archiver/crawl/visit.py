@@ -1,32 +1,67 @@
-"""Visits a page: its redirects, the page, its requisites and its article."""
+"""Visit of a page: redirects, page, requisites and article."""
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from archiver.crawl.article_extraction import read_whole
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.emblems import draw_fetched, wanted_emblems
-from archiver.crawl.fetch_or_recall import fetch, recall
-from archiver.crawl.first_look import examine
-from archiver.crawl.learned_hosts import is_asked_plainly
-from archiver.crawl.obtained import Obtained
-from archiver.crawl.parts import read_whole
-from archiver.crawl.rendering import Rendered, Unshown
+from archiver.crawl.fetch import fetch, recall
+from archiver.crawl.icons_and_thumbnails import draw_fetched, wanted_emblems
+from archiver.crawl.render_hints import is_asked_plainly
+from archiver.crawl.rendering_policy import Rendered, Unshown
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.retry_policy import retry_at, status_failure, walled
-from archiver.derive.pool import unread_article
+from archiver.crawl.response import Obtained
+from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
+from archiver.crawl.visit_result import Visit
 from archiver.errors import FetchError
-from archiver.html.signals import MOST_COUNTED
-from archiver.html.writing_modes import is_set_vertically
-from archiver.ledger.visit_result import Visit
-from archiver.memento.timestamps import to_timestamp
+from archiver.http.requests import Outgoing
+from archiver.http.timestamps import to_timestamp
+from archiver.http.urls import host
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
 from archiver.model.rendering import Look, Rendering
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
-from archiver.net.outgoing import Outgoing
-from archiver.urls.parse import host
+from archiver.pages.page_problems import MOST_COUNTED
+from archiver.pages.worker_pool import unread_article
+from archiver.pages.writing_modes import is_set_vertically
+
+GUARDED = frozenset({401, 403, 405, 406, 429, 503})
+"""Statuses that walls are sent with, and much else."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstLook:
+    """What a first look told.
+
+    Attributes:
+        found: what the page needs; None where it was not looked at.
+        failure: why it is none; a wall has a name.
+        article: None where it was not read at once.
+    """
+
+    found: Discovery | None
+    failure: Failure | None
+    article: Article | None = None
+
+
+async def examine(context: CrawlContext, page: Obtained, *, reads: bool = False) -> FirstLook:
+    """Look at a page; ``reads`` says whether its article is wanted if it is one."""
+    at = host(page.ref.url)
+    if page.wall:
+        return FirstLook(None, walled(at, page.wall))
+    failure = status_failure(page.ref.status, page.retry_after)
+    if failure and not (page.ref.status in GUARDED and page.content):
+        return FirstLook(None, failure)
+    if reads and not failure:
+        found, article = await context.derive.look_and_read(page.document)
+    else:
+        found, article = await context.derive.discover(page.document), None
+    if found.wall:
+        return FirstLook(found, walled(at, found.wall))
+    return FirstLook(found, parked(at, found.parked) if found.parked else failure, article)
+
 
 _NOTHING = Failure(FailureKind.INTERNAL, "Nothing was found of the page.")
 

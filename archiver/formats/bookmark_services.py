@@ -1,14 +1,14 @@
-"""Exports of bookmark services: Pinboard, Delicious, linkding and Hypothes.is."""
+"""Exports of bookmarking services."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer, bookmarks_of, json_importer
 from archiver.formats.rows import Row, both, text_of
+from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import elements, is_xml
-from archiver.model.bookmark import Bookmark
 from archiver.model.message import marked
+from archiver.model.seed import Bookmark
 
 # Pinboard's JSON: ``description`` is the title there, ``extended`` the note.
 

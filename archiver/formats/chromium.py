@@ -1,17 +1,17 @@
-"""Profile files of Chromium browsers (Bookmarks, History), and buku's database."""
+"""Bookmarks and history of Chromium browsers."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer, ReadRow, bookmarks_of
 from archiver.formats.json_values import of_object
 from archiver.formats.rows import Row, names_of, text_of
-from archiver.formats.sqlite_file import DatabaseDamagedError, has_columns, rows_of
-from archiver.model.bookmark import Bookmark, broken, unreadable
-from archiver.model.folder_path import folder_path
+from archiver.formats.source_file import GivenFile
+from archiver.formats.sqlite_files import DatabaseDamagedError, has_columns, rows_of
+from archiver.model.entry_list import folder_path
+from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, problem_of
 from archiver.model.message import marked
-from archiver.model.row_problems import DATABASE_ENDS, FOLDER_NESTED, problem_of
+from archiver.model.seed import Bookmark, broken, unreadable
 
 # Chrome's own file of bookmarks: JSON, a tree below ``roots``; times are µs since 1601.
 

@@ -1,18 +1,238 @@
-"""Lists as feeds: Atom (RFC 4287) and JSON Feed 1.1."""
+"""Feed items, and lists as feeds."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import unescape
+from importlib import import_module
+from io import BytesIO
 from typing import Any
+from urllib.parse import urljoin
 from xml.etree.ElementTree import Element, SubElement, tostring
 from xml.sax.saxutils import escape
 
+from archiver.formats.importer import Importer, bookmarks_of
+from archiver.formats.json_values import JsonText
 from archiver.formats.list_writer import Heading, ListForm
-from archiver.model.entry import Entry
-from archiver.model.exported import Exported
-from archiver.wire.moments import write_iso
-from archiver.wire.text import for_xml
+from archiver.formats.rows import Row, first_of, names_of, text_of
+from archiver.formats.saved_pages import MOST_PAGE
+from archiver.formats.source_file import HEAD_BYTES, GivenFile, decode_head, joined
+from archiver.formats.xml_events import is_xml, xml_text
+from archiver.http.text_decoders import for_xml
+from archiver.http.timestamps import write_iso
+from archiver.model.entry import Entry, Exported
+from archiver.model.message import marked
+from archiver.model.seed import Bookmark
+
+MOST_CHARACTERS = 32 << 20
+"""Of an RSS or Atom feed: feedparser holds all of it."""
+_DATES = ("published", "created", "updated")
+_HAS_PARAGRAPHS = re.compile(
+    r"<(?:p|div|h[1-6]|ul|ol|table|blockquote|pre|figure)\b", re.IGNORECASE
+)
+_TAKEN = frozenset({"title", "link", "links", "tags", "content", "guidislink", "author"})
+_DERIVED = ("_detail", "_parsed")
+"""Ends of the names that feedparser gives to what it reads from another field."""
+_RSS_NAMESPACE = re.compile(
+    r"""["'](?:http://purl\.org/rss/1\.0/|http://my\.netscape\.com/rdf/simple/0\.9/)\s*["']"""
+)
+"""The whole of it: Zotero's RDF names a module of RSS, which begins the same."""
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}:", re.IGNORECASE)
+_MOST_KEPT = 2000
+_MOST_OF_A_NAME = 20
+_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
+_XML_TITLE = re.compile(r"<title[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*)", re.IGNORECASE)
+_JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    feedparser = import_module("feedparser")  # takes long, and most files are no feeds
+    # It takes text for the name of a file, or for a URL to be requested: never give it a string.
+    feed = feedparser.parse(
+        BytesIO(joined(xml_text(file), file.name, MOST_CHARACTERS).encode()),
+        response_headers={
+            "content-type": "application/xml; charset=utf-8",
+            "content-location": file.url,
+        },
+        resolve_relative_uris=False,  # in articles: they are read like any page
+        sanitize_html=False,  # likewise
+    )
+    base = file.url or _base_of(dict(feed.feed))
+    for entry in feed.entries:
+        yield _item(dict(entry), base)
+
+
+def _base_of(feed: Mapping[str, Any]) -> str:
+    """Return where a feed says that it is, or the site that it is of."""
+    own = (each.get("href", "") for each in feed.get("links", ()) if each.get("rel") == "self")
+    return first_of((*own, str(feed.get("link", ""))))
+
+
+def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
+    links: dict[str, list[str]] = {}
+    for each in entry.get("links", ()):
+        _add(links.setdefault(each.get("rel", "alternate"), []), each.get("href", ""))
+    identifier = str(entry.get("id", ""))
+    url = first_of(
+        (
+            *links.get("alternate", ())[:1],
+            str(entry.get("link", "")),
+            *links.get("via", ())[:1],
+            identifier if identifier.startswith(("http://", "https://")) else "",
+        )
+    )
+    article = _article(entry)
+    fields = {name: _said(value) for name, value in entry.items() if _is_said(name)}
+    if not article:
+        fields["content"] = _said(entry.get("content"))
+    if fields.get("summary") in (article[:_MOST_KEPT], fields.get("content")):
+        fields["summary"] = ""
+    row = Row({name: value for name, value in fields.items() if value})
+    for rel, addresses in links.items():
+        others = [each for each in addresses if each != url]
+        if others:
+            row.put(f"link {rel}", others[0] if len(others) == 1 else others)
+    if identifier == url:
+        row.drop("id")
+    return row.bookmark(
+        _absolute(url, base),
+        title=text_of(entry.get("title")),
+        added_at=row.moment(*_DATES),
+        tags=names_of([each.get("term") for each in entry.get("tags", ()) if each.get("term")]),
+        page=article,
+    )
+
+
+def _is_said(name: str) -> bool:
+    return name not in _TAKEN and not name.endswith(_DERIVED)
+
+
+def _said(value: Any) -> str | list[str]:
+    """Return what a field says, for the source record: a text, or the names of several things."""
+    if isinstance(value, Mapping):
+        parts = (text_of(value.get(each)) for each in ("name", "email", "url", "href", "value"))
+        return " ".join(dict.fromkeys(filter(None, parts)))
+    if isinstance(value, list):
+        found: list[str] = []
+        for each in value:
+            _add(found, "".join(_said(each)))
+        return found[0] if len(found) == 1 else found
+    return text_of(value).strip()[:_MOST_KEPT]
+
+
+def _add(found: list[str], text: str) -> None:
+    if text and text not in found and len(found) < _MOST_OF_A_NAME:
+        found.append(text)
+
+
+def _article(entry: Mapping[str, Any]) -> str:
+    """Return the article that comes with an item, if it is longer than a source record holds."""
+    contents: Iterable[Any] = (*entry.get("content", ()), entry.get("summary_detail") or {})
+    for each in contents:
+        text = text_of(each.get("value"))
+        if each.get("type") in _HTML_TYPES and len(text) > _MOST_KEPT and is_article(text):
+            return text
+    return ""
+
+
+def is_article(text: str) -> bool:
+    """Whether what a feed says of an item is an article in HTML, of a length that is read."""
+    return len(text) <= MOST_PAGE and _HAS_PARAGRAPHS.search(text) is not None
+
+
+def _read_json(file: GivenFile) -> Iterator[Bookmark]:
+    base = file.url
+
+    def items() -> Iterator[Any]:
+        nonlocal base
+        for name, value in JsonText(file.chunks()).members("items"):
+            if name in ("items", ""):
+                yield value
+            elif name in ("feed_url", "home_page_url"):
+                base = base or text_of(value)
+
+    return bookmarks_of(items(), lambda row: _json_item(row, base))
+
+
+def _json_item(row: Row, base: str) -> Bookmark:
+    own = row.text("externalurl")
+    article = text_of(row.peek("contenthtml"))
+    is_long = len(article) > _MOST_KEPT and is_article(article)
+    if is_long:
+        row.drop("contenthtml")
+    address = own or row.text("url")
+    return row.bookmark(
+        _absolute(address, base) or row.text("id"),
+        title=row.text("title"),
+        note=row.text("summary"),
+        added_at=row.moment("datepublished", "datemodified"),
+        tags=row.names("tags"),
+        page=article if is_long else "",
+    )
+
+
+def _absolute(address: str, base: str) -> str:
+    """Return an address as it is from the feed's; as it stands where that is unknown."""
+    is_relative = address and base and not _SCHEME.match(address)
+    try:
+        return urljoin(base, address) if is_relative else address
+    except ValueError:
+        return address
+
+
+def _is_json_feed(file: GivenFile) -> bool:
+    return {"version", "items"} <= file.json_paths and "jsonfeed.org" in file.text[:1000]
+
+
+def _is_feed(file: GivenFile) -> bool:
+    if is_xml(file, "rdf") and file.root:
+        return _RSS_NAMESPACE.search(file.root.attributes) is not None
+    return is_xml(file, "rss", "feed")
+
+
+FEED = Importer(
+    marked("RSS or Atom"),
+    _is_feed,
+    _read,
+    ("rss", "atom", "xml"),
+    marked("any feed: its items become links"),
+)
+JSON_FEED = Importer(
+    "JSON Feed",
+    _is_json_feed,
+    _read_json,
+    ("json",),
+    marked("any JSON Feed: its items become links"),
+)
+
+FORMS = frozenset({FEED.name, JSON_FEED.name})
+"""What feeds are called among the formats."""
+
+
+def feed_title(content: bytes) -> str:
+    """What a feed calls itself; empty if it does not.
+
+    Args:
+        content: of the feed, of which the head is looked at.
+    """
+    head = decode_head(content[:HEAD_BYTES])
+    if head.lstrip("\ufeff \t\r\n").startswith("{"):
+        found = _JSON_TITLE.search(head)
+        return _unescaped(found[1]).strip() if found else ""
+    found = _XML_TITLE.search(head)
+    return " ".join(unescape(found[1]).split())[:_MOST_KEPT] if found else ""
+
+
+def _unescaped(string: str) -> str:
+    """What a JSON string says; nothing where it escapes what JSON has no escape for."""
+    try:
+        text: str = json.loads(string, strict=False)
+    except ValueError:
+        return ""
+    return text
+
 
 _ATOM = "http://www.w3.org/2005/Atom"
 
@@ -75,11 +295,11 @@ ATOM = ListForm(_AtomList)
 def write_atom(feed: Feed) -> bytes:
     """The feed as an Atom document."""
     root = Element("feed", {"xmlns": _ATOM})
-    _add(root, "title", feed.title)
-    _add(root, "id", feed.origin + feed.home)
+    _add_feeds(root, "title", feed.title)
+    _add_feeds(root, "id", feed.origin + feed.home)
     newest = max((each.changed_at for each in feed.items), default=datetime.fromtimestamp(0, UTC))
-    _add(root, "updated", write_iso(newest))
-    _add(SubElement(root, "author"), "name", "archiver")
+    _add_feeds(root, "updated", write_iso(newest))
+    _add_feeds(SubElement(root, "author"), "name", "archiver")
     SubElement(root, "link", {"rel": "self", "href": feed.origin + feed.path})
     SubElement(root, "link", {"rel": "alternate", "href": feed.origin + feed.home})
     for item in feed.items:
@@ -95,17 +315,17 @@ def write_json_feed(feed: Feed) -> bytes:
         "title": feed.title,
         "home_page_url": feed.origin + feed.home,
         "feed_url": feed.origin + feed.path,
-        "items": [_item(each, feed.origin) for each in feed.items],
+        "items": [_item_feeds(each, feed.origin) for each in feed.items],
     }
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _add_entry(node: Element, item: FeedItem, origin: str | None) -> None:
     entry = item.entry
-    _add(node, "title", entry.title or entry.url)
-    _add(node, "id", _id(entry))
-    _add(node, "published", write_iso(entry.annotation.saved_at))
-    _add(node, "updated", write_iso(item.changed_at))
+    _add_feeds(node, "title", entry.title or entry.url)
+    _add_feeds(node, "id", _id(entry))
+    _add_feeds(node, "published", write_iso(entry.annotation.saved_at))
+    _add_feeds(node, "updated", write_iso(item.changed_at))
     if origin is None:
         SubElement(node, "link", {"rel": "alternate", "href": entry.url})
     else:
@@ -114,10 +334,10 @@ def _add_entry(node: Element, item: FeedItem, origin: str | None) -> None:
     for tag in entry.annotation.tags:
         SubElement(node, "category", {"term": for_xml(tag)})
     if entry.annotation.note:
-        _add(node, "summary", entry.annotation.note)
+        _add_feeds(node, "summary", entry.annotation.note)
 
 
-def _item(item: FeedItem, origin: str) -> dict[str, Any]:
+def _item_feeds(item: FeedItem, origin: str) -> dict[str, Any]:
     entry = item.entry
     return {
         "id": _id(entry),
@@ -139,5 +359,5 @@ def _page(entry: Entry, origin: str) -> str:
     return f"{origin}/{entry.hash_url}/"
 
 
-def _add(parent: Element, name: str, text: str) -> None:
+def _add_feeds(parent: Element, name: str, text: str) -> None:
     SubElement(parent, name).text = for_xml(text)

@@ -1,4 +1,4 @@
-"""Bookmarks of Firefox: its JSON backups and the database of a profile."""
+"""Bookmarks of Firefox."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -6,15 +6,15 @@ from typing import Any
 
 import lz4.block
 
-from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import whole_json
 from archiver.formats.rows import Row, text_of
-from archiver.formats.sqlite_file import DatabaseDamagedError, has_columns, rows_of
-from archiver.model.bookmark import Bookmark, broken
-from archiver.model.folder_path import folder_path
+from archiver.formats.source_file import GivenFile
+from archiver.formats.sqlite_files import DatabaseDamagedError, has_columns, rows_of
+from archiver.model.entry_list import folder_path
+from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, problem_of
 from archiver.model.message import marked
-from archiver.model.row_problems import DATABASE_ENDS, FOLDER_NESTED, problem_of
+from archiver.model.seed import Bookmark, broken
 
 # Firefox's own backup of bookmarks: JSON, a tree of places; times are µs since 1970.
 

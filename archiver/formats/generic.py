@@ -1,13 +1,15 @@
-"""JSON, tables and XML of unknown producers: addresses and fields are found by names."""
+"""Tables, JSON and XML of unknown producers."""
 
 import re
 from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any
 
-from archiver.formats.given_file import GivenFile
-from archiver.formats.guessing import (
+from archiver.formats.importer import Importer, table_rows
+from archiver.formats.json_values import JsonText
+from archiver.formats.rows import (
     CONTAINERS,
+    MAX_URL,
     TITLES,
     URL_COLUMNS,
     address_columns,
@@ -15,17 +17,14 @@ from archiver.formats.guessing import (
     guessed,
     guessed_columns,
     guessed_in,
+    plain,
 )
-from archiver.formats.importer import Importer
-from archiver.formats.json_values import JsonText
-from archiver.formats.rows import MAX_URL, plain
-from archiver.formats.tables import table_rows
+from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.annotation import Annotation
-from archiver.model.bookmark import Bookmark, unreadable
-from archiver.model.choices import ColumnRole
+from archiver.model.imports import NO_ADDRESS, ColumnRole
 from archiver.model.message import marked
-from archiver.model.row_problems import NO_ADDRESS
+from archiver.model.seed import Bookmark, unreadable
 
 # JSON and JSON lines of a kind nobody knows: objects with an address in them, however wrapped.
 

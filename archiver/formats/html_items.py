@@ -1,4 +1,4 @@
-"""HTML lists of links, split into items that Beautiful Soup parses a batch at a time.
+"""HTML lists of links, split into items.
 
 Nobody escapes the titles in these files reliably. A parser that is given a whole file with
 ``About <script> elements`` in a title takes all bookmarks behind it for a script. Here the file is
@@ -91,7 +91,7 @@ def html_items(chunks: Iterable[str], hidden: Hidden) -> Iterator[Item]:
             yield Item(piece.name, next(elements) if piece.name in _WITH_TEXT else None)
 
 
-def text_of(element: Tag) -> str:
+def element_text(element: Tag) -> str:
     """Return the text of an element, with line breaks around ``<p>`` and at ``<br>`` and so on."""
     texts: list[str] = []
     for each in element.descendants:
@@ -113,7 +113,7 @@ def parse_fragment(html: str) -> BeautifulSoup:
 
 def plain_text(html: str) -> str:
     """Return the text of a title or note that may have markup and character references."""
-    return text_of(parse_fragment(html)) if "<" in html or "&" in html else html
+    return element_text(parse_fragment(html)) if "<" in html or "&" in html else html
 
 
 def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:

@@ -1,4 +1,4 @@
-"""JSON (RFC 8259) as it goes: one value after another of a long array, or of JSON lines.
+"""JSON values read one at a time.
 
 The parser is the standard library's, on one value at a time, so that no more is held than one
 value is long, and a file that is cut or wrong in one place gives all the others. It reads text, so
@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from archiver.formats.given_file import GivenFile
-from archiver.model.bookmark import Bookmark, broken
+from archiver.formats.source_file import GivenFile
+from archiver.model.imports import NO_JSON, problem_of
 from archiver.model.message import marked
-from archiver.model.row_problems import NO_JSON, problem_of
+from archiver.model.seed import Bookmark, broken
 
 MOST_VALUE = 32 << 20
 """Characters of one value; a tree of bookmarks is one."""

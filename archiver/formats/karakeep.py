@@ -1,4 +1,4 @@
-"""Exports of Karakeep (Hoarder): its JSON, its dump, and its data directory as a zip."""
+"""Exports of Karakeep (Hoarder)."""
 
 import json
 from collections import defaultdict
@@ -7,20 +7,18 @@ from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO
 
-from archiver.formats.given_file import GivenFile
+from archiver.formats.archive_members import Members, TarMembers
 from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.json_values import JsonText, of_object, whole_json
-from archiver.formats.kept_pages import HTML, MOST_FILE
 from archiver.formats.plain_text import links_in_text
 from archiver.formats.rows import Row, text_of
-from archiver.formats.sqlite_file import DatabaseDamagedError, rows_of, tables_of
-from archiver.formats.tar_members import TarMembers
-from archiver.formats.zip_members import Members
-from archiver.model.bookmark import Bookmark, broken
-from archiver.model.folder_path import MOST_DEPTH, folder_path
-from archiver.model.kept_page import KeptPage, html_page
+from archiver.formats.saved_pages import HTML, MOST_FILE
+from archiver.formats.source_file import GivenFile
+from archiver.formats.sqlite_files import DatabaseDamagedError, rows_of, tables_of
+from archiver.model.entry_list import MOST_DEPTH, folder_path
+from archiver.model.imports import DATABASE_ENDS, problem_of
 from archiver.model.message import marked
-from archiver.model.row_problems import DATABASE_ENDS, problem_of
+from archiver.model.seed import Bookmark, KeptPage, broken, html_page
 
 # Karakeep's (Hoarder's) JSON: bookmarks, and the lists that they are in by their ids.
 

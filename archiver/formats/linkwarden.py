@@ -1,4 +1,4 @@
-"""Exports of Linkwarden: its JSON, alone or in a zip with the pages it archived."""
+"""Exports of Linkwarden."""
 
 import json
 import re
@@ -8,16 +8,15 @@ from html import unescape
 from itertools import islice
 from typing import Any
 
-from archiver.formats.given_file import GivenFile
+from archiver.formats.archive_members import Members
 from archiver.formats.importer import Importer, bookmarks_of
 from archiver.formats.json_values import of_object
-from archiver.formats.kept_pages import HTML, MOST_FILE, MOST_PAGE
 from archiver.formats.rows import Row, text_of
-from archiver.formats.zip_members import Members
-from archiver.model.bookmark import Bookmark
-from archiver.model.folder_path import MOST_DEPTH, folder_path
-from archiver.model.kept_page import KeptPage
+from archiver.formats.saved_pages import HTML, MOST_FILE, MOST_PAGE
+from archiver.formats.source_file import GivenFile
+from archiver.model.entry_list import MOST_DEPTH, folder_path
 from archiver.model.message import marked
+from archiver.model.seed import Bookmark, KeptPage
 
 # Linkwarden's JSON: collections, each with its links; what is pinned stands apart.
 

@@ -1,4 +1,4 @@
-"""What writes a list of entries as text that other programs read: pure, an entry at a time."""
+"""Interface of list writers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from archiver.model.entry import Exported
 from archiver.model.entry_list import EntryList
-from archiver.model.exported import Exported
 
 
 class Order(StrEnum):

@@ -1,205 +1,508 @@
-"""Markdown of entries: front matter and article, and highlights as quotations."""
+"""Articles as Markdown.
+
+A note is a block that a link leads forward to and that has a link back to the place of that link.
+
+Formulas are LaTeX between dollars where the page has it, and notes are footnotes, as Pandoc,
+GitHub and Obsidian read both. What Markdown has no sign for stays HTML where it is part of a line
+(``<sub>``) or a block of its own (other formulas, tables with cells that span others); of any other
+element the content stays.
+
+The tree is first reduced to elements that markdownify knows: blocks hold blocks or paragraphs, and
+headings and cells hold one line. All text is escaped, so none of it is read as Markdown or HTML.
+"""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any
+import unicodedata
+from collections.abc import Callable, Container, Iterable, Iterator
+from itertools import islice
+from urllib.parse import unquote
 
-import yaml
+from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString, PageElement
+from markdownify import ATX, BACKSLASH, MarkdownConverter
 
-from archiver.formats.dates import parse_date
-from archiver.formats.own_json import ARCHIVE
-from archiver.formats.rows import MAX_URL, text_of
-from archiver.model.annotation import Annotation
-from archiver.model.entry import Entry, Snapshot
-from archiver.model.highlight import Highlight
-from archiver.model.job import State
-from archiver.model.source_record import merged_source_records, write_source_record
-from archiver.wire.moments import read_iso
+from archiver.pages.article.formulas import TEX
 
-# Highlights as quotations, as notes programs read them.
+REFERENCE = "footnote-ref"
+"""Name of the elements that replace links to notes; their ``label`` is that of the note."""
+
+_MOST_LINKS = 2_000
+_LONGEST_SIGN = 12
+"""Characters of the text of a link to a note: *1*, *[12]*, *note 3*."""
+_MOST_ELEMENTS = 200
+"""A block with more elements is not taken for a note."""
+_LEVELS = 4
+"""Ancestors of a target that may be its note, or of a link that may be its sign."""
+
+_BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside", "blockquote"})
+_VERBATIM = ["table", "pre", "code", "math", "svg", "h1", "h2", "h3", "h4", "h5", "h6"]
+"""Links within these are not links to notes."""
+_SIGN_ELEMENTS = frozenset({"sup", "sub", "span", "small", "b", "strong", "i", "em"})
+_BRACKETS = re.compile(r"[\s,;()\[\]]*")
 
 
-def highlights_markdown(entry: Entry, highlights: Sequence[Highlight]) -> str:
-    """A heading with a link, then each quotation with what is said of it."""
-    title = " ".join((entry.title or entry.url).split())
-    head = [f"## {_escaped(title)}", "", f"<{entry.url}>", ""]
-    return "\n".join([*head, *quotations(highlights)]) + "\n"
+def attribute(element: Tag, name: str) -> str:
+    """Return an attribute; empty where the element has none."""
+    value = element.get(name)
+    return value if isinstance(value, str) else ""
 
 
-def quotations(highlights: Sequence[Highlight]) -> list[str]:
-    """The lines of quotations, each with what is said of it behind it."""
-    lines = []
-    for each in highlights:
-        lines += [f"> {_escaped(line)}".rstrip() for line in each.quote.splitlines()]
-        if each.note:
-            lines += ["", each.note]
-        made = f" · {each.made_at:%Y-%m-%d}" if each.made_at else ""
-        lines += ["", f"*{each.colour}{made}*", ""]
-    return lines
+def take_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
+    """Take the notes out of a tree, and replace the links to them by ``REFERENCE`` elements.
+
+    Returns:
+        the notes by label, without their links back.
+    """
+    # By id(): Beautiful Soup compares elements by their content.
+    positions = {id(element): at for at, element in enumerate(root.find_all(True))}
+    leads = [*_leads(root)]
+    notes: dict[int, Tag] = {}
+    for link, target in leads:
+        is_new = id(target) not in notes and positions[id(target)] > positions[id(link)]
+        if is_new and _is_sign(link) and (note := _note_at(target, link, leads)):
+            notes[id(target)] = note
+    labels: dict[int, str] = {}
+    found: dict[str, Tag] = {}
+    for link, target in leads:
+        note = notes.get(id(target))
+        if note and positions[id(link)] < positions[id(note)] and _is_sign(link):
+            label = labels.setdefault(id(note), f"{prefix}{len(labels) + 1}")
+            found[label] = note
+            _put_reference(link, label)
+    for note in found.values():
+        inside = {id(each) for each in note.find_all("a")}
+        for link, target in leads:
+            if id(link) in inside and positions[id(target)] < positions[id(note)]:
+                link.extract()
+        note.extract()
+    return found
+
+
+def _leads(root: Tag) -> Iterator[tuple[Tag, Tag]]:
+    """Yield the links within an article, each with the element that it leads to."""
+    named: dict[str, Tag] = {}
+    for element in root.find_all(id=True):
+        named.setdefault(attribute(element, "id"), element)
+    for link in root.find_all("a", limit=_MOST_LINKS) if named else ():
+        page, mark, fragment = attribute(link, "href").partition("#")
+        target = named.get(unquote(fragment)) if mark and not page else None
+        if target is not None and target is not link:
+            yield link, target
+
+
+def _is_sign(link: Tag) -> bool:
+    """Return whether a link has a short text and may be replaced by a reference."""
+    return 0 < len(link.get_text().strip()) <= _LONGEST_SIGN and not link.find_parent(_VERBATIM)
+
+
+def _note_at(target: Tag, link: Tag, leads: list[tuple[Tag, Tag]]) -> Tag | None:
+    """Return the block at a link's target, if a link in it leads back."""
+    for element in (target, *islice(target.parents, _LEVELS)):
+        if element.name in _BLOCKS:
+            if len(element.find_all(True, limit=_MOST_ELEMENTS)) == _MOST_ELEMENTS:
+                return None
+            inside = {id(each) for each in element.find_all("a")}
+            if id(link) in inside:
+                return None
+            if any(id(each) in inside and _is_at(place, link) for each, place in leads):
+                return element
+    return None
+
+
+def _is_at(place: Tag, link: Tag) -> bool:
+    """Return whether a place is that of a link: itself, its sign, what is before or around it."""
+    around = (link, *islice(link.parents, _LEVELS))
+    signs = [each for each in around if each.name not in _BLOCKS]
+    before = [each.find_previous_sibling() for each in signs]
+    return any(place is each for each in (*signs, *before)) or _holds(place, link)
+
+
+def _holds(element: Tag, inner: Tag) -> bool:
+    return any(parent is element for parent in inner.parents)
+
+
+def _put_reference(link: Tag, label: str) -> None:
+    """Replace a link by a reference, and what is around it if that is brackets or ``sup`` only."""
+    reference = Tag(name=REFERENCE, attrs={"label": label})
+    link.replace_with(reference)
+    around = reference.parent
+    if around is None or around.name not in _SIGN_ELEMENTS:
+        return
+    is_whole = all(each.name == REFERENCE for each in around.find_all(True))
+    if is_whole and _BRACKETS.fullmatch(around.get_text()):
+        for text in around.find_all(string=True):
+            text.extract()
+        around.unwrap()
+
+
+_MOST_DEPTH = 80
+"""Elements that are nested deeper give their text."""
+_CONTAINERS = frozenset(
+    "address article aside blockquote body dd details div dl figure footer header li main ol "
+    "section table tbody td tfoot th thead tr ul".split()
+)
+_LINES = {"dt": "strong", "summary": "strong", "figcaption": "em", "caption": "em"}
+"""Blocks that become one emphasised line."""
+_HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+_LINE_BLOCKS = _HEADINGS | _LINES.keys() | {"td", "th"}
+_BLOCKS_MARKDOWN = (
+    _CONTAINERS | _HEADINGS | frozenset({*_LINES, "hr", "p", "pre", "block-markdown"})
+)
+_AS_DIV = frozenset("address article aside body dd details dl figure footer header main".split())
+_SAME = {"i": "em", "b": "strong", "s": "del", "samp": "code"}
+_EMPHASIS = {"em": "*", "strong": "**", "del": "~~"}
+_DRAWINGS = frozenset({"math", "svg"})
+_ODD_IN_CELL = ["ul", "ol", "pre", "table"]
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#$|~^=])|%(?=%)")
+_LINE_START = re.compile(r"^(\s*)(-(?=-)|(?:[-+]|\d{1,9}[.)])(?=\s|$))", re.MULTILINE)
+_UNSAFE = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
+_BREAK = "\\\n"
+_PIPE = re.compile(r"(?<!\\)\|")
+_HTML_OR_LINK = re.compile(r"<(?=[a-zA-Z/!?])|\](?=[(\[:])")
+"""The begin of what a reader without formulas would take for HTML or a link."""
+Address = Callable[[str], str]
+
+
+def to_markdown(html: str, address: Address = str, *, labelled: str = "") -> str:
+    """Return an article as Markdown.
+
+    Args:
+        html: sanitised.
+        address: returns where a link or a picture leads to; empty for nowhere.
+        labelled: prefix of the labels of its notes, where a text holds several articles.
+    """
+    soup = BeautifulSoup(html, "html.parser", multi_valued_attributes=None)
+    root = Tag(name="div")
+    root.extend([*soup.contents])
+    _limit_depth(root)
+    notes = take_notes(root, labelled)
+    converter = _Converter(address)
+    blocks = [converter.convert_soup(_reduced(root)).strip()]
+    for label, note in notes.items():
+        within = Tag(name="div")
+        within.append(note)
+        note.name = "div" if note.name == "li" else note.name
+        text = converter.convert_soup(_reduced(within)).strip()
+        blocks.append(_indented(text, f"[^{label}]: ", "    "))
+    text = "\n\n".join(filter(None, blocks))
+    return f"{text}\n" if text else ""
+
+
+class _Converter(MarkdownConverter):
+    """Writes a reduced tree as Markdown."""
+
+    def __init__(self, address: Address) -> None:
+        super().__init__(
+            heading_style=ATX,
+            newline_style=BACKSLASH,
+            table_infer_header=True,
+            wrap=True,  # a line of the source is no line of the text
+            wrap_width=None,
+        )
+        self._address = address
+
+    def escape(self, text: str, _within: set[str]) -> str:
+        return _escaped(text)
+
+    def convert_a(self, element: Tag, text: str, **_within: object) -> str:
+        target = self._address(attribute(element, "href"))
+        return _around_words(text, "[", f"]({_link(target)})") if target else text
+
+    def convert_img(self, element: Tag, _text: str, **_within: object) -> str:
+        words = _escaped(" ".join(attribute(element, "alt").split()))
+        target = self._address(attribute(element, "src"))
+        if not target:
+            return f"*{words or 'image not archived'}*"
+        return f"![{words}]({_link(target)})"
+
+    def convert_br(self, _element: Tag, _text: str, **_within: object) -> str:
+        return _BREAK
+
+    def convert_code(self, element: Tag, _text: str, **_within: object) -> str:
+        text = element.get_text()
+        ticks = _ticks(text, 1)
+        space = " " if text.startswith("`") or text.endswith("`") else ""
+        words = " ".join(text.split())
+        return f"{ticks}{space}{words}{space}{ticks}" if words else text
+
+    def convert_pre(self, element: Tag, _text: str, **_within: object) -> str:
+        text = element.get_text().strip("\n")
+        fence = _ticks(text, 3)
+        classes = [attribute(each, "class") for each in element.find_all("code", limit=1)]
+        language = "".join(classes).removeprefix("language-")
+        named = language if re.fullmatch(r"[\w+#.-]{1,30}", language) else ""
+        return f"\n\n{fence}{named}\n{text}\n{fence}\n\n"
+
+    def convert_em(self, element: Tag, text: str, **_within: object) -> str:
+        return _emphasised(element, text)
+
+    convert_strong = convert_em
+    convert_del = convert_em
+
+    def convert_sub(self, element: Tag, text: str, **_within: object) -> str:
+        return _around_words(text, f"<{element.name}>", f"</{element.name}>")
+
+    convert_sup = convert_mark = convert_u = convert_small = convert_sub
+    convert_ruby = convert_rt = convert_rp = convert_sub
+
+    def convert_kbd(self, element: Tag, _text: str, **_within: object) -> str:
+        return _around_words(_escaped(element.get_text()), "<kbd>", "</kbd>")
+
+    def convert_video(self, _element: Tag, text: str, **_within: object) -> str:
+        return text
+
+    def convert_p(self, _element: Tag, text: str, **_within: object) -> str:
+        lines = [line.strip() for line in text.strip().split("\n")]
+        joined = "\n".join(lines).removesuffix("\\")
+        settled = _LINE_START.sub(
+            lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", joined
+        )
+        return f"\n\n{settled}\n\n" if settled.strip("\\\n") else ""
+
+    def convert_hN(self, n: int, _element: Tag, text: str, _within: set[str]) -> str:  # noqa: N802
+        line = _one_line(text, " ")
+        return f"\n\n{'#' * n} {line}\n\n" if line else ""
+
+    def convert_li(self, element: Tag, text: str, **_within: object) -> str:
+        mark = attribute(element, "mark")
+        return f"{_indented(text.strip(), mark, ' ' * len(mark))}\n"
+
+    def convert_td(self, _element: Tag, text: str, **_within: object) -> str:
+        line = _PIPE.sub(r"\\|", _one_line(text, "<br>"))
+        return f" {line} |"
+
+    convert_th = convert_td
+
+    def convert_inline_markdown(self, element: Tag, _text: str, **_within: object) -> str:
+        return attribute(element, "text")
+
+    def convert_block_markdown(self, element: Tag, _text: str, **_within: object) -> str:
+        return f"\n\n{attribute(element, 'text')}\n\n"
+
+    def convert_footnote_ref(self, element: Tag, _text: str, **_within: object) -> str:
+        return f"[^{attribute(element, 'label')}]"
+
+
+def _limit_depth(root: Tag) -> None:
+    depths = {id(root): 0}
+    for element in root.find_all(True):
+        depth = depths.get(id(element.parent))
+        if depth is None:
+            continue  # within one that has only its text left
+        if depth < _MOST_DEPTH:
+            depths[id(element)] = depth + 1
+        else:
+            element.string = element.get_text()
+
+
+def _reduced(root: Tag) -> Tag:
+    """Return a tree with only what the converter knows."""
+    for formula in _elements(root, _DRAWINGS):
+        if not formula.find_parent([*_DRAWINGS]):
+            _put_markdown(formula, _formula(formula), is_block=formula.get("display") == "block")
+    for table in root.find_all("table"):
+        _reduce_table(table)
+    for line in _elements(root, _LINE_BLOCKS):
+        _reduce_line(line)
+    for element in _elements(root, _AS_DIV | _SAME.keys()):
+        element.name = _SAME.get(element.name, "div")
+    for element in _elements(root, _EMPHASIS):
+        if element.find_parent(element.name):
+            element.unwrap()
+    for one in root.find_all(["ul", "ol"]):
+        _reduce_list(one)
+    _split_around_blocks(root)
+    for container in (root, *_elements(root, {"div", "li", "blockquote"})):
+        _wrap_lines(container)
+    return root
+
+
+def _elements(root: Tag, names: Container[str]) -> list[Tag]:
+    """Return the elements with one of some names; ``find_all`` takes ten times as long."""
+    return [each for each in root.descendants if isinstance(each, Tag) and each.name in names]
+
+
+def _put_markdown(element: Tag, text: str, *, is_block: bool) -> None:
+    """Replace an element by what is written for it."""
+    name = "block-markdown" if is_block else "inline-markdown"
+    element.replace_with(Tag(name=name, attrs={"text": text}))
+
+
+def _reduce_table(table: Tag) -> None:
+    """Give a table one row in its head and all rows the same length, or keep it as HTML."""
+    for caption in table.find_all("caption"):
+        table.insert_before(caption)
+    rows = [row.find_all(["td", "th"], recursive=False) for row in table.find_all("tr")]
+    if not any(rows) or any(_is_odd(cell) for row in rows for cell in row):
+        _put_markdown(table, _as_html(table), is_block=True)
+        return
+    width = max(map(len, rows))
+    head, body = Tag(name="thead"), Tag(name="tbody")
+    for number, cells in enumerate(rows):
+        row = Tag(name="tr")
+        row.extend([*cells, *(Tag(name="td") for _ in range(width - len(cells)))])
+        for cell in row.find_all(["td", "th"]):
+            cell.name = "td" if number else "th"
+        (body if number else head).append(row)
+    table.clear()
+    table.extend([head, body])
+
+
+def _is_odd(cell: Tag) -> bool:
+    """Return whether a table of Markdown can't hold a cell."""
+    spans = {attribute(cell, "colspan") or "1", attribute(cell, "rowspan") or "1"}
+    return spans != {"1"} or cell.find(_ODD_IN_CELL) is not None
+
+
+def _reduce_line(line: Tag) -> None:
+    """Replace blocks in what is one line by breaks; let captions be emphasised paragraphs."""
+    for block in _elements(line, _BLOCKS_MARKDOWN):
+        block.insert_before(Tag(name="br"))
+        block.insert_after(Tag(name="br"))
+        if block.name == "block-markdown":
+            block.name = "inline-markdown"
+        else:
+            block.unwrap()
+    if line.name in _LINES:
+        for each in line.find_all("br"):
+            each.replace_with(" ")
+        emphasis = Tag(name=_LINES[line.name])
+        emphasis.extend([*line.contents])
+        line.append(emphasis)
+        line.name = "p"
+
+
+def _reduce_list(found: Tag) -> None:
+    """Give each child of a list an item with its mark."""
+    start = attribute(found, "start")
+    number = int(start) if start.isdecimal() and len(start) < 9 else 1
+    if not found.get_text(strip=True) and not found.find("img"):
+        found.extract()  # all its items were notes
+        return
+    for child in [*found.contents]:
+        if not isinstance(child, Tag) and not str(child).strip():
+            child.extract()
+            continue
+        item = (
+            child if isinstance(child, Tag) and child.name == "li" else child.wrap(Tag(name="li"))
+        )
+        item["mark"] = f"{number}. " if found.name == "ol" else "- "
+        number += 1
+
+
+def _split_around_blocks(root: Tag) -> None:
+    """Remove words' elements that hold blocks; paragraphs that do so become containers."""
+    holding: dict[int, Tag] = {}
+    for block in _elements(root, _BLOCKS_MARKDOWN):
+        for parent in block.parents:
+            if parent is root or parent.name in _CONTAINERS:
+                break
+            holding[id(parent)] = parent
+    for element in holding.values():
+        if element.name in ("p", "pre"):
+            element.name = "div"
+        else:
+            element.unwrap()
+
+
+def _wrap_lines(container: Tag) -> None:
+    """Put what stands between the blocks of a container into paragraphs."""
+    run: list[PageElement] = []
+    for child in [*container.contents, None]:
+        is_block = child is None or (isinstance(child, Tag) and child.name in _BLOCKS_MARKDOWN)
+        if not is_block and child is not None:
+            run.append(child)
+            continue
+        if any(isinstance(each, Tag) or str(each).strip() for each in run):
+            paragraph = Tag(name="p")
+            run[0].insert_before(paragraph)
+            paragraph.extend(run)
+        run = []
+
+
+def _formula(element: Tag) -> str:
+    """Return LaTeX between dollars, where it is known and has none in it; else the HTML.
+
+    Nothing in it may be HTML or a link: a page may give what it likes for a source, and LaTeX means
+    the same with a space there.
+    """
+    sources = element.find_all("annotation", encoding=TEX, limit=1)
+    text = "".join(each.get_text() for each in sources)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines or any("$" in line or "%" in line for line in lines):
+        return _as_html(element)
+    lines = [_HTML_OR_LINK.sub(r"\g<0> ", line) for line in lines]
+    if element.get("display") == "block":
+        return "\n".join(["$$", *lines, "$$"])
+    return f"${' '.join(lines)}$"
+
+
+def _as_html(element: Tag) -> str:
+    """Return an element as HTML without empty lines: one would end the block."""
+    return re.sub(r"\n\s*\n", "\n", str(element))
 
 
 def _escaped(text: str) -> str:
-    """Text whose signs mean nothing in Markdown."""
-    return "".join(f"\\{each}" if each in "\\`*_[]<>#" else each for each in text)
+    return _SPECIAL.sub(r"\\\g<0>", text).replace("&", "&amp;")
 
 
-# ``index.md`` of an entry: front matter and the article as clean HTML, in a folder named by
-# hash_url. Only the fields that the user supplied are read back; the others come with a capture.
-
-_OTHER_THAN_TEXT = re.compile(
-    r"""(?ix) (?: ~? | = | << | null | true | false | yes | no | y | n | on | off
-    | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} .*
-    | [-+]? (?: \.inf | \.nan | 0b[01_]+ | 0o[0-7_]+ | 0x[0-9a-f_]+
-              | [0-9_.][0-9_.,:]* (?: e[-+]?[0-9_]+ )? ) )\Z"""
-)
-"""Plain scalars that are read as something else than text: by YAML 1.1 (its types, and what its
-readers made of them) or by the core schema of 1.2 (§10.3.2)."""
-_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_HTTP = ("http://", "https://")
-_OF_THE_PAGE = frozenset(
-    {"captured", "final_url", "byline", "site", "published", "language", "state", "failure"}
-)
-_LINK = write_source_record(
-    {ARCHIVE: {"state": State.LINK.value, "title": "", "failure": None, "snapshots": []}}
-)
-"""Says as our JSON does that an entry was kept as a link."""
-_Value = str | bool | datetime | list[str]
+def _one_line(text: str, between: str) -> str:
+    lines = (" ".join(each.split()) for each in text.split(_BREAK))
+    return between.join(filter(None, lines))
 
 
-def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -> str:
-    """Write an entry as Markdown: YAML front matter, then HTML, which Markdown lets through.
+def _emphasised(element: Tag, text: str) -> str:
+    """Return words between signs of emphasis, or tags where signs would be none (CommonMark §6.2).
 
-    Args:
-        entry: the entry.
-        snapshot: the snapshot the article is of; None if there is none yet.
-        article_html: sanitised HTML, no document around it, or Markdown; may be empty.
-
-    Returns:
-        Text that can be encoded as UTF-8; its front matter is valid YAML 1.1 and 1.2 whatever
-        the fields hold, and texts are read as texts by both. ``title``, ``url`` and ``hash_url``
-        come first and are always there, the others only when they say something.
+    A sign between a letter and punctuation has no meaning.
     """
-    fields = [*_own(entry, snapshot), *(_captured(entry, snapshot) if snapshot else ())]
-    fields.append(("source_record", _stated_elsewhere(entry)))
-    front = yaml.dump(
-        {name: value for name, value in fields if value or name in {"title", "url", "hash_url"}},
-        Dumper=_Dumper,
-        allow_unicode=True,
-        default_flow_style=False,
-        sort_keys=False,
-        width=1 << 16,
-    )
-    article = article_html.strip()
-    body = f"\n{article}\n" if article else ""
-    return _SURROGATE.sub("\ufffd", f"---\n{front}---\n{body}")
+    words, sign = text.strip(), _EMPHASIS[element.name]
+    if not words:
+        return text
+    before = _last_character(element.previous_sibling) if text.startswith(words) else " "
+    behind = _first_character(element.next_sibling) if text.endswith(words) else " "
+    if (_is_letter(before) and not _is_letter(words[0])) or (
+        _is_letter(behind) and not _is_letter(words[-1])
+    ):
+        return _around_words(text, f"<{element.name}>", f"</{element.name}>")
+    return _around_words(text, sign, sign)
 
 
-def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
-    """What front matter says of a link.
-
-    Args:
-        front: its fields, each scalar as the text it is.
-        folder: the name of the folder that the file lies in.
-
-    Returns:
-        What a person said, fields that are not ours in the source record; None if this is no
-        front matter that ``entry_markdown`` wrote for a file in this folder.
-    """
-    left = {name: each for name, each in front.items() if name not in _OF_THE_PAGE}
-    url = left.pop("url", None)
-    is_ours = left.pop("hash_url", None) == folder and isinstance(url, str)
-    if not is_ours or not url.startswith(_HTTP):
-        return None
-    record = "\n".join(_texts(left, "source_record"))
-    link = _LINK if front.get("state") == State.LINK.value else ""
-    return Annotation(
-        url[:MAX_URL],
-        _moment(left, "added"),
-        title=_text(left, "title"),
-        tags=_texts(left, "tags"),
-        note=_text(left, "note"),
-        is_read=_flag(left, "read"),
-        is_starred=_flag(left, "starred"),
-        folders=_texts(left, "folders"),
-        source_record=merged_source_records(
-            merged_source_records(record, link), write_source_record(left)
-        ),
-    )
+def _last_character(element: PageElement | None) -> str:
+    return element[-1:] if isinstance(element, NavigableString) else ""
 
 
-def _text(left: dict[str, Any], name: str) -> str:
-    """Take a text; what is none stays."""
-    return str(left.pop(name)) if isinstance(left.get(name), str) else ""
+def _first_character(element: PageElement | None) -> str:
+    return element[:1] if isinstance(element, NavigableString) else ""
 
 
-def _texts(left: dict[str, Any], name: str) -> tuple[str, ...]:
-    """Take a list of texts, or the one that stands for such a list."""
-    value = left.get(name)
-    some = [value] if isinstance(value, str) else value
-    if not isinstance(some, list) or not all(isinstance(each, str) for each in some):
-        return ()
-    del left[name]
-    return tuple(filter(None, some))
+def _is_letter(character: str) -> bool:
+    """Return whether a character is neither space nor punctuation."""
+    if not character or character.isspace():
+        return False
+    return unicodedata.category(character)[0] not in "PS"
 
 
-def _flag(left: dict[str, Any], name: str) -> bool:
-    return text_of(left.pop(name, "")).lower() == "true"
+def _around_words(text: str, before: str, behind: str) -> str:
+    """Put signs around words; spaces stay outside."""
+    words = text.strip()
+    if not words:
+        return text
+    start = text.index(words[0])
+    return f"{text[:start]}{before}{words}{behind}{text[start + len(words) :]}"
 
 
-def _moment(left: dict[str, Any], name: str) -> datetime | None:
-    """Take a moment, as we or as people write it; what is none stays."""
-    text = text_of(left.get(name))
-    try:
-        moment: datetime | None = read_iso(text)
-    except ValueError:
-        moment = parse_date(text)
-    if moment:
-        del left[name]
-    return moment
+def _indented(text: str, first: str, other: str) -> str:
+    lines: Iterable[str] = text.split("\n")
+    begun, *rest = lines
+    return "\n".join([f"{first}{begun}".rstrip(), *(f"{other}{each}".rstrip() for each in rest)])
 
 
-class _Dumper(yaml.SafeDumper):
-    """Writes front matter, with quotes around texts that look like something else."""
+def _ticks(text: str, least: int) -> str:
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    return "`" * max(least, longest + 1)
 
 
-def _write_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    # Unless they are escaped, line breaks beyond ASCII are folded away by who reads them.
-    style = '"' if _ODD_BREAK.search(text) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _write_text)
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _OTHER_THAN_TEXT, None)
-
-
-def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]]:
-    """What the person said."""
-    yield "title", entry.title or (snapshot.title if snapshot else "")
-    yield "url", entry.url
-    yield "hash_url", entry.hash_url
-    yield "tags", list(entry.annotation.tags)
-    yield "note", entry.annotation.note
-    yield "added", entry.annotation.saved_at
-    yield "folders", list(entry.annotation.folders)
-    yield "read", entry.annotation.is_read
-    yield "starred", entry.annotation.is_starred
-    if entry.state is not State.SAVED:
-        yield "state", entry.state.value
-        yield "failure", entry.failure.message if entry.failure else ""
-
-
-def _stated_elsewhere(entry: Entry) -> list[str]:
-    """What files said of it that no field holds: JSON, a text for each."""
-    return entry.annotation.source_record.split("\n") if entry.annotation.source_record else []
-
-
-def _captured(entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, _Value]]:
-    """What the snapshot says."""
-    yield "captured", datetime.strptime(snapshot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-    yield "final_url", snapshot.final_url if snapshot.final_url != entry.url else ""
-    yield "byline", snapshot.byline
-    yield "site", snapshot.site
-    yield "published", snapshot.published
-    yield "language", snapshot.language
+def _link(address: str) -> str:
+    return "".join(address.split()).translate(_UNSAFE)

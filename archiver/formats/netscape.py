@@ -1,37 +1,245 @@
-"""Netscape bookmark files, as every browser and most services export them, and HTML like them.
+"""Netscape bookmark files, read and written.
 
 There is no standard; this reads what producers write. The doctype may be missing or mis-cased,
 nothing needs to be closed, and any HTML with links in it is read as a list of its links.
+
+A line is an item, with ``HREF`` first and five entities alone, since Chrome reads line by line and
+knows no others (`content_bookmark_parser_utils.cc`); ``TAGS`` is Firefox's (`BookmarkHTMLUtils`),
+``TOREAD`` Pinboard's and linkding's; ``READ``, ``STARRED``,
+``ALL_TAGS`` and ``PAGE_TITLE`` are ours, and nobody
+minds them. A link without a title is called by its address, as a browser could not show it
+otherwise. Notes stand behind ``<DD>``. An entry that lies in several folders is in each of them.
 """
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
-from archiver.formats.file_lists import FileLists
-from archiver.formats.given_file import GivenFile
-from archiver.formats.guessing import guessed_tags
-from archiver.formats.html_items import Hidden, Item, html_items, text_of
+from archiver.formats.html_items import Hidden, Item, element_text, html_items
 from archiver.formats.importer import Importer
-from archiver.formats.netscape_fields import (
-    MAX_NOTE,
-    MAX_TITLE,
-    Folders,
-    added_at_of,
-    in_seconds,
-    note_of,
-    record_of,
-    state_of,
-    tags_of,
-)
-from archiver.formats.own_json import held_title_record
+from archiver.formats.list_writer import Heading, ListForm, Order
+from archiver.formats.own_json import held_title, held_title_record
 from archiver.formats.refusal import is_binary
-from archiver.formats.rows import MAX_URL
-from archiver.model.annotation import Annotation
-from archiver.model.bookmark import Bookmark, broken
-from archiver.model.folder_path import folder_path
+from archiver.formats.rows import MAX_URL, guessed_tags, parse_date
+from archiver.formats.source_file import FileLists, GivenFile
+from archiver.http.text_decoders import well_formed
+from archiver.model.annotation import Annotation, write_source_record
+from archiver.model.entry import Entry, Exported
+from archiver.model.entry_list import folder_names, folder_path
+from archiver.model.imports import HIDDEN, NO_LINK, problem_of
 from archiver.model.message import marked
-from archiver.model.row_problems import HIDDEN, NO_LINK, problem_of
+from archiver.model.seed import Bookmark, broken
+
+# What producers write into the attributes and notes of one bookmark of a Netscape file.
+
+MAX_TITLE = 10_000
+"""Characters kept of a title, a folder's name or a tag."""
+MAX_NOTE = 500_000
+"""Characters kept of a note."""
+MAX_TAGS = 200
+"""Tags kept of one bookmark."""
+_SHORT = 500
+
+_NOTES_MARKS = re.compile(r"\[/?linkding-notes\]")
+_SAID_TAGS = {"linkding:bookmarks.archived": "archived"}
+_READ_SECTIONS = frozenset({"read archive", "archive", "archived", "read"})
+_STARRED_SECTIONS = frozenset({"starred", "liked", "favorites", "favourites"})
+_PLAIN_SECTIONS = frozenset({"unread", "bookmarks"}) | _READ_SECTIONS | _STARRED_SECTIONS
+_NOT_KEPT = frozenset({"icon", "toread"})
+_MOST_NAME = 100
+_UNIX = datetime(1970, 1, 1, tzinfo=UTC)
+_HASHTAG = re.compile(r"(?<!\S)#([^\W\d_][\w-]{0,99})")
+"""A tag in a note, as Shaarli and its like write them; none begins with a digit."""
+
+
+def note_of(text: str) -> str:
+    """Join what linkding keeps apart: its description, and its notes between marks."""
+    parts = (part.strip() for part in _NOTES_MARKS.split(text))
+    return "\n\n".join(part for part in parts if part)
+
+
+def added_at_of(link: dict[str, str]) -> datetime | None:
+    """When a link was saved, which is taken from its attributes."""
+    for name in ("add_date", "time_added"):
+        if moment := parse_date(link.get(name, "")):
+            del link[name]
+            return moment
+    return None
+
+
+def in_seconds(text: str) -> datetime | None:
+    """A moment of any year."""
+    try:
+        return _UNIX + timedelta(seconds=int(text[:20]))
+    except (ValueError, OverflowError):
+        return None
+
+
+def tags_of(link: dict[str, str], note: str) -> tuple[str, ...]:
+    """The file's own tags, then what it says in attributes of its own and in the note."""
+    given = link.pop("tags", "")
+    later = ("toread",) if link.get("toread") == "1" else ()
+    inline = _HASHTAG.findall(note) if "#" in note else ()
+    if not (given or later or inline):
+        return ()
+    named = (_known_tags if len(given) < _SHORT else _tags_in)(given)
+    more = (*later, *inline)
+    return tuple(dict.fromkeys((*named, *more)))[:MAX_TAGS] if more else named
+
+
+def _tags_in(given: str) -> tuple[str, ...]:
+    own = (_SAID_TAGS.get(tag, tag) for tag in (word.strip() for word in given.split(",")))
+    return tuple(dict.fromkeys(tag[:MAX_TITLE] for tag in own if tag))[:MAX_TAGS]
+
+
+_known_tags = lru_cache(8192)(_tags_in)
+"""The tags of one bookmark are often those of another."""
+
+
+def state_of(section: str) -> tuple[bool, bool]:
+    """Whether links below such a heading are read, and starred."""
+    return section in _READ_SECTIONS, section in _STARRED_SECTIONS
+
+
+def record_of(
+    link: dict[str, str], root: str, section: str, folders: Sequence[Mapping[str, str]]
+) -> str:
+    """What no field holds; the pictures of sites are theirs, and not the person's."""
+    fields: dict[str, Any] = {
+        name[:_MOST_NAME]: value
+        for name, value in link.items()
+        if name not in _NOT_KEPT and value != "0"
+    }
+    if root:
+        fields["root"] = root
+    if folders:
+        fields["folders"] = folders
+    if section and section not in _PLAIN_SECTIONS:
+        fields["section"] = section
+    return write_source_record(fields) if fields else ""
+
+
+# The folders around the links of a Netscape file, with what is said of them.
+
+_MAX_DEPTH = 64
+_KEPT = ("add_date", "last_modified")
+_MOST_DATE = 100
+_MOST_OWED = 64
+_MOST_DESCRIPTION = 10_000
+# What browsers call their own top folders; a folder of that name further down is the person's.
+_ROOT_FOLDERS = frozenset(
+    {
+        "bookmarks",
+        "bookmarks bar",
+        "bookmarks menu",
+        "bookmarks toolbar",
+        "bookmarks toolbar folder",
+        "favorites",
+        "favorites bar",
+        "favourites",
+        "favourites bar",
+        "mobile bookmarks",
+        "other bookmarks",
+        "other favorites",
+        "other favourites",
+        "personal toolbar folder",
+        "speed dial",
+        "unsorted bookmarks",
+    }
+)
+_ROOT_ATTRIBUTES = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
+
+
+class Folders:
+    """The folders around a link: ``path`` holds their names, ``root`` that of the browser's own.
+
+    ``owed`` is what is said of folders that were entered since the last link: it goes with the
+    next one. A folder that holds no link is told of as a list.
+
+    Args:
+        lists: takes those.
+        has_roots: whether browsers' own folders are there, that are none of the person's.
+    """
+
+    def __init__(self, lists: FileLists, *, has_roots: bool) -> None:
+        self._lists = lists
+        self._has_roots = has_roots
+        self._facts: dict[str, str] = {}
+        self.owed: list[Mapping[str, str]] = []
+        self._filled = 0
+        self.path: tuple[str, ...] = ()
+        self.root = ""
+        self._outer: list[tuple[tuple[str, ...], str]] = []
+        self._too_deep = 0
+        self._next = ""
+        self._next_is_root = False
+
+    @property
+    def depth(self) -> int:
+        """How many lists are open."""
+        return len(self._outer)
+
+    @property
+    def is_announced(self) -> bool:
+        """Whether a folder was named that is not entered yet."""
+        return bool(self._next)
+
+    def fill(self) -> Sequence[Mapping[str, str]]:
+        """Note that a link lies here; what is to be told with it."""
+        self._filled = len(self._outer)
+        if not self.owed:
+            return ()
+        facts, self.owed = self.owed, []
+        return facts
+
+    def describe(self, text: str) -> None:
+        """Take what is said of the folder that is announced."""
+        if description := text.strip():
+            self._facts["description"] = description[:_MOST_DESCRIPTION]
+
+    def announce(self, attributes: Mapping[str, object]) -> None:
+        """Begin a folder, by the attributes of its heading."""
+        self._next = ""
+        known = {name: str(attributes.get(name, ""))[:_MOST_DATE] for name in _KEPT}
+        self._facts = {name: each for name, each in known.items() if each not in ("", "0")}
+        self._next_is_root = any(attributes.get(key) == "true" for key in _ROOT_ATTRIBUTES)
+
+    def named(self, name: str) -> None:
+        """Take the name of the folder that was begun."""
+        self._next = " ".join(name.split())
+
+    def enter(self) -> None:
+        """Go into the list that begins here: of the folder that was named, if one was."""
+        if len(self._outer) >= _MAX_DEPTH:
+            self._too_deep += 1
+            return
+        self._outer.append((self.path, self.root))
+        is_root = self._has_roots and (
+            self._next_is_root or (not self.path and self._next.lower() in _ROOT_FOLDERS)
+        )
+        if self._next and not is_root:
+            self.path = (*self.path, self._next)
+            if self._facts and len(self.owed) < _MOST_OWED:
+                self.owed.append({"path": folder_path(self.path), **self._facts})
+        elif is_root:
+            self.root = self._next[:MAX_TITLE]
+        self._next, self._next_is_root, self._facts = "", False, {}
+
+    def leave(self) -> None:
+        """Go out of the list that ends here."""
+        if self._too_deep:
+            self._too_deep -= 1
+        elif self._outer:
+            depth = len(self._outer)
+            if self._filled < depth and self.path != self._outer[-1][0]:
+                self._lists.take(folder_path(self.path), "")
+                self._filled = depth  # and so are those that it lies in
+            self._filled = min(self._filled, depth - 1)
+            self.path, self.root = self._outer.pop()
+
 
 _BOOKMARKS = re.compile(
     r"<!doctype\s{1,20}netscape-bookmark|<dt\b[^<]{0,20}<(?:a|h3)\b", re.IGNORECASE
@@ -111,7 +319,7 @@ class _Reader:
         """Take the next item; return the bookmark that it ends, if it ends one."""
         name, element = item
         if name == "dd" and element is not None:
-            note = text_of(element)[:MAX_NOTE]
+            note = element_text(element)[:MAX_NOTE]
             if self._link is not None:
                 self._note = f"{self._note}{note}"[:MAX_NOTE]
             elif self._folders.is_announced:
@@ -122,12 +330,12 @@ class _Reader:
         ended = self.finish()
         if name == "a" and element is not None:
             self._link = {key: str(value) for key, value in element.attrs.items()}
-            self._title = text_of(element)[:MAX_TITLE]
+            self._title = element_text(element)[:MAX_TITLE]
         elif name == "h3" and element is not None:
             self._folders.announce(element.attrs)
-            self._folders.named(text_of(element)[:MAX_TITLE])
+            self._folders.named(element_text(element)[:MAX_TITLE])
         elif name == "h1" and element is not None:
-            self._section = " ".join(text_of(element)[:MAX_TITLE].split()).lower()
+            self._section = " ".join(element_text(element)[:MAX_TITLE].split()).lower()
         elif name == "dl":
             self._folders.enter()
         elif name == "/dl":
@@ -206,3 +414,97 @@ NETSCAPE = Importer(
     ("html", "htm"),
     marked("the bookmarks of any browser, and what most services export as HTML"),
 )
+
+TO_READ = "toread"
+_ADDRESS = re.compile(r"https?://[^\s\x00-\x20\"\\<>\x7f-\x9f]+")
+_NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+_ESCAPED = re.compile('[&<>"]')
+_OPENING = f"""<!DOCTYPE NETSCAPE-Bookmark-file-1>
+<!-- This is an automatically generated file.
+     It will be read and overwritten.
+     DO NOT EDIT! -->
+<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">
+{GENERATOR}
+<TITLE>Bookmarks</TITLE>
+<H1>Bookmarks</H1>
+<DL><p>
+"""
+
+
+class _BookmarksHtml:
+    def __init__(self, _: Heading) -> None:
+        self._within: tuple[str, ...] = ()
+
+    def opening(self) -> str:
+        return _OPENING
+
+    def item(self, exported: Exported, place: str) -> str:
+        lines = [*self._steps(folder_names(place)), *_link(exported.entry, len(self._within) + 1)]
+        return "".join(f"{line}\n" for line in lines)
+
+    def closing(self) -> str:
+        return "".join(f"{line}\n" for line in [*self._steps(()), "</DL><p>"])
+
+    def _steps(self, wanted: tuple[str, ...]) -> Iterator[str]:
+        """Out of the folders that are left, into those that are entered."""
+        if wanted == self._within:
+            return
+        shared = 0
+        while wanted[: shared + 1] == self._within[: shared + 1] and shared < len(wanted):
+            shared += 1
+        for depth in range(len(self._within), shared, -1):
+            yield f"{_indent(depth)}</DL><p>"
+        for depth, name in enumerate(wanted[shared:], shared + 1):
+            yield f"{_indent(depth)}<DT><H3>{_escaped(_on_one_line(name))}</H3>"
+            yield f"{_indent(depth)}<DL><p>"
+        self._within = wanted
+
+
+def _link(entry: Entry, depth: int) -> Iterator[str]:
+    annotation = entry.annotation
+    given = annotation.url_given.strip()
+    title = _on_one_line(entry.title or held_title(annotation.source_record))
+    tags = [*filter(None, map(_on_one_line, annotation.tags))]
+    address = given if _ADDRESS.fullmatch(given) else entry.url
+    attributes = {
+        "HREF": address,
+        "ADD_DATE": str(int(annotation.saved_at.timestamp())),
+        "TAGS": ",".join(tags),
+        "TOREAD": "1" if TO_READ in tags else "",
+        "READ": "1" if annotation.is_read else "",
+        "STARRED": "1" if annotation.is_starred else "",
+        PAGE_TITLE.upper(): _whose(annotation.title, title),
+        ALL_TAGS.upper(): json.dumps(tags) if any("," in tag for tag in tags) else "",
+    }
+    written = "".join(f' {name}="{_escaped(value)}"' for name, value in attributes.items() if value)
+    yield f"{_indent(depth)}<DT><A{written}>{_escaped(title or address)}</A>"
+    if note := _clean(annotation.note).strip():
+        yield f"{_indent(depth)}<DD>{_escaped(note)}"
+
+
+def _whose(persons: str, title: str) -> str:
+    """Says whose a title is, where it is no person's."""
+    if not title:
+        return NOBODYS
+    return "" if persons else PAGES
+
+
+def _indent(depth: int) -> str:
+    return "    " * depth
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(_clean(text).split())
+
+
+def _clean(text: str) -> str:
+    """Text without what HTML has no place for, lines ending in one way."""
+    return _NO_TEXT.sub("", well_formed(text).replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _escaped(text: str) -> str:
+    return _ESCAPED.sub(lambda found: _ESCAPES[found[0]], text)
+
+
+BOOKMARKS_HTML = ListForm(_BookmarksHtml, Order.FOLDERS)

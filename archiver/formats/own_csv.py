@@ -1,4 +1,4 @@
-"""CSV of our own: written, read back, its cells never formulas for a spreadsheet."""
+"""The program's own CSV format."""
 
 import csv
 import io
@@ -7,17 +7,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from archiver.formats.documents import to_document
 from archiver.formats.importer import has_columns, table_importer
+from archiver.formats.json_output import to_document
 from archiver.formats.list_writer import Heading, ListForm
 from archiver.formats.own_json import read_highlights, written
 from archiver.formats.rows import Row, plain
-from archiver.model.annotation import Annotation
-from archiver.model.bookmark import Bookmark, unreadable
-from archiver.model.exported import Exported
+from archiver.http.timestamps import read_iso, write_iso
+from archiver.model.annotation import Annotation, merged_source_records, write_source_record
+from archiver.model.entry import Exported
 from archiver.model.message import marked
-from archiver.model.source_record import merged_source_records, write_source_record
-from archiver.wire.moments import read_iso, write_iso
+from archiver.model.seed import Bookmark, unreadable
 
 # Whoever chooses the title of a page must not be able to run a formula in the spreadsheet of the
 # person who exports it (OWASP, CSV Injection). A cell that begins like a formula, also behind

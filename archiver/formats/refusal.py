@@ -1,7 +1,7 @@
-"""What is said of a file that no importer recognises: what it is, and what to do with it."""
+"""Error messages for files that no importer reads."""
 
 from archiver.errors import UnreadableFile
-from archiver.formats.given_file import GivenFile
+from archiver.formats.source_file import GivenFile
 from archiver.model.message import marked
 
 _IMAGE = marked(

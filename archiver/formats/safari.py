@@ -1,18 +1,18 @@
-"""Safari's ``Bookmarks.plist``, binary or XML, its reading list in it; and ``.webloc`` files."""
+"""Bookmarks of Safari."""
 
 import plistlib
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.rows import Row, text_of
+from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import is_xml
-from archiver.model.bookmark import Bookmark, broken
-from archiver.model.folder_path import folder_path
+from archiver.model.entry_list import folder_path
+from archiver.model.imports import FOLDER_NESTED, NO_PROPERTY_LIST, problem_of
 from archiver.model.message import marked
-from archiver.model.row_problems import FOLDER_NESTED, NO_PROPERTY_LIST, problem_of
+from archiver.model.seed import Bookmark, broken
 
 BINARY = b"bplist00"
 MOST = 64 << 20

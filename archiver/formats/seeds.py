@@ -1,4 +1,4 @@
-"""From what a person gave to a seed: a URL that can be used, and texts of bounded length."""
+"""Validated links from imported rows."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,17 +7,16 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from archiver.model.annotation import Annotation
-from archiver.model.entry_list import MOST_PLACE
-from archiver.model.folder_path import folder_names, folder_path, is_short
-from archiver.model.seed import Seed
-from archiver.model.source_record import (
+from archiver.http.text_decoders import well_formed
+from archiver.http.urls import hash_url, host, parse_url
+from archiver.model.annotation import (
+    Annotation,
     bounded_source_record,
     merged_source_records,
     write_source_record,
 )
-from archiver.urls.parse import hash_url, host, parse_url
-from archiver.wire.text import well_formed
+from archiver.model.entry_list import MOST_PLACE, folder_names, folder_path, is_short
+from archiver.model.seed import Seed
 
 MOST_TAGS = 100
 MOST_TAG_CHARACTERS = 100

@@ -1,10 +1,9 @@
-"""Posts saved at social sites: Reddit, Hacker News, Mastodon, Telegram and X."""
+"""Exports of social networks."""
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import (
     Importer,
     bookmarks_of,
@@ -14,10 +13,11 @@ from archiver.formats.importer import (
 )
 from archiver.formats.json_values import JsonText
 from archiver.formats.rows import Row, text_of
+from archiver.formats.source_file import GivenFile
 from archiver.model.annotation import Annotation
-from archiver.model.bookmark import Bookmark
-from archiver.model.folder_path import folder_path
+from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
+from archiver.model.seed import Bookmark
 
 # Reddit: CSV of a data request, or the JSON of the list itself.
 

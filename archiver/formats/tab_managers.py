@@ -1,17 +1,17 @@
-"""Tabs as browser extensions export them: OneTab, Session Buddy, Tab Session Manager."""
+"""Exports of tab managers."""
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from archiver.formats.given_file import GivenFile
 from archiver.formats.importer import Importer
 from archiver.formats.json_values import JsonText, of_object
 from archiver.formats.rows import MAX_URL, Row, names_of, text_of
+from archiver.formats.source_file import GivenFile
 from archiver.model.annotation import Annotation
-from archiver.model.bookmark import Bookmark
-from archiver.model.folder_path import folder_path
+from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
+from archiver.model.seed import Bookmark
 
 # OneTab's text: lines ``URL | Title``; a title may hold an address, which is none of the list.
 

@@ -1,16 +1,20 @@
-"""CSV exports of services that keep links: Pocket, Instapaper, Raindrop.io and others."""
+"""CSV exports of services that keep links."""
 
 import re
 from collections.abc import Iterator
 
-from archiver.formats.given_file import GivenFile
-from archiver.formats.guessing import guessed_tags
-from archiver.formats.importer import Importer, bookmarks_of, has_columns, table_importer
-from archiver.formats.rows import Row, both, plain
-from archiver.formats.tables import table_rows
-from archiver.model.bookmark import Bookmark
-from archiver.model.folder_path import folder_path
+from archiver.formats.importer import (
+    Importer,
+    bookmarks_of,
+    has_columns,
+    table_importer,
+    table_rows,
+)
+from archiver.formats.rows import Row, both, guessed_tags, plain
+from archiver.formats.source_file import GivenFile
+from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
+from archiver.model.seed import Bookmark
 
 # Pocket's last export: CSV of 10,000 rows a file, in a zip; columns by name, never by place.
 

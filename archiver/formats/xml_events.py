@@ -1,4 +1,4 @@
-"""XML as it goes (lxml's SAX side): elements that begin and end, never a tree, never an entity.
+"""XML events.
 
 The document type is left out before the parser sees it, so that there are no entities but XML's
 own and HTML's, which are put as the characters they are. What is not well-formed is read as far as
@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from html.entities import html5
 from importlib import import_module
 
-from archiver.formats.file_head import end_of_prologue
-from archiver.formats.given_file import GivenFile
 from archiver.formats.refusal import is_binary
+from archiver.formats.source_file import GivenFile, end_of_prologue
 
 MOST_TEXT = 16 << 20
 """Characters kept of one element's own text: an article in CDATA is one."""

@@ -1,17 +1,17 @@
-"""Zotero's RDF, with collections, notes and attachments."""
+"""Zotero RDF."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from archiver.formats.given_file import GivenFile
+from archiver.formats.bibliographies import NO_ADDRESS, address_of
 from archiver.formats.html_items import plain_text
 from archiver.formats.importer import Importer
-from archiver.formats.references import NO_ADDRESS, address_of
 from archiver.formats.rows import Row, both
+from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import Element, elements, is_xml
-from archiver.model.bookmark import Bookmark, unreadable
-from archiver.model.folder_path import MOST_DEPTH, folder_path
+from archiver.model.entry_list import MOST_DEPTH, folder_path
 from archiver.model.message import marked
+from archiver.model.seed import Bookmark, unreadable
 
 # What Zotero's RDF says of items apart from them, and mostly behind: collections, notes, files.
 

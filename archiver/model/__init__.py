@@ -1,1 +1,1 @@
-"""The words of the house: frozen values that travel between rooms. Nothing here does I/O."""
+"""Values that travel between packages. Nothing here does I/O."""

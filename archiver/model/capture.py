@@ -1,7 +1,9 @@
-"""A capture: one response of one URL at one moment, and where its record lies."""
+"""Captures, exchanges and where their records are stored."""
 
 from dataclasses import dataclass
-from typing import NewType
+from datetime import datetime
+from enum import StrEnum
+from typing import BinaryIO, NewType
 
 Timestamp = NewType("Timestamp", str)
 """14 digits, UTC: ``YYYYMMDDhhmmss``, the Wayback Machine's form."""
@@ -86,3 +88,84 @@ class CaptureRef:
             media_type=capture.media_type,
             payload_digest=capture.payload_digest,
         )
+
+
+class Truncation(StrEnum):
+    """The values of WARC-Truncated (ISO 28500 §5.13)."""
+
+    LENGTH = "length"
+    TIME = "time"
+    DISCONNECT = "disconnect"
+    UNSPECIFIED = "unspecified"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What the fetcher brings home. The receiver closes ``body``.
+
+    Attributes:
+        url: the URL requested, serialised, without fragment.
+        at: when the request began (aware, UTC, whole seconds).
+        ip: the address that answered.
+        request: the request's bytes, with its content where it has any.
+        head: the final response's status line and header fields with the closing empty line.
+        body: everything after the head as it came, transfer coding included; seekable.
+        chunked: whether ``body`` carries chunk framing (RFC 9112 §7.1).
+        status: the HTTP status.
+        headers: (name, value) in order, names lower case, values latin-1 decoded.
+        payload_digest: over the body without transfer coding, content codings left on.
+        payload_length: bytes of that payload.
+        fields: further named fields of its record.
+        truncated: why ``body`` is not the whole one, if it is not.
+        is_shown: whether it is what its URL shows: the answer to a GET, and not of a part.
+    """
+
+    url: str
+    at: datetime
+    ip: str
+    request: bytes
+    head: bytes
+    body: BinaryIO
+    chunked: bool
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    payload_digest: PayloadDigest
+    payload_length: int
+    fields: tuple[tuple[str, str], ...] = ()
+    truncated: Truncation | None = None
+    is_shown: bool = True
+
+    def header(self, name: str) -> str | None:
+        """Return the first field of that lower-case name."""
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return None
+
+
+class Way(StrEnum):
+    """How it came."""
+
+    RESCUED = "rescued"
+    HANDED_IN = "handed-in"
+    FROM_FILE = "from-file"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a snapshot came from.
+
+    Attributes:
+        way: how it came.
+        source: the memento of another archive, or the name and format of a file.
+        at: when it came (aware, UTC), where that is known.
+    """
+
+    way: Way
+    source: str
+    at: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """The archive's host, or the file."""
+        return self.source.split("/", 3)[2] if self.way is Way.RESCUED else self.source

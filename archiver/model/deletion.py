@@ -1,4 +1,4 @@
-"""What was thrown away: the value that a deletion's record holds, so that it stays away."""
+"""Tombstones: what was deleted."""
 
 from dataclasses import dataclass
 from datetime import datetime

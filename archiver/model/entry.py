@@ -1,4 +1,4 @@
-"""An entry: one link a person keeps, with what they say of it, and its snapshots."""
+"""Entries and references to them."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -7,9 +7,8 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import State
-from archiver.model.limit import Limit
 from archiver.model.page import PageMetadata
-from archiver.model.rendering import Rendering
+from archiver.model.rendering import Limit, Rendering
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +109,11 @@ class Snapshot:
             published=self.published,
             canonical=self.canonical,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """One entry, and its snapshots, newest first."""
+
+    entry: Entry
+    snapshots: tuple[Snapshot, ...] = ()

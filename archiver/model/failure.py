@@ -1,4 +1,4 @@
-"""Why an attempt to capture a page did not succeed."""
+"""Reasons why an attempt to capture a page failed."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,12 +1,28 @@
-"""A job: one seed to capture one URL, from the queue to its end."""
+"""Jobs of the queue and references to their entries."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from archiver.model.capture import HashUrl, Timestamp
-from archiver.model.entry_ref import EntryRef
 from archiver.model.failure import Failure
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRef:
+    """An entry, by name.
+
+    Attributes:
+        id: its row in the index.
+        hash_url: its name everywhere.
+        url: serialised, without fragment: what is hashed and fetched.
+        host: of the URL, with the port if it is not the scheme's.
+    """
+
+    id: int
+    hash_url: HashUrl
+    url: str
+    host: str
 
 
 class State(StrEnum):

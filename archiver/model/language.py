@@ -1,4 +1,4 @@
-"""The languages that pages are in, and which of them a browser asks for."""
+"""Languages of pages, and language negotiation."""
 
 from dataclasses import dataclass
 

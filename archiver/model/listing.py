@@ -1,4 +1,4 @@
-"""How a list is asked for."""
+"""Parameters of lists and searches, and the search document of an entry."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -94,3 +94,62 @@ class Summary:
     has_more: bool
     facets: tuple[Facet, ...] = ()
     faceted: int = 0
+
+
+ARTICLE_WORDS = 100
+"""A page of fewer words has no article worth the name."""
+
+
+class Kind(StrEnum):
+    """What an entry's newest snapshot is."""
+
+    ARTICLE = "article"
+    PAGE = "page"
+    PDF = "pdf"
+    IMAGE = "image"
+    VIDEO = "video"
+    FILE = "file"
+
+
+def kind_of(media_type: str, word_count: int) -> Kind:
+    """The kind of a thing of a media type whose article has so many words."""
+    main = media_type.partition("/")[0]
+    if main in ("image", "video"):
+        return Kind(main)
+    if media_type == "application/pdf":
+        return Kind.PDF
+    if media_type in ("text/html", "application/xhtml+xml", "text/plain", "text/markdown", ""):
+        return Kind.ARTICLE if word_count >= ARTICLE_WORDS else Kind.PAGE
+    return Kind.FILE
+
+
+MOST_EARLIER = 8
+"""Snapshots before the newest whose words are found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findable:
+    """A document of the search index. ``query.findable`` makes it, so that queries find it.
+
+    Attributes:
+        title, url, note, tags, by, text: words, separated by single spaces.
+        keys: one word for each thing that it is: of a site, with a tag, of a kind, in a language.
+        word_count: of the text.
+        language: as BCP 47 has it, lower case; empty if unknown.
+        published: when the page says it is from, in Unix seconds; None if unknown.
+        kind: what it is; empty if there is nothing yet.
+        revision: of the annotation that its note and tags are from.
+    """
+
+    title: str = ""
+    url: str = ""
+    note: str = ""
+    tags: str = ""
+    by: str = ""
+    text: str = ""
+    keys: str = ""
+    word_count: int = 0
+    language: str = ""
+    published: int | None = None
+    kind: Kind | str = ""
+    revision: int = 0

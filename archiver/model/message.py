@@ -1,4 +1,4 @@
-"""A sentence for a person: its English text with named places, and what goes into them.
+"""Translatable messages.
 
 ``str`` is the English sentence, for logs, the API and the command line. A page words it in its own
 language.

@@ -1,8 +1,11 @@
-"""What is derived from a page's bytes: its metadata and its article."""
+"""Data derived from a page: metadata, article, outline and comparison."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-from archiver.model.appearance import Appearance
+from archiver.model.capture import Timestamp
+from archiver.model.rendering import Appearance
 from archiver.model.requisite import Requisite
 
 EXTRACTOR_VERSION = "21"
@@ -105,3 +108,86 @@ class Discovery:
     icons: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
     appearance: Appearance = field(default_factory=Appearance)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading: its id, its words, and how deep it stands, 0 for the outermost there are."""
+
+    id: str
+    words: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture: what it is, and its bytes."""
+
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """An article by itself.
+
+    Attributes:
+        title: the person's, else the page's, else the address.
+        url: of the entry.
+        captured: when the snapshot was taken.
+        html: sanitised, with absolute URLs; empty where there is nothing to read.
+        byline, site, published, language: what the page says of itself.
+        note: the person's.
+        pictures: by address, of those that the archive has.
+    """
+
+    title: str
+    url: str
+    captured: Timestamp | None
+    html: str
+    byline: str = ""
+    site: str = ""
+    published: str = ""
+    language: str = ""
+    note: str = ""
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+
+
+class Side(StrEnum):
+    """Which of two texts a piece is of."""
+
+    BOTH = "both"
+    BEFORE = "before"
+    AFTER = "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of text, and which of two texts has it."""
+
+    side: Side
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two texts held against each other.
+
+    Attributes:
+        pieces: in order; those of ``BOTH`` and ``BEFORE`` are the earlier text, paragraphs being
+            lines.
+        put_in, taken_out: how many words.
+        words: how many words the longer text has.
+        is_whole: whether all of both was compared.
+    """
+
+    pieces: tuple[Piece, ...]
+    put_in: int
+    taken_out: int
+    words: int
+    is_whole: bool = True
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the texts say the same."""
+        return all(each.side is Side.BOTH for each in self.pieces)

@@ -1,4 +1,4 @@
-"""A page requisite: something a page needs to look as it looked."""
+"""Page requisites."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

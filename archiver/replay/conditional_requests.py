@@ -1,4 +1,4 @@
-"""Conditional and range requests (RFC 9110 §13, §14): which bytes are sent, if any."""
+"""Conditional and range requests."""
 
 import re
 from dataclasses import dataclass

@@ -1,16 +1,15 @@
-"""From the bytes of a payload to those that are sent, piece by piece, blocking."""
+"""Replayed content."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
-from archiver.encoding.decoders import decoder
-from archiver.encoding.labels import Encoding
 from archiver.errors import StoreError
-from archiver.references.css import CssReferences
-from archiver.replay.presentation import Presentation, Rewriting
-from archiver.rewrite.html import HtmlRewriter
-from archiver.rewrite.raw_bytes import Raw
-from archiver.rewrite.url_rewriter import UrlRewriter
+from archiver.http.text_decoders import Encoding, decoder
+from archiver.pages.css_references import CssReferences
+from archiver.replay.html_rewriter import HtmlRewriter
+from archiver.replay.response import Presentation, Rewriting
+from archiver.replay.tag_syntax import Raw
+from archiver.replay.url_rewriter import UrlRewriter
 
 PIECE = 64 << 10
 """Bytes that are rewritten at a time."""

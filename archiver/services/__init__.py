@@ -1,1 +1,1 @@
-"""The use cases, in a person's words. Web, API and command line call these and nothing below."""
+"""Use cases: what users do with an archive."""

@@ -1,4 +1,4 @@
-"""Access control: the password, API tokens of programs, and sessions of browsers.
+"""Access control: password, API tokens and sessions.
 
 They are in `access.json` beside the archive, which only its owner may read, so a rebuilt index has
 the same password and an export has none. If the index is on a server, they are in the index.
@@ -22,9 +22,9 @@ from typing import Any, Final
 from unicodedata import category
 
 from archiver.config import Settings
+from archiver.db.engine import Database
 from archiver.errors import ConfigurationError, IndexUnavailable, InputError
-from archiver.index.database import Database
-from archiver.kept_file import KeptFile
+from archiver.helpers import KeptFile
 from archiver.logs import get_log
 from archiver.services.user_files import ACCESS, SECRET, UserFile, user_file
 

@@ -1,13 +1,12 @@
-"""Capturing: working the queue."""
+"""Crawling of queued jobs."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 
 from archiver.crawl.context import CrawlContext
+from archiver.crawl.derived_rows import compare_owed, remake_stale
 from archiver.crawl.pipeline import Pipeline
-from archiver.index import jobs
-from archiver.ledger.comparisons import compare_owed
-from archiver.ledger.documents import remake_stale
+from archiver.db import jobs
 from archiver.model.job import Job, Lease, QueueCounts
 from archiver.model.message import Message
 

@@ -1,24 +1,23 @@
-"""Changing what a person says of entries: of one, of some, of all that a search finds; and undo."""
+"""Editing of user metadata."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from archiver.crawl.derived_rows import remake_stale
+from archiver.db import edit_history, tags_and_lists
+from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.formats.seeds import MOST_FOLDERS, MOST_NOTE, MOST_TAGS, MOST_TITLE, tidy_tag
-from archiver.index import edits, tags
-from archiver.index.database import Database
-from archiver.ledger.documents import remake_stale
-from archiver.model.annotation import Annotation
-from archiver.model.annotation_change import AnnotationChange
-from archiver.model.folder_path import folder_names, folder_path
+from archiver.http.text_decoders import well_formed
+from archiver.model.annotation import Annotation, AnnotationChange
+from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
-from archiver.services.given_links import clean_tags
-from archiver.services.naming import find_entry
+from archiver.services.entry_lookup import find_entry
 from archiver.services.search import matching_entries
-from archiver.store.segments import SegmentStore
-from archiver.wire.text import well_formed
+from archiver.services.submitted_urls import clean_tags
+from archiver.warc.segments import SegmentStore
 
 MOST_REFS = 10_000
 FEW = 250
@@ -100,10 +99,10 @@ class Editing:
         """
         async with self._db.write() as conn:
             number, _ = await find_entry(conn, ref)
-            edit_id = await edits.begin(conn, datetime.now(UTC))
-            changed = await edits.change(conn, [number], become, edit_id=edit_id)
+            edit_id = await edit_history.begin(conn, datetime.now(UTC))
+            changed = await edit_history.change(conn, [number], become, edit_id=edit_id)
             if not changed:
-                await edits.forget(conn, edit_id)
+                await edit_history.forget(conn, edit_id)
         if changed:
             await self._remake(changed)
             self._on_changed()
@@ -112,7 +111,7 @@ class Editing:
     async def find(self, edit_id: int) -> Edited | None:
         """An edit that can still be undone."""
         async with self._db.read() as conn:
-            found = await edits.size(conn, edit_id)
+            found = await edit_history.size(conn, edit_id)
         return Edited(edit_id, found.changed, found.changed) if found else None
 
     async def undo(self, edit_id: int) -> Edited:
@@ -124,12 +123,12 @@ class Editing:
         found = done = 0
         while True:
             async with self._db.write() as conn:
-                if await edits.size(conn, edit_id) is None:
+                if await edit_history.size(conn, edit_id) is None:
                     raise NotFound("This was undone already, or too many changes came after it.")
-                put_back, looked_at = await edits.undo(conn, edit_id, most=BATCH)
+                put_back, looked_at = await edit_history.undo(conn, edit_id, most=BATCH)
                 found, done = found + looked_at, done + put_back
                 if looked_at < BATCH:
-                    await edits.forget(conn, edit_id)
+                    await edit_history.forget(conn, edit_id)
                     break
         self._on_changed()
         return Edited(edit_id, found, done)
@@ -137,7 +136,7 @@ class Editing:
     async def tags(self) -> list[TagInUse]:
         """The tags in use, by name, those that read the same side by side."""
         async with self._db.read() as conn:
-            found = await tags.all_of_them(conn, MOST_TAGS_SHOWN)
+            found = await tags_and_lists.all_of_them(conn, MOST_TAGS_SHOWN)
         alike: dict[str, list[str]] = {}
         for name, folded, _ in found:
             alike.setdefault(folded, []).append(name)
@@ -188,18 +187,18 @@ class Editing:
             InputError: ``become`` refuses; what was changed before that can be undone.
         """
         async with self._db.write() as conn:
-            edit_id = await edits.begin(conn, datetime.now(UTC))
+            edit_id = await edit_history.begin(conn, datetime.now(UTC))
         found = changed = 0
         async for some in some_at_a_time:
             async with self._db.write() as conn:
-                changed += await edits.change_each(conn, some, become, edit_id=edit_id)
+                changed += await edit_history.change_each(conn, some, become, edit_id=edit_id)
             found += len(some)
         if changed:
             await self._remake(changed)
             self._on_changed()
         else:
             async with self._db.write() as conn:
-                await edits.forget(conn, edit_id)
+                await edit_history.forget(conn, edit_id)
         return Edited(edit_id, found, changed)
 
 

@@ -1,4 +1,4 @@
-"""Saving links, and looking at one: its snapshots, its article, what is missing from it."""
+"""Saving and showing entries."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -6,34 +6,33 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from archiver.crawl.stored_content import read_snapshot_record
+from archiver.db import attempts as db_attempts
+from archiver.db import entries, new_entries, queue, screenshots
+from archiver.db import jobs as db_jobs
+from archiver.db import snapshots as db_snapshots
+from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import InvalidUrl, NotFound, StoreError
 from archiver.formats.seeds import bounded
-from archiver.html.document import read_article_document
-from archiver.html.sanitise import sanitise
-from archiver.html.score import score_of
-from archiver.html.text import to_reading
-from archiver.index import attempts, entries, jobs, likenesses, queue, seeds, snapshots, twins
-from archiver.index.database import AsyncConnection, Database
-from archiver.ledger.snapshot_records import read_snapshot_record
-from archiver.memento.timestamps import pad, to_datetime
+from archiver.http.timestamps import pad, to_datetime
+from archiver.http.urls import hash_url, parse_url, with_scheme, without_trackers
 from archiver.model.annotation import Annotation
-from archiver.model.appearance import Score
-from archiver.model.capture import Timestamp
+from archiver.model.capture import Provenance, Timestamp
 from archiver.model.entry import Entry, Snapshot
-from archiver.model.importing import Rejected
+from archiver.model.imports import Rejected
 from archiver.model.job import Attempt, Job
-from archiver.model.likeness import NO_EMBLEMS, Emblems, Likeness, LikenessKind
 from archiver.model.page import Charset
-from archiver.model.provenance import Provenance
+from archiver.model.rendering import NO_EMBLEMS, Emblems, Likeness, LikenessKind, Score
 from archiver.model.requisite import RequisiteOutcome, needed
 from archiver.model.seed import Received
-from archiver.services.given_links import MOST_URLS, clean_tags, given_addresses, seeds_of
-from archiver.services.naming import find_entry
-from archiver.store.segments import SegmentStore
-from archiver.urls.parse import hash_url, parse_url
-from archiver.urls.pasted import with_scheme, without_trackers
-from archiver.warc.entry_record import SnapshotRecord
-from archiver.warc.extension import read_provenance
+from archiver.pages.article_text import read_article_document, to_reading
+from archiver.pages.capture_quality import score_of
+from archiver.pages.sanitizer import sanitise
+from archiver.services.entry_lookup import find_entry
+from archiver.services.submitted_urls import MOST_URLS, clean_tags, given_addresses, seeds_of
+from archiver.warc.metadata_records import SnapshotRecord
+from archiver.warc.records import read_provenance
+from archiver.warc.segments import SegmentStore
 
 MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50
@@ -169,7 +168,7 @@ class Entries:
         annotation = bounded(Annotation("", None, title, clean_tags(tags), note, source))
         kept, rejected = seeds_of(given, annotation, datetime.now(UTC))
         async with self._db.write() as conn:
-            received = await seeds.receive(conn, kept, now=datetime.now(UTC), recapture=True)
+            received = await new_entries.receive(conn, kept, now=datetime.now(UTC), recapture=True)
             asked = [each.job_id for each in received if render and each.job_id]
             await queue.ask_for_browser(conn, asked)
         self._on_queued()
@@ -203,12 +202,12 @@ class Entries:
         """
         async with self._db.read() as conn:
             entry_id, entry = await find_entry(conn, ref)
-            held = await snapshots.of_entry(conn, entry_id, limit=MOST_SNAPSHOTS)
-            job = await jobs.latest_of_entry(conn, entry_id)
-            failed = await attempts.of_entry(conn, entry_id, limit=MOST_ATTEMPTS)
+            held = await db_snapshots.of_entry(conn, entry_id, limit=MOST_SNAPSHOTS)
+            job = await db_jobs.latest_of_entry(conn, entry_id)
+            failed = await db_attempts.of_entry(conn, entry_id, limit=MOST_ATTEMPTS)
             newest = [each.row_id for each in held[:1]]
-            drawn = await likenesses.emblems_of(conn, newest) if newest else {}
-            others = await twins.kept_twins(conn, entry.url)
+            drawn = await screenshots.emblems_of(conn, newest) if newest else {}
+            others = await entries.kept_twins(conn, entry.url)
         found = tuple(each.snapshot for each in held)
         emblems = drawn.get(newest[0], NO_EMBLEMS) if newest else NO_EMBLEMS
         return EntryDetail(entry, job, found, tuple(failed), emblems, (*others.values(),))
@@ -227,12 +226,12 @@ class Entries:
         async with self._db.read() as conn:
             entry_id, entry = await find_entry(conn, ref)
             wanted = pad(timestamp) if timestamp else entry.latest
-            found = await snapshots.around(conn, entry_id, wanted) if wanted else (None, None)
+            found = await db_snapshots.around(conn, entry_id, wanted) if wanted else (None, None)
             held = _nearest(found, wanted)
             if held is None:
                 raise NotFound("{url} has no snapshot yet.", url=entry.url)
-            earlier, later = await snapshots.neighbours(conn, entry_id, held.snapshot.timestamp)
-            shown = await likenesses.of_snapshots(conn, [held.row_id])
+            earlier, later = await db_snapshots.neighbours(conn, entry_id, held.snapshot.timestamp)
+            shown = await screenshots.of_snapshots(conn, [held.row_id])
         article, record, provenance = await asyncio.to_thread(self._read, held)
         return SnapshotDetail(
             entry=entry,
@@ -267,7 +266,7 @@ class Entries:
             NotFound: there is none, or what had it was thrown away.
         """
         async with self._db.read() as conn:
-            found = await likenesses.by_digest(conn, digest)
+            found = await screenshots.by_digest(conn, digest)
         if found is None:
             raise NotFound("There is no such picture.")
         record = await asyncio.to_thread(self._store.read, found.location)
@@ -276,9 +275,9 @@ class Entries:
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
         """These jobs as they stand, in the order they were made."""
         async with self._db.read() as conn:
-            return await jobs.by_ids(conn, ids[:MOST_URLS])
+            return await db_jobs.by_ids(conn, ids[:MOST_URLS])
 
-    def _read(self, held: snapshots.Held) -> tuple[str, SnapshotRecord, Provenance | None]:
+    def _read(self, held: db_snapshots.Held) -> tuple[str, SnapshotRecord, Provenance | None]:
         article = ""
         if held.snapshot.article:
             block = self._store.read(held.snapshot.article).block.read()
@@ -296,17 +295,17 @@ async def _kept(conn: AsyncConnection, given: str) -> KeptAddress | None:
     except InvalidUrl:
         return None
     found = await entries.by_hash(conn, hash_url(url))
-    kept = dict([found]) if found and found[1].latest else await twins.kept_twins(conn, url)
+    kept = dict([found]) if found and found[1].latest else await entries.kept_twins(conn, url)
     for number, entry in kept.items():
-        if first := await snapshots.first_of(conn, number):
+        if first := await db_snapshots.first_of(conn, number):
             others = tuple(each for each in kept.values() if each is not entry)
             return KeptAddress(given, entry, first, entry.url != url, others)
     return None
 
 
 def _nearest(
-    found: tuple[snapshots.Held | None, snapshots.Held | None], wanted: Timestamp | None
-) -> snapshots.Held | None:
+    found: tuple[db_snapshots.Held | None, db_snapshots.Held | None], wanted: Timestamp | None
+) -> db_snapshots.Held | None:
     before, after = found
     if before is None or after is None or wanted is None:
         return before or after

@@ -1,51 +1,468 @@
-"""Lists that others follow: what is newest in one, as a feed."""
+"""Followed feeds."""
 
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from enum import StrEnum
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
 
-from archiver.formats.feeds import Feed, FeedItem, write_atom, write_json_feed
-from archiver.model.listing import ListingQuery, Sort
-from archiver.services.search import Search
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.feed_requests import FeedAnswer, ask_for_feed
+from archiver.db import feeds, new_entries
+from archiver.db.engine import Database
+from archiver.errors import ConfigurationError, FetchError, InputError, NotFound, UnreadableFile
+from archiver.formats.feeds import FORMS, feed_title
+from archiver.formats.import_process import open_links
+from archiver.formats.outlines import (
+    MOST_BYTES,
+    MOST_FEEDS,
+    read_subscriptions,
+    write_subscriptions,
+)
+from archiver.http.urls import host, parse_url, with_scheme
+from archiver.logs import get_log
+from archiver.model.failure import Failure
+from archiver.model.feed import NO_FEED, FeedState, Followed, Subscription, source_of
+from archiver.model.imports import as_message
+from archiver.model.seed import Seed
+from archiver.pages.worker_messages import Document
+from archiver.services.submitted_urls import clean_tags
+from archiver.services.user_files import FEEDS, user_file
 
-ITEMS = 50
+AT_ONCE = 4
+PAUSE_SECONDS = 30.0
+LONGEST_SECONDS = 86400
+MOST_ITEMS = 1000
+"""Of a feed, the first so many are looked at."""
+_NEVER = datetime.max.replace(tzinfo=UTC, microsecond=0)
+
+log = get_log(__name__)
 
 
-class FeedForm(StrEnum):
-    """The forms of a feed."""
-
-    ATOM = "atom"
-    JSON = "json"
+class NoFeed(InputError):
+    """What is there is no feed."""
 
 
-class Feeds:
-    """Feeds of lists."""
+class OtherForm(NoFeed):
+    """It has links, but is of another form: bookmarks, say."""
 
-    def __init__(self, search: Search) -> None:
-        self._search = search
 
-    async def write(
-        self, query: ListingQuery, form: FeedForm, *, origin: str, path: str, home: str
-    ) -> bytes:
-        """The newest entries of a list as a feed.
+class FeedLooks:
+    """Looks at feeds with a crawl's means. ``on_queued`` is called when one brought something."""
 
-        Args:
-            query: which list; its order and page do not matter.
-            form: of the feed.
-            origin: ``http(s)://host[:port]`` of the service.
-            path: of the feed.
-            home: the path of the list as a page.
+    def __init__(self, context: CrawlContext, on_queued: Callable[[], None]) -> None:
+        self._context = context
+        self._on_queued = on_queued
+        self._interval = context.settings.feed_interval
+        self.pause = min(PAUSE_SECONDS, self._interval)
+
+    async def find(self, url: str) -> Subscription:
+        """The feed at an address, or the first that the page there names.
 
         Raises:
-            InvalidQuery: the query can't be read.
+            InputError: there is none; the message says why.
         """
-        newest = replace(query, sort=Sort.NEWEST, after="", limit=ITEMS)
-        listing = await self._search.listing(newest)
-        items = [FeedItem(each.entry, each.entry.changed_at) for each in listing.items]
-        feed = Feed(_title(query), origin, path, home, items)
-        return write_atom(feed) if form is FeedForm.ATOM else write_json_feed(feed)
+        try:
+            answer = await ask_for_feed(self._context, url)
+            try:
+                await self._items(answer)
+            except NoFeed:
+                named = await self._named(answer)
+                if not named:
+                    raise
+                answer = await ask_for_feed(self._context, named)
+                await self._items(answer)
+        except FetchError as error:
+            raise InputError(error.failure.message) from error
+        kept = answer.moved_to or answer.url
+        return Subscription(kept, feed_title(answer.content), home="" if kept == url else url)
+
+    async def each(
+        self, followed: Sequence[Followed], look: Callable[[Followed], Awaitable[Followed]]
+    ) -> list[Followed]:
+        """Look at several, a few at a time; in order."""
+        looked = dict(enumerate(followed))
+        waiting = iter([*looked.items()])
+
+        async def work(waiting: Iterator[tuple[int, Followed]]) -> None:
+            for place, one in waiting:
+                looked[place] = await look(one)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(work(waiting))
+        return [*looked.values()]
+
+    async def look(self, followed: Followed, *, everything: bool = False) -> Followed:
+        """Look at a feed, put what is new into the queue, and note how it went.
+
+        With ``everything`` what was in it before it was followed is taken too.
+
+        Nothing that is wrong with the feed is raised: it is kept in words.
+
+        Raises:
+            StoreError: the index refused.
+        """
+        subscription, before, began_at = followed.subscription, followed.state, self._now()
+        try:
+            answer = await ask_for_feed(
+                self._context,
+                subscription.url,
+                etag=before.etag if before and not everything else "",
+                modified=before.modified if before and not everything else "",
+            )
+            items = await self._items(answer) if answer.is_modified else []
+        except FetchError as error:
+            return await self._failed(followed, error.failure)
+        except (NoFeed, UnreadableFile) as error:
+            return await self._failed(followed, error)
+        return await self._take_in(followed, answer, items, None if everything else began_at)
+
+    async def _items(self, answer: FeedAnswer) -> list[Seed]:
+        """What a feed holds, read in a process of its own.
+
+        Raises:
+            NoFeed: it is none.
+            UnreadableFile: it has items, but none with a link that can be read.
+        """
+        name = host(answer.url)
+        memory = self._context.settings.extract_memory_bytes
+        try:
+            async with open_links(
+                BytesIO(answer.content), name, memory_bytes=memory, url=answer.url
+            ) as links:
+                if links.form not in FORMS and answer.is_page and not _says_it_is_a_list(answer):
+                    raise NoFeed("What {host} sends is no feed.", host=name)
+                if links.form not in FORMS:
+                    raise OtherForm(
+                        "What {host} sends is no feed, but: {form}. Import it as a file instead.",
+                        host=name,
+                        form=links.form,
+                    )
+                batch = await links.next_batch()
+        except UnreadableFile as error:
+            raise NoFeed("What {host} sends is no feed.", host=name) from error
+        if batch.rejected and not batch.seeds:
+            raise UnreadableFile(
+                "The feed of {host} has {number} items, and none has a link that can be read. "
+                "{problem}",
+                host=name,
+                number=len(batch.rejected),
+                problem=as_message(batch.rejected[0].reason),
+            )
+        return [each.seed for each in batch.seeds[:MOST_ITEMS]]
+
+    async def _named(self, answer: FeedAnswer) -> str:
+        if not answer.is_page:
+            return ""
+        page = Document(answer.content, "text/html", "", answer.url)
+        return (await self._context.derive.discover(page)).feed
+
+    async def _failed(self, followed: Followed, why: Failure | InputError) -> Followed:
+        before, now = followed.state, self._now()
+        problem, reason, wait = str(why), NO_FEED, 0.0
+        if isinstance(why, Failure):
+            problem, reason, wait = why.message, why.reason, why.retry_after or 0
+        failures = before.failures + 1 if before else 1
+        seconds = min(self._interval * 2 ** min(failures - 1, 16), LONGEST_SECONDS)
+        due_at = now + timedelta(seconds=max(seconds, min(wait, LONGEST_SECONDS)))
+        state = replace(
+            before or FeedState(now, due_at),
+            checked_at=now,
+            due_at=due_at,
+            failures=failures,
+            problem=problem,
+            reason=reason,
+        )
+        log.warning("feed not read", url=followed.subscription.url, reason=problem)
+        return await self._put(replace(followed, state=state))
+
+    async def _put(self, followed: Followed) -> Followed:
+        if followed.state:
+            async with self._context.db.write() as conn:
+                await feeds.put_state(conn, followed.subscription.url, followed.state)
+        return followed
+
+    async def _take_in(
+        self,
+        followed: Followed,
+        answer: FeedAnswer,
+        items: Sequence[Seed],
+        began_at: datetime | None,
+    ) -> Followed:
+        """Queue what is new; ``began_at`` is when the look did, or None to take everything."""
+        now = self._now()
+        state = self._state_after(followed.state, answer, now)
+        subscription = followed.subscription
+        if answer.is_modified and not subscription.title:
+            subscription = replace(subscription, title=feed_title(answer.content))
+        moved = answer.moved_to
+        async with self._context.db.write() as conn:
+            if moved and followed.state:
+                await feeds.rename(conn, subscription.url, moved)
+            subscription = replace(subscription, url=moved or subscription.url)
+            await feeds.put_state(conn, subscription.url, state)
+            keys = [each.hash_url for each in items]
+            is_first = not await feeds.items_of(conn, subscription.url, limit=1)
+            fresh = await feeds.note_items(conn, subscription.url, keys, now=now)
+            fresh = fresh if began_at else {*keys}
+            fresh -= await feeds.kept_or_thrown_away(conn, fresh)
+            wanted = [each for each in items if each.hash_url in fresh]
+            if is_first and began_at:
+                wanted = [each for each in wanted if _is_since(each, subscription, began_at)]
+            annotated = [_annotated(each, subscription, now) for each in wanted]
+            if annotated:
+                await new_entries.receive(conn, annotated, now=now, recapture=False)
+            state = replace(state, brought=state.brought + len(annotated))
+            await feeds.put_state(conn, subscription.url, state)
+        if annotated:
+            self._on_queued()
+        return Followed(subscription, state)
+
+    def _state_after(
+        self, before: FeedState | None, answer: FeedAnswer, now: datetime
+    ) -> FeedState:
+        wait = max(self._interval, min(answer.fresh_seconds, LONGEST_SECONDS))
+        state = replace(
+            before or FeedState(now, now),
+            checked_at=now,
+            due_at=_NEVER if answer.is_gone else now + timedelta(seconds=wait),
+            failures=0,
+            problem="",
+            reason="",
+            is_gone=answer.is_gone,
+        )
+        if answer.is_modified:
+            state = replace(state, etag=answer.etag, modified=answer.modified)
+        return state
+
+    def _now(self) -> datetime:
+        return datetime.now(UTC).replace(microsecond=0)
 
 
-def _title(query: ListingQuery) -> str:
-    parts = (query.q, query.tag, query.host, query.status)
-    asked = " ".join(each for each in parts if each)
-    return f"archiver: {asked}" if asked else "archiver"
+def _is_since(item: Seed, subscription: Subscription, began_at: datetime) -> bool:
+    """Whether an item came after the feed was taken up; what has no date was there before.
+
+    That is dated when it is read, which is after the look began.
+    """
+    if subscription.since is None:
+        return True
+    return subscription.since <= item.annotation.saved_at < began_at
+
+
+def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
+    """An item with what the person says of what this feed brings, and nothing that it says."""
+    annotation = replace(
+        item.annotation,
+        added_at=now,
+        tags=subscription.tags,
+        note="",
+        source=source_of(subscription.url),
+        folders=(),
+        source_record="",
+    )
+    return replace(item, annotation=annotation)
+
+
+def _says_it_is_a_list(answer: FeedAnswer) -> bool:
+    """Whether a page is what browsers export, by its own first words; any page has links."""
+    return b"netscape-bookmark-file" in answer.content[:1024].lower()
+
+
+CLAIM_SECONDS = 600
+"""After it another machine may look at a feed that one of them was to look at."""
+_Change = Callable[[list[Subscription]], list[Subscription]]
+
+
+class Subscriptions:
+    """The feeds of an archive."""
+
+    def __init__(self, data: Path, db: Database, looks: FeedLooks) -> None:
+        self._file = user_file(data, FEEDS, db)
+        self._db = db
+        self._looks = looks
+
+    async def all(self) -> list[Followed]:
+        """Every feed with how it stands, in the order they were taken up.
+
+        Raises:
+            ConfigurationError: the file can't be read.
+        """
+        held = await self._held()
+        async with self._db.read() as conn:
+            states = await feeds.states(conn)
+        return [Followed(each, states.get(each.url)) for each in held]
+
+    async def follow(
+        self, given: str, tags: Sequence[str] = (), *, everything: bool = False
+    ) -> Followed:
+        """Follow a feed, or the first that a page names; what is new in it is captured.
+
+        Args:
+            given: the address of either.
+            tags: which what comes is given.
+            everything: whether what is in it now is captured too, also of one that is followed.
+
+        Raises:
+            InvalidUrl: that is no address.
+            InputError: there is no feed, or it is followed already and nothing is asked for; the
+                message says why.
+        """
+        url = parse_url(with_scheme(given))
+        since = None if everything else datetime.now(UTC).replace(microsecond=0)
+        found = await self._looks.find(url)
+        wanted = replace(found, tags=clean_tags(tags), since=since)
+
+        def add(held: list[Subscription]) -> list[Subscription]:
+            if any(each.url == wanted.url for each in held):
+                if everything:
+                    return held
+                raise InputError("{url} is followed already.", url=wanted.url)
+            return [*held, wanted]
+
+        await self._change(add)
+        return await self.look(wanted.url, everything=everything)
+
+    async def unfollow(self, given: str) -> None:
+        """Follow a feed no more; what it brought stays.
+
+        Raises:
+            NotFound: it is not followed.
+        """
+        url = with_scheme(given)
+
+        def remove(held: list[Subscription]) -> list[Subscription]:
+            left = [each for each in held if each.url != url]
+            if len(left) == len(held):
+                raise NotFound("{url} is not followed.", url=url)
+            return left
+
+        await self._change(remove)
+        async with self._db.write() as conn:
+            await feeds.forget(conn, url)
+
+    async def take_in(self, content: bytes, name: str, *, everything: bool = False) -> int:
+        """Follow the feeds of an OPML file too; how many of them are new.
+
+        What is said of one that is followed already stays as it is.
+
+        Raises:
+            InputError: it is too large, no OPML, or names no feed.
+        """
+        if len(content) > MOST_BYTES:
+            raise InputError("{name} is larger than {most} bytes.", name=name, most=MOST_BYTES)
+        found = await asyncio.to_thread(read_subscriptions, content, name)
+        if not found:
+            raise InputError("{name} names no feed.", name=name)
+        since = None if everything else datetime.now(UTC).replace(microsecond=0)
+        wanted = [each if each.since else replace(each, since=since) for each in found]
+        before = 0
+
+        def add(held: list[Subscription]) -> list[Subscription]:
+            nonlocal before
+            before = len(held)
+            return _each_once([*held, *wanted])
+
+        return len(await self._change(add)) - before
+
+    async def outline(self) -> bytes:
+        """The feeds as OPML, for any feed reader.
+
+        Raises:
+            ConfigurationError: the file can't be read.
+        """
+        return write_subscriptions(await self._held())
+
+    async def look(self, given: str, *, everything: bool = False) -> Followed:
+        """Look at a feed now, whenever it is due; take what was in it before, too, if asked to.
+
+        Raises:
+            NotFound: it is not followed.
+        """
+        url = with_scheme(given)
+        for each in await self.all():
+            if each.subscription.url == url:
+                return await self._look(each, everything=everything)
+        raise NotFound("{url} is not followed.", url=url)
+
+    async def look_at_all(self) -> list[Followed]:
+        """Look at every feed now, but for those that are gone."""
+        held = [each for each in await self.all() if not (each.state and each.state.is_gone)]
+        return await self._looks.each(held, self._look)
+
+    async def look_at_due(self) -> list[Followed]:
+        """Look at the feeds whose time has come, and which no other machine looks at just now."""
+        now = datetime.now(UTC)
+        due = [each for each in await self.all() if _is_due(each, now)]
+        if self._db.machine:
+            async with self._db.write() as conn:
+                urls = [each.subscription.url for each in due if each.state]
+                mine = await feeds.claim(conn, urls, now=now, seconds=CLAIM_SECONDS)
+            due = [each for each in due if not each.state or each.subscription.url in mine]
+        return await self._looks.each(due, self._look)
+
+    async def keep_looking(self) -> None:
+        """Look at each feed whenever it is due, for ever."""
+        while True:
+            await self.look_at_due()
+            await asyncio.sleep(self._looks.pause)
+
+    async def _look(self, followed: Followed, *, everything: bool = False) -> Followed:
+        looked = await self._looks.look(followed, everything=everything)
+        if looked.subscription != followed.subscription:
+            await self._change(
+                lambda held: _each_once(
+                    looked.subscription if each.url == followed.subscription.url else each
+                    for each in held
+                )
+            )
+        return looked
+
+    async def _change(self, change: _Change) -> list[Subscription]:
+        after: list[Subscription] = []
+
+        def rewrite(content: bytes | None) -> bytes | None:
+            nonlocal after
+            before = self._parse(content)
+            after = change(before)
+            if len(after) > MOST_FEEDS:
+                raise InputError("{most} feeds are the most.", most=MOST_FEEDS)
+            if after == before:
+                return None
+            return _written(after, is_more=len(after) > len(before))
+
+        await self._file.change(rewrite)
+        return after
+
+    async def _held(self) -> list[Subscription]:
+        return await asyncio.to_thread(self._parse, await self._file.read())
+
+    def _parse(self, content: bytes | None) -> list[Subscription]:
+        try:
+            return read_subscriptions(content, FEEDS) if content is not None else []
+        except UnreadableFile as error:
+            raise ConfigurationError(
+                f"{self._file.place} can't be read ({error}) Put back what was there, or delete "
+                "it: then no feed is followed."
+            ) from error
+
+
+def _written(subscriptions: Sequence[Subscription], *, is_more: bool) -> bytes:
+    """The file, which must be one that is read again."""
+    written = write_subscriptions(subscriptions)
+    if is_more and len(written) > MOST_BYTES:
+        raise InputError("The list of feeds would be larger than {most} bytes.", most=MOST_BYTES)
+    return written
+
+
+def _is_due(followed: Followed, now: datetime) -> bool:
+    state = followed.state
+    return state is None or (state.due_at <= now and not state.is_gone)
+
+
+def _each_once(subscriptions: Iterable[Subscription]) -> list[Subscription]:
+    found: dict[str, Subscription] = {}
+    for each in subscriptions:
+        found.setdefault(each.url, each)
+    return [*found.values()]

@@ -1,26 +1,74 @@
-"""Fixity: is every byte still what it was, and does the index say what the records say?"""
+"""Fixity checks."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import chain, islice
+from pathlib import Path
 
+from archiver.crawl.crash_recovery import settle_everywhere
+from archiver.crawl.rebuild import capture_of, is_answer, is_capture
+from archiver.crawl.stored_content import read_snapshot_record
+from archiver.db import captures, screenshots, segment_rows, snapshots
+from archiver.db.engine import Database
+from archiver.db.statements import stretches
 from archiver.errors import StoreError
-from archiver.index import answers, captures, likenesses, segments, snapshots
-from archiver.index.database import Database
-from archiver.ledger.findings import capture_of, is_answer, is_capture
-from archiver.ledger.recovery import settle_everywhere
-from archiver.ledger.snapshot_records import read_snapshot_record
+from archiver.helpers import KeptFile
+from archiver.http.timestamps import read_iso, write_iso
 from archiver.model.capture import Capture, Location, RecordId
-from archiver.model.likeness import Likeness
-from archiver.model.rendering import Rendering
-from archiver.services.stretches import stretches
-from archiver.store import scanning
-from archiver.store.segments import SegmentStore
-from archiver.store.shelf import Shelf
-from archiver.store.survey import PassedBy, SegmentFile, Survey
-from archiver.warc.record import RecordType
-from archiver.warc.verify import watch
+from archiver.model.rendering import Likeness, Rendering
+from archiver.warc import segment_scanning
+from archiver.warc.reader import watch
+from archiver.warc.records import RecordType
+from archiver.warc.segment_inventory import PassedBy, SegmentFile, Survey
+from archiver.warc.segment_storage import Shelf
+from archiver.warc.segments import SegmentStore
+
+VERIFIED = "verified"
+MOST_BYTES = 4096
+_MODE = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class LastCheck:
+    """What reading everything back found.
+
+    Attributes:
+        at: when it ended (aware, UTC).
+        records: how many were read.
+        problems: how many were wrong, or missing.
+    """
+
+    at: datetime
+    records: int
+    problems: int
+
+
+async def keep_check(data: Path, *, records: int, problems: int) -> None:
+    """Keep what was found now, in the folder of the archive; a disk that refuses is passed over."""
+    document = {
+        "at": write_iso(datetime.now(UTC).replace(microsecond=0)),
+        "records": records,
+        "problems": problems,
+    }
+    kept = KeptFile(data / VERIFIED, mode=_MODE)
+    with suppress(OSError):
+        await asyncio.to_thread(kept.write, json.dumps(document).encode())
+
+
+async def last_check(data: Path) -> LastCheck | None:
+    """What was found last; None if nobody looked, or nobody can read it."""
+    kept = KeptFile(data / VERIFIED, mode=_MODE)
+    try:
+        content = await asyncio.to_thread(kept.read, MOST_BYTES)
+        found = json.loads(content or b"")
+        return LastCheck(read_iso(found["at"]), int(found["records"]), int(found["problems"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
 
 CHUNK = 200
 _NO_ROW = "The index has no row for it."
@@ -99,7 +147,7 @@ class Fixity:
         """
         await settle_everywhere(self._db, self._store)
         async with self._db.read() as conn:
-            indexed = await segments.indexed(conn)
+            indexed = await segment_rows.indexed(conn)
         found = await asyncio.to_thread(self._store.shelf.survey)
         for finding in _beside_segments(found, indexed):
             yield finding
@@ -132,12 +180,12 @@ class Fixity:
     async def _is_replaced(self, name: str) -> bool:
         """Whether a segment that the index knew is one no more: compacted in the meantime."""
         async with self._db.read() as conn:
-            return not await segments.indexed_of(conn, [name])
+            return not await segment_rows.indexed_of(conn, [name])
 
     async def _unread(self, found: Survey, before: Mapping[str, int]) -> list[Finding]:
         """What the index has not read, also by now, of segments that nobody writes any more."""
         async with self._db.read() as conn:
-            indexed = await segments.indexed(conn)
+            indexed = await segment_rows.indexed(conn)
         gone = {*found.superseded.values(), *(before.keys() - indexed.keys())}
         left = [
             each
@@ -175,7 +223,7 @@ class Fixity:
         first, last = stretch.first, stretch.last
         async with self._db.read() as conn:
             rows = await captures.between(conn, name, first, last)
-            sent = await answers.between(conn, name, first, last)
+            sent = await captures.answers_between(conn, name, first, last)
         findings = [*_other_answers(name, sent, stretch.checked)]
         for checked in stretch.checked:
             if checked.capture is None:
@@ -193,7 +241,7 @@ class Fixity:
         """Check that the records each snapshot points at are there and of the right type."""
         async for held in stretches(self._db, snapshots.after, most=CHUNK):
             async with self._db.read() as conn:
-                drawn = await likenesses.of_snapshots(conn, [each.row_id for each in held])
+                drawn = await screenshots.of_snapshots(conn, [each.row_id for each in held])
             for finding in await asyncio.to_thread(self._point_at_nothing, held, drawn):
                 yield finding
             for finding in await self._lack_answers(held):
@@ -222,7 +270,7 @@ class Fixity:
         rendered = [each for each in held if each.snapshot.rendering is Rendering.DONE]
         named = await asyncio.to_thread(lambda: [self._named(each) for each in rendered])
         async with self._db.read() as conn:
-            known = await answers.places(conn, chain.from_iterable(named))
+            known = await captures.answer_places(conn, chain.from_iterable(named))
         return [
             Finding(
                 f"{each.snapshot.url} {each.snapshot.timestamp}",
@@ -281,7 +329,7 @@ def _check_records(shelf: Shelf, name: str, until: int | None) -> Iterator[_Chec
         for each in shelf.scan(name):
             if until is not None and each.offset >= until:
                 return
-            if isinstance(each, scanning.Damage):
+            if isinstance(each, segment_scanning.Damage):
                 place = each.location
                 yield _Checked(place, None, (Finding(_where(place), each.problem),))
             else:
@@ -292,7 +340,7 @@ def _check_records(shelf: Shelf, name: str, until: int | None) -> Iterator[_Chec
         yield _Checked(place, None, (Finding(name, str(error)),))
 
 
-def _check(scanned: scanning.Scanned, name: str) -> _Checked:
+def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
     record, capture = scanned.record, None
     place = Location(name, record.offset, 0)
     verification = watch(record)

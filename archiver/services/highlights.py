@@ -1,4 +1,4 @@
-"""Marking words of articles, saying something of them, and finding them again."""
+"""Highlights of articles."""
 
 import asyncio
 import json
@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from secrets import token_hex
 
+from archiver.db import entries
+from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
-from archiver.formats.markdown import highlights_markdown
-from archiver.html.anchoring import look_up, quoted
-from archiver.index import entries
-from archiver.index.database import Database
-from archiver.model.annotation import Annotation
-from archiver.model.entry import Entry
-from archiver.model.highlight import (
+from archiver.formats.entry_markdown import highlights_markdown
+from archiver.http.text_decoders import well_formed
+from archiver.model.annotation import (
     MOST_HIGHLIGHTS,
     MOST_QUOTE,
     MOST_REMARK,
+    Annotation,
     Colour,
     Highlight,
 )
+from archiver.model.entry import Entry
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
-from archiver.query.parse import parse_query
-from archiver.query.snippet import places
-from archiver.query.tree import (
+from archiver.pages.highlight_anchors import look_up, quoted
+from archiver.search.query_parser import parse_query
+from archiver.search.query_tree import (
     All,
     Column,
     Condition,
@@ -40,13 +40,13 @@ from archiver.query.tree import (
     without,
     write,
 )
-from archiver.query.tree import Any as AnyOf
+from archiver.search.query_tree import Any as AnyOf
+from archiver.search.snippets import places
 from archiver.services.editing import Editing
 from archiver.services.entries import Entries, SnapshotDetail
-from archiver.services.reader import article_of
+from archiver.services.reader_view import article_of
 from archiver.services.search import Search, matching_entries
-from archiver.warc.web_annotation import CONTEXT, write_web_annotation
-from archiver.wire.text import well_formed
+from archiver.warc.annotation_json import CONTEXT, write_web_annotation
 
 PAGE = 200
 

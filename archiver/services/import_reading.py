@@ -1,4 +1,4 @@
-"""Reads the file of one import: links into the queue, captures into the archive."""
+"""Reading the file of an import, and its status."""
 
 import asyncio
 import shutil
@@ -12,25 +12,60 @@ from io import BufferedReader
 from time import monotonic
 from typing import TYPE_CHECKING, BinaryIO
 
-from archiver.derive.link_file import LinkFile, open_links
-from archiver.derive.link_messages import Batch, FileSeed
+from archiver.crawl.crash_recovery import settle_interrupted
+from archiver.db import import_receipts, imports, lists, new_entries
+from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import ArchiverError, InvalidQuery, UnreadableFile
+from archiver.formats.import_process import Batch, FileSeed, LinkFile, open_links
 from archiver.formats.own_json import is_said_to_be_a_link
-from archiver.index import imports, lists, receipts, seeds
-from archiver.index.database import AsyncConnection, Database
+from archiver.helpers import scratch_file
 from archiver.logs import get_log
-from archiver.model.choices import CaptureWhen, Choices
 from archiver.model.entry_list import EntryList, GivenLists
-from archiver.model.importing import ImportStatus, Taken
-from archiver.model.saved_page import SavedPage
-from archiver.model.seed import Reception
-from archiver.query.parse import parse_query
-from archiver.scratch import scratch_file
-from archiver.services.archive_kind import WACZ, kind_of
-from archiver.services.import_status import ImportStatuses
+from archiver.model.imports import CaptureWhen, Choices, ImportStatus, Taken
+from archiver.model.seed import Reception, SavedPage
+from archiver.search.query_parser import parse_query
+from archiver.services.archive_imports import WACZ, kind_of
+from archiver.warc.segments import SegmentStore
 
 if TYPE_CHECKING:
-    from archiver.services.archives import Archives
+    from archiver.services.archive_imports import Archives
+
+_LAST_NUMBER = (1 << 63) - 1
+
+
+class ImportStatuses:
+    """The imports of an archive; ``store`` knows which processes live."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._lock = store.lock
+
+    async def find(self, number: int) -> ImportStatus | None:
+        """How far an import has come; None if there is none of that number."""
+        found = await self._find(number)
+        if found and found.reading:
+            await settle_interrupted(self._db, self._lock)
+            found = await self._find(number)
+        return found
+
+    async def recent(self, limit: int = 20) -> list[ImportStatus]:
+        """The newest imports, newest first."""
+        await settle_interrupted(self._db, self._lock)
+        async with self._db.read() as conn:
+            return await imports.recent(conn, limit)
+
+    async def is_any_left(self) -> bool:
+        """Whether there is a kept file that nobody reads."""
+        await settle_interrupted(self._db, self._lock)
+        async with self._db.read() as conn:
+            return await imports.is_any_unclaimed(conn)
+
+    async def _find(self, number: int) -> ImportStatus | None:
+        if number > _LAST_NUMBER:
+            return None
+        async with self._db.read() as conn:
+            return await imports.status(conn, number)
+
 
 PROGRESS_SECONDS = 0.2
 UNFORESEEN = "{name} can't be read any further: {kind}. What was read is kept; the log says more."
@@ -142,7 +177,7 @@ class ImportReader:
         """
         some = [batch.seeds[each.place].seed for each in batch.pages]
         async with self._db.write() as conn:
-            received = await seeds.receive(
+            received = await new_entries.receive(
                 conn, some, now=datetime.now(UTC), recapture=False, import_id=number
             )
         pages = [
@@ -169,7 +204,7 @@ async def _add_batch(
     results: dict[int, Reception] = {}
     links = 0
     for capture, some in by_capture(batch.seeds, choices).items():
-        received = await seeds.receive(
+        received = await new_entries.receive(
             conn,
             [each.seed for each in some],
             now=datetime.now(UTC),
@@ -189,7 +224,7 @@ async def _add_batch(
         )
         for each in batch.seeds
     ]
-    await receipts.write(conn, number, taken, batch.rejected)
+    await import_receipts.write(conn, number, taken, batch.rejected)
     await imports.advance(
         conn,
         number,

@@ -1,4 +1,4 @@
-"""Undo of an import of links: deletes the entries that only this import created.
+"""Import undo.
 
 An entry stays if a person or another import saved or changed it since; so do the tags, notes and
 dates that the import added to entries that existed before. The entries are deleted as a person
@@ -11,16 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from archiver.crawl.deletions import delete_entries
+from archiver.db import deletions, import_receipts, imports
+from archiver.db import lists as db_lists
+from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import ArchiverError, InputError, NotFound
-from archiver.index import deletions, import_entries, imports, lists, receipts
-from archiver.index.database import AsyncConnection, Database
-from archiver.ledger.deletions import delete_entries
 from archiver.logs import get_log
-from archiver.model.importing import ImportStatus, ImportUndone
-from archiver.query.tree import Condition, Is, write
-from archiver.services.import_status import ImportStatuses
-from archiver.services.receipt_files import receipts_of, write_owed_if_possible
-from archiver.store.segments import SegmentStore
+from archiver.model.imports import ImportStatus, ImportUndone
+from archiver.search.query_tree import Condition, Is, write
+from archiver.services.import_reading import ImportStatuses
+from archiver.services.import_receipts import receipts_of, write_owed_if_possible
+from archiver.warc.segments import SegmentStore
 
 BATCH = 250
 """Entries that one transaction deletes; other writers run between two of them."""
@@ -62,8 +63,8 @@ class ImportUndo:
         """
         await self._checked(number)
         async with self._db.read() as conn:
-            entries = await import_entries.count_to_delete(conn, number)
-            return UndoPlan(entries, await lists.count_created(conn, number))
+            entries = await imports.count_to_delete(conn, number)
+            return UndoPlan(entries, await db_lists.count_created(conn, number))
 
     async def has_created(self, status: ImportStatus) -> bool:
         """Return whether an import of links created or named anything, be it only lists."""
@@ -72,7 +73,7 @@ class ImportUndo:
         if status.read > status.rejected:
             return True
         async with self._db.read() as conn:
-            return await lists.count_created(conn, status.id) > 0
+            return await db_lists.count_created(conn, status.id) > 0
 
     async def undo(self, number: int) -> ImportUndone:
         """Undo an import completely.
@@ -91,8 +92,8 @@ class ImportUndo:
             await imports.set_undone(conn, number, undone)
         undone = await self._delete_entries(number, undone)
         async with self._db.write() as conn:
-            if await lists.delete_empty(conn):
-                await lists.owe(conn)
+            if await db_lists.delete_empty(conn):
+                await db_lists.owe(conn)
             undone = await _completed(conn, undone)
             await imports.set_undone(conn, number, undone)
         await write_owed_if_possible(self._db, receipts_of(self._store.directory.parent))
@@ -156,16 +157,16 @@ class ImportUndo:
     async def _is_unknown(self, number: int) -> bool:
         """Return whether the index was rebuilt without knowing what an import created."""
         async with self._db.read() as conn:
-            if await import_entries.has_created_any(conn, number):
+            if await imports.has_created_any(conn, number):
                 return False
-            return await receipts.is_of_its_receipt(conn, number)
+            return await import_receipts.is_of_its_receipt(conn, number)
 
     async def _delete_entries(self, number: int, undone: ImportUndone) -> ImportUndone:
         async with self._db.write() as conn:
-            await import_entries.hand_over(conn, number)
+            await imports.hand_over(conn, number)
         while True:
             async with self._db.write() as conn:
-                mine = await import_entries.created_by(conn, number, limit=BATCH)
+                mine = await imports.created_by(conn, number, limit=BATCH)
                 if not mine:
                     return undone
                 await delete_entries(conn, self._store, mine, number=undone.deletion)

@@ -1,4 +1,6 @@
-"""Imports: files of links and of captures, read on behalf of a person or kept until they are read.
+"""Imports of link files and archives.
+
+Who reads which, and what becomes of it then, is of ``imports``.
 
 Each has an owner while it is read, the process that does so. What is kept here and has none is
 claimed by a service: after a restart, or when the process that read it died.
@@ -7,36 +9,110 @@ claimed by a service: after a restart, or when the process that read it died.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from archiver.db import import_receipts, imports, lists
+from archiver.db.engine import Database
+from archiver.db.statements import MOST, stretches
 from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
-from archiver.finishing import to_its_end
-from archiver.index import import_entries, imports, lists, receipts
-from archiver.index.database import Database
+from archiver.helpers import to_its_end
 from archiver.logs import get_log
-from archiver.model.choices import NO_CHOICES, Choices
-from archiver.model.importing import ImportStatus
+from archiver.model.imports import NO_CHOICES, Choices, ImportStatus
+from archiver.services.import_previews import LookedAtFiles
 from archiver.services.import_reading import (
     UNFORESEEN,
     ImportReader,
+    ImportStatuses,
     OnProgress,
     OpenArchives,
     kind_of_file,
 )
-from archiver.services.import_status import ImportStatuses
-from archiver.services.kept_imports import KeptImport, KeptImports
-from archiver.services.looked_at import LookedAtFiles
-from archiver.services.receipt_files import receipts_of, write_owed_if_possible
-from archiver.services.stretches import MOST, stretches
-from archiver.store.files import sync_file
-from archiver.store.segments import SegmentStore
+from archiver.services.import_receipts import receipts_of, write_owed_if_possible
+from archiver.warc.durable_files import sync_file
+from archiver.warc.segments import SegmentStore
+
+REST_SECONDS = 15.0
+GONE = (
+    "Reading broke off: the file that was kept for it is gone. Give it again: what is known is "
+    "passed over."
+)
+
+log = get_log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptImport:
+    """An import whose file lies here until it is read."""
+
+    number: int
+    name: str
+    path: Path
+    choices: Choices
+
+
+class KeptImports:
+    """Reads such files, each by a task of its own."""
+
+    def __init__(self, db: Database, statuses: ImportStatuses, reader: ImportReader) -> None:
+        self._db = db
+        self._statuses = statuses
+        self._reader = reader
+
+    async def read(self, kept: KeptImport, skip: int) -> None:
+        """Read a kept file, however often the disk or the index refuse."""
+        while True:
+            try:
+                await self._read_once(kept, skip)
+            except (ArchiverError, OSError):
+                log.exception("import broke off; it goes on", name=kept.name, seconds=REST_SECONDS)
+            else:
+                return
+            await asyncio.sleep(REST_SECONDS)
+            with suppress(ArchiverError):
+                found = await self._statuses.find(kept.number)
+                skip = found.read if found else skip
+
+    async def _read_once(self, kept: KeptImport, skip: int) -> None:
+        """Read a kept file; one that can't be read any further ends its import.
+
+        Raises:
+            ArchiverError, OSError: it may go better later.
+        """
+        try:
+            await self._read_from(kept, skip)
+        except FileNotFoundError:
+            reason = GONE
+        except UnreadableFile as error:
+            reason = f"Reading broke off: {error}"
+        except (ArchiverError, OSError):
+            raise
+        except Exception as unforeseen:
+            # The one edge of a kept file: whatever it does to a reader, its import ends.
+            reason = UNFORESEEN.format(name=kept.name, kind=type(unforeseen).__name__)
+            log.exception("import given up", name=kept.name)
+        else:
+            return
+        log.warning("import given up", name=kept.name, reason=reason)
+        async with self._db.write() as conn:
+            await imports.finish(conn, kept.number, error=reason)
+
+    async def _read_from(self, kept: KeptImport, skip: int) -> None:
+        name, number = kept.name, kept.number
+        with await asyncio.to_thread(kept.path.open, "rb") as source:
+            if kind := await asyncio.to_thread(kind_of_file, source, name):
+                await self._reader.read_captures(number, source, name, kind, lambda _: None)
+                return
+            opened = self._reader.open_links(source, name, skip=skip, choices=kept.choices)
+            async with opened as links:
+                first = await links.next_batch()
+                await self._reader.read_links(number, first, links, lambda _: None)
+
 
 CLAIM_SECONDS = 10.0
 STOPPED = "It was stopped. Import the file again to read the rest."
-
-log = get_log(__name__)
 
 
 class Imports:
@@ -283,27 +359,27 @@ async def carry_over_imports(old: Database, new: Database) -> None:
     """
     async with old.read() as conn:
         unfinished = [each.id for each in await imports.unfinished(conn)]
-        whole = await receipts.known_whole(conn)
+        whole = await import_receipts.known_whole(conn)
         created_lists = await lists.creators(conn)
     async with new.write() as conn:
-        await receipts.note_known_whole(conn, whole)
+        await import_receipts.note_known_whole(conn, whole)
         await lists.restore_creators(conn, created_lists)
     for number in unfinished:
         await _carry_over_receipt(old, new, number)
-    async for creators in stretches(old, import_entries.creators_after):
+    async for creators in stretches(old, imports.creators_after):
         async with new.write() as conn:
-            await import_entries.restore_creators(conn, creators)
+            await imports.restore_creators(conn, creators)
 
 
 async def _carry_over_receipt(old: Database, new: Database, number: int) -> None:
     after = 0
     while True:
         async with old.read() as conn:
-            rows = await receipts.page(conn, number, after=after, limit=MOST)
+            rows = await import_receipts.page(conn, number, after=after, limit=MOST)
         if not rows:
             return
         async with new.write() as conn:
-            await receipts.restore_rows(conn, number, rows)
+            await import_receipts.restore_rows(conn, number, rows)
         after = rows[-1].row
 
 

@@ -1,16 +1,16 @@
-"""Workers of an archive on servers, and machines that are lost with what they had not uploaded."""
+"""Machines that share an archive."""
 
 import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from archiver.db import lost_segments, segment_rows
+from archiver.db.engine import Database
+from archiver.db.segment_rows import Unsealed
+from archiver.db.worker_locks import Worker, all_workers
 from archiver.errors import InputError, NotFound
-from archiver.index import lost, segments
-from archiver.index.database import Database
-from archiver.index.segments import Unsealed
-from archiver.index.worker_locks import Worker, all_workers
 from archiver.model.failure import Failure, FailureKind
-from archiver.store.segments import SegmentStore
+from archiver.warc.segments import SegmentStore
 
 _WAS_LOST = "It was lost with the machine {}, before it was uploaded. Save it again."
 
@@ -52,7 +52,7 @@ class Machines:
     async def unsealed(self) -> list[Unsealed]:
         """Return the segments that are not uploaded yet, by machine, the oldest first."""
         async with self._db.read() as conn:
-            return await segments.unsealed(conn)
+            return await segment_rows.unsealed(conn)
 
     async def forget(self, name: str) -> Forgotten:
         """Give up a machine: note for each entry which of its snapshots were lost.
@@ -78,7 +78,7 @@ class Machines:
         there = {*(each.name for each in survey.segments), *survey.superseded}
         why = Failure(FailureKind.LOST, _WAS_LOST.format(name))
         async with self._db.write() as conn:
-            noted = await segments.of_machine(conn, name)
-            await segments.lie_at(conn, noted & there, None)
-            gone = await lost.lose(conn, noted - there, why, datetime.now(UTC))
+            noted = await segment_rows.of_machine(conn, name)
+            await segment_rows.lie_at(conn, noted & there, None)
+            gone = await lost_segments.lose(conn, noted - there, why, datetime.now(UTC))
         return Forgotten(tuple(sorted(noted - there)), gone.snapshots, gone.entries)

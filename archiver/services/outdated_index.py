@@ -1,8 +1,8 @@
-"""Detection of an index that has to be rebuilt before the archive is used."""
+"""Detection of a database that has to be rebuilt."""
 
-from archiver.archive import INDEX
 from archiver.config import Settings
-from archiver.index.outdated import outdated_revision
+from archiver.crawl.archive import INDEX
+from archiver.db.schema_version import outdated_revision
 
 
 def outdated_index(settings: Settings) -> str | None:

@@ -1,4 +1,4 @@
-"""Replay: finds the capture that an address means, and gives it back as it can be shown.
+"""Replay of captures.
 
 Disk, decoding and rewriting are done in threads, a piece at a time: the first bytes of a page are
 on their way before its last are read, and no page is held whole.
@@ -10,22 +10,20 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from archiver.config import Settings
-from archiver.encoding.detect import MOST_START_BYTES, SAMPLE_BYTES
+from archiver.db import captures, screenshots
+from archiver.db.engine import Database
 from archiver.errors import NotInArchive, StoreError
-from archiver.index import captures, likenesses, originals
-from archiver.index.database import Database
-from archiver.memento.timestamps import pad, to_datetime
+from archiver.http.content_coding import decode
+from archiver.http.encoding_detection import MOST_START_BYTES, SAMPLE_BYTES
+from archiver.http.headers import ResponseHead
+from archiver.http.media_types import is_html
+from archiver.http.timestamps import pad, to_datetime
 from archiver.model.capture import Capture, Location, Timestamp
-from archiver.replay.asked import Asked
+from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.content import PIECE, gather, part, rewritten
-from archiver.replay.presentation import Rewriting, has_start, head_of_revisit, present
-from archiver.rewrite.address import Modifier, ReplayAddress
-from archiver.store.segments import SegmentStore
-from archiver.warc.http_block import open_payload
-from archiver.warc.reader import StoredRecord
-from archiver.wire.coding import decode
-from archiver.wire.head import ResponseHead
-from archiver.wire.sniff import is_html
+from archiver.replay.response import Asked, Rewriting, has_start, head_of_revisit, present
+from archiver.warc.reader import StoredRecord, open_payload
+from archiver.warc.segments import SegmentStore
 
 _LATEST = Timestamp("99991231235959")
 _MOST_CAPTURES = 10_000
@@ -119,7 +117,7 @@ class Replay:
         if not (is_page and is_html(capture.media_type)):
             return None
         async with self._db.read() as conn:
-            return await likenesses.page_of(conn, capture)
+            return await screenshots.page_of(conn, capture)
 
     async def _leads_back(self, capture: Capture) -> bool:
         """Whether following a redirect from capture to capture comes back to where it was."""
@@ -147,7 +145,7 @@ class Replay:
         if not capture.is_revisit:
             return capture
         async with self._db.read() as conn:
-            source = await originals.holder_of(conn, capture.payload_digest)
+            source = await captures.holder_of(conn, capture.payload_digest)
         if source is None:
             raise StoreError(
                 f"The payload of {capture.url} at {capture.timestamp} is missing: no record "

@@ -1,38 +1,126 @@
-"""Browsing and finding: pages of entries, narrowed by a query, tag, host or state."""
+"""Browsing and searching entries."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
-from archiver.errors import InputError
-from archiver.finishing import both
-from archiver.index import (
-    counters,
-    documents,
-    entries,
-    jobs,
-    segments,
-    snapshots,
-    tags,
-)
-from archiver.index.database import AsyncConnection, Database
-from archiver.index.search import Question
-from archiver.index.snapshots import ListedSnapshot
+from archiver.db import counters, jobs, search, search_documents, segment_rows, tags_and_lists
+from archiver.db import entries as db_entries
+from archiver.db import snapshots as db_snapshots
+from archiver.db.engine import AsyncConnection, Database
+from archiver.db.entries import Filters
+from archiver.db.query_sql import Setting, is_worded
+from archiver.db.search import Question
+from archiver.db.snapshots import ListedSnapshot
+from archiver.errors import InputError, InvalidQuery
+from archiver.helpers import both
+from archiver.http.text_decoders import well_formed
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
-from archiver.model.findable import MOST_EARLIER
-from archiver.model.job import Job, QueueCounts
-from archiver.model.listing import ListingQuery, Sort, Summary
-from archiver.query.tree import Node, half_typed, sought, write
-from archiver.services.corrections import correction
-from archiver.services.cursors import Turn, read_cursor, write_cursor
-from archiver.services.excerpts import excerpts_of
-from archiver.services.facets import MOST_COUNTED, summary_of
-from archiver.services.finding import Page, all_of, is_from_newest, page_of, walked
-from archiver.services.listed import ListedEntry, shown_of
-from archiver.services.questions import question_of, sort_of, tree_of
-from archiver.services.walking import Walk
-from archiver.store.segments import SegmentStore
+from archiver.model.job import Job, QueueCounts, State
+from archiver.model.listing import MOST_EARLIER, ListingQuery, Sort, Summary
+from archiver.search.query_parser import parse_query
+from archiver.search.query_tree import (
+    Condition,
+    Is,
+    Node,
+    conjuncts,
+    every,
+    half_typed,
+    sought,
+    write,
+)
+from archiver.services.result_iteration import Walk
+from archiver.services.result_pages import (
+    Page,
+    Turn,
+    all_of,
+    is_from_newest,
+    page_of,
+    read_cursor,
+    walked,
+    write_cursor,
+)
+from archiver.services.search_results import (
+    MOST_COUNTED,
+    ListedEntry,
+    correction,
+    excerpts_of,
+    shown_of,
+    summary_of,
+)
+from archiver.warc.segments import SegmentStore
+
+
+def tree_of(query: ListingQuery) -> Node:
+    """What is asked for.
+
+    Raises:
+        InvalidQuery: it can't be read, or nothing in it can be looked for.
+    """
+    tree = parse_query(well_formed(query.q))
+    if tree == every([]) and query.q.strip():
+        raise InvalidQuery(
+            "There is nothing to look for in this: words have letters or digits.",
+            at=0,
+            length=len(query.q),
+        )
+    return tree
+
+
+async def question_of(conn: AsyncConnection, tree: Node, query: ListingQuery) -> Question:
+    """What is looked for.
+
+    Raises:
+        InputError: the status is none.
+    """
+    filters = _filters(query)
+    if filters.tag is not None:
+        tree = every([tree, Is(Condition.TAG, filters.tag)])
+    return Question(tree, filters, Setting(datetime.now(UTC), await search.parts_of(conn)))
+
+
+def sort_of(query: ListingQuery, tree: Node) -> Sort:
+    """What comes first, where nobody says so what fits best.
+
+    Raises:
+        InputError: there is no such order.
+    """
+    has_words = any(map(is_worded, conjuncts(tree)))
+    if has_words and not query.sort:
+        return Sort.BEST
+    if query.sort == Sort.LIST or (query.sort in ("", Sort.BEST) and not has_words):
+        return Sort.LIST if _the_list(tree) and not has_words else Sort.NEWEST
+    try:
+        return Sort(query.sort)
+    except ValueError as error:
+        raise InputError("sort is one of {known}.", known=", ".join(Sort)) from error
+
+
+def _the_list(tree: Node) -> str:
+    """The one list that is asked for, so that its order can be kept to; empty if there is none."""
+    named = [
+        each.value
+        for each in conjuncts(tree)
+        if isinstance(each, Is) and each.condition is Condition.LIST
+    ]
+    if len(named) != 1 or not isinstance(named[0], str) or named[0].endswith("/"):
+        return ""
+    return named[0]
+
+
+def _filters(query: ListingQuery) -> Filters:
+    state = status = None
+    if query.status.isdecimal():
+        status = int(query.status[:4])
+    elif query.status:
+        if query.status not in (State.SAVED, State.FAILED, State.QUEUED, State.LINK):
+            raise InputError("status is saved, failed, queued, link, or an HTTP status, as 404.")
+        state = State(query.status)
+    tag, host = well_formed(query.tag), well_formed(query.host)
+    return Filters(tag or None, host or None, state, status)
+
 
 MOST_PER_PAGE = 200
 MOST_LOOKED_BACK = 20
@@ -258,7 +346,7 @@ class Search:
         async with self._db.read() as conn:
             question = await question_of(conn, tree_of(query), query)
             page = (await self._found(conn, question, query)).page
-            known = await entries.by_ids(conn, page.entries)
+            known = await db_entries.by_ids(conn, page.entries)
             shown = [Neighbour(known[each], query.after) for each in page.entries if each in known]
             at = next((n for n, each in enumerate(shown) if each.entry.hash_url == key), None)
             if at is None:
@@ -267,7 +355,7 @@ class Search:
             if behind is None and page.beyond:
                 after = write_cursor(page.beyond)
                 further = (await self._found(conn, question, replace(query, after=after))).page
-                heads = await entries.by_ids(conn, further.entries[:1])
+                heads = await db_entries.by_ids(conn, further.entries[:1])
                 behind = next((Neighbour(each, after) for each in heads.values()), None)
         return Beside(query, shown[at - 1] if at else None, behind)
 
@@ -285,12 +373,12 @@ class Search:
     async def owed_share(self) -> float:
         """Which share of all entries is still to be made findable by words, 0 to 1."""
         async with self._db.read() as conn:
-            return await documents.owed_share(conn)
+            return await search_documents.owed_share(conn)
 
     async def tags(self, limit: int = 100) -> list[tuple[str, int]]:
         """(name, number of entries) of the tags used most."""
         async with self._db.read() as conn:
-            return await tags.most_used(conn, limit)
+            return await tags_and_lists.most_used(conn, limit)
 
     async def overview(self) -> Overview:
         """The archive in numbers."""
@@ -300,7 +388,7 @@ class Search:
                 entries=known.get(counters.ENTRIES, 0),
                 snapshots=known.get(counters.SNAPSHOTS, 0),
                 queue=await jobs.queue_counts(conn),
-                warc_bytes=await segments.total_bytes(conn),
+                warc_bytes=await segment_rows.total_bytes(conn),
                 under_way=tuple(await jobs.under_way(conn, 20)),
             )
 
@@ -321,7 +409,7 @@ async def _known(
     conn: AsyncConnection, listed: Sequence[int], kept: Mapping[int, Sequence[ListedSnapshot]]
 ) -> dict[int, ListedEntry]:
     """What a list shows of entries, as far as there are such."""
-    known = await entries.by_ids(conn, listed)
+    known = await db_entries.by_ids(conn, listed)
     return await shown_of(conn, known, {n: kept[n][0] for n in known if n in kept})
 
 
@@ -329,11 +417,11 @@ async def _listed(
     conn: AsyncConnection, listed: Sequence[int], *, with_earlier: bool
 ) -> dict[int, list[ListedSnapshot]]:
     """The newest snapshot of each entry; of a few also those before it."""
-    newest = await snapshots.listed_of_newest(conn, listed)
+    newest = await db_snapshots.listed_of_newest(conn, listed)
     kept = {number: [each] for number, each in newest.items()}
     several = [n for n, each in newest.items() if with_earlier and each.is_one_of_several]
     for number in several[:MOST_LOOKED_BACK]:
-        kept[number] = await snapshots.listed_of(conn, number, limit=1 + MOST_EARLIER)
+        kept[number] = await db_snapshots.listed_of(conn, number, limit=1 + MOST_EARLIER)
     return kept
 
 

@@ -1,4 +1,4 @@
-"""User settings: password and tokens, followed feeds, cookies.
+"""Files of user settings: password, feeds and cookies.
 
 Each is a small file in the data directory. If the index is on a server, each is a row of the index
 instead, so all machines use the same settings and a data directory has none of its own.
@@ -9,17 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
 
-from archiver.index import shared_files
-from archiver.index.database import Database
-from archiver.kept_file import PRIVATE, KeptFile
-from archiver.net import given_cookies
+from archiver.db import shared_files
+from archiver.db.engine import Database
+from archiver.helpers import PRIVATE, KeptFile
+from archiver.http import cookies
 
 ACCESS: Final = "access.json"
 FEEDS: Final = "feeds.opml"
 SECRET: Final = "secret"  # noqa: S105 - a file name
 """The key of session cookies and signed addresses."""
 MOST_BYTES: Final = 64 << 20
-_MODES: Final = {ACCESS: PRIVATE, given_cookies.NAME: PRIVATE, FEEDS: 0o644}
+_MODES: Final = {ACCESS: PRIVATE, cookies.NAME: PRIVATE, FEEDS: 0o644}
 
 Rewrite = Callable[[bytes | None], bytes | None]
 """Gets the content, None if there is none; returns the new content, None to change nothing."""

@@ -1,17 +1,18 @@
-"""Reads records: one at a place, or all of a segment in order."""
+"""Reading and verifying stored WARC records."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from archiver.errors import InvalidRecord, TornRecord
+from archiver.errors import InvalidRecord, StoreError, TornRecord
+from archiver.http.headers import WHITESPACE, ResponseHead, is_end_of_head, parse_head
+from archiver.http.response_parser import MOST_HEAD_BYTES, dechunk
+from archiver.http.timestamps import read_iso
 from archiver.model.capture import RecordId
-from archiver.warc.members import Member, Readable, Source
-from archiver.warc.record import RecordType
-from archiver.wire.head import WHITESPACE
-from archiver.wire.moments import read_iso
+from archiver.warc.decompression import Member, Readable, Source
+from archiver.warc.records import Check, RecordType
 
-MOST_HEAD_BYTES = 64 << 10
+MOST_RECORD_HEAD_BYTES = 64 << 10
 PIECE = 64 << 10
 _HEAD_END = b"\r\n\r\n"
 _FOLD = (" ", "\t")
@@ -160,7 +161,7 @@ def _read(source: Source) -> StoredRecord:
 
 
 def _fields(member: Member, offset: int) -> dict[str, str]:
-    head = member.until(_HEAD_END, MOST_HEAD_BYTES)
+    head = member.until(_HEAD_END, MOST_RECORD_HEAD_BYTES)
     if not head.startswith(b"WARC/1."):
         raise InvalidRecord(f"There is no WARC record with a whole head at byte {offset:,}.")
     fields: dict[str, str] = {}
@@ -173,3 +174,91 @@ def _fields(member: Member, offset: int) -> dict[str, str]:
         name = name.strip(WHITESPACE).lower()
         fields.setdefault(name, value.strip(WHITESPACE))
     return fields
+
+
+def open_payload(record: StoredRecord) -> tuple[ResponseHead, Iterator[bytes]]:
+    """The head of a response or revisit record, and the pieces of its payload.
+
+    The transfer coding is removed, content codings are left on; a revisit's is empty.
+
+    Raises:
+        InvalidRecord: the block is not an HTTP response.
+    """
+    head = parse_head(read_head(record))
+    pieces = record.block.pieces()
+    return head, dechunk(pieces) if head.is_chunked else pieces
+
+
+def read_head(record: StoredRecord) -> bytes:
+    """The head of a record's block, with the empty line that closes it.
+
+    Raises:
+        InvalidRecord: it does not end.
+    """
+    head = bytearray()
+    while True:
+        line = record.block.line(MOST_HEAD_BYTES)
+        head += line
+        if is_end_of_head(line):
+            return bytes(head)
+        if len(head) >= MOST_HEAD_BYTES:
+            raise InvalidRecord(
+                f"The HTTP head of the record at byte {record.offset:,} does not end."
+            )
+
+
+def watch(record: StoredRecord) -> "Verification":
+    """Begin to check a record; whatever is read of its block from now on counts."""
+    return Verification(record)
+
+
+class Verification:
+    """The checks of one record; ``problems`` reads what is left of it and tells."""
+
+    def __init__(self, record: StoredRecord) -> None:
+        self._record = record
+        self._problems: list[str] = []
+        self._block = self._check("warc-block-digest")
+        if self._block:
+            record.block.watch(self._block.update)
+
+    def payload(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces of the record's payload, checked as they pass."""
+        check = self._check("warc-payload-digest")
+        for piece in pieces:
+            if check:
+                check.update(piece)
+            yield piece
+        if check and not check.holds():
+            self._problems.append("The payload does not have the digest that its record states.")
+
+    def problems(self) -> list[str]:
+        """What is wrong with the record, as sentences; it is read to its end."""
+        try:
+            self._record.finish()
+        except StoreError as error:
+            return [*self._problems, str(error)]
+        if self._block and not self._block.holds():
+            self._problems.append("The block does not have the digest that its record states.")
+        return self._problems
+
+    def _check(self, name: str) -> Check | None:
+        stated = self._record.get(name)
+        try:
+            return Check(stated) if stated else None
+        except InvalidRecord as error:
+            self._problems.append(str(error))
+            return None
+
+
+def verify_record(record: StoredRecord) -> list[str]:
+    """Read a record to its end; return what is wrong with it, as sentences."""
+    verification = watch(record)
+    if record.type is RecordType.RESPONSE:
+        try:
+            _, payload = open_payload(record)
+            for _ in verification.payload(payload):
+                pass
+        except StoreError as error:
+            return [str(error)]
+    return verification.problems()

@@ -1,14 +1,242 @@
-"""Writes records, each a gzip member of its own (ISO 28500 Annex D)."""
+"""Building and writing WARC records.
+
+Pure: from stored records to records that are to be written.
+"""
 
 import hashlib
-from collections.abc import Iterator
-from typing import Protocol
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from io import BytesIO
+from typing import Any, BinaryIO, Protocol
 
 from isal import igzip_lib, isal_zlib
 
-from archiver.warc.build import iso_date
-from archiver.warc.digest import label
-from archiver.warc.record import Record
+from archiver.http.timestamps import write_iso
+from archiver.model.capture import Exchange, RecordId
+from archiver.warc.reader import StoredRecord
+from archiver.warc.records import Record, RecordType, label, new_record_id
+
+_COMPACT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+SAME_PAYLOAD = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The earlier record that holds a payload: its id, URL and date."""
+
+    record_id: RecordId
+    url: str
+    date: datetime
+
+
+def warcinfo(*, filename: str, software: str, date: datetime) -> Record:
+    """The record that opens a segment (ISO 28500 §6.2)."""
+    fields = {
+        "software": software,
+        "format": "WARC File Format 1.1",
+        "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+    }
+    block = "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode()
+    named = (("WARC-Filename", filename),)
+    return Record(
+        RecordType.WARCINFO,
+        new_record_id(),
+        date,
+        None,
+        "application/warc-fields",
+        block,
+        fields=named,
+    )
+
+
+def response(exchange: Exchange, *, id: RecordId, request_id: RecordId | None) -> Record:
+    """A response as it crossed the wire (§6.3).
+
+    A block that carries chunk framing states no WARC-Payload-Digest: the payload is the body
+    without it, and the field's checker digests the framing too.
+    """
+    fields = [_beside(request_id), ("WARC-IP-Address", exchange.ip), *exchange.fields]
+    if not exchange.chunked:
+        fields.append(("WARC-Payload-Digest", exchange.payload_digest))
+    if exchange.truncated:
+        fields.append(("WARC-Truncated", exchange.truncated))
+    return Record(
+        type=RecordType.RESPONSE,
+        id=id,
+        date=exchange.at,
+        target_uri=exchange.url,
+        content_type="application/http;msgtype=response",
+        prefix=exchange.head,
+        body=exchange.body,
+        fields=tuple(fields),
+    )
+
+
+def revisit(
+    exchange: Exchange, *, id: RecordId, request_id: RecordId | None, refers_to: Original
+) -> Record:
+    """A response whose payload is stored already: only its head is (§6.7.2)."""
+    return Record(
+        type=RecordType.REVISIT,
+        id=id,
+        date=exchange.at,
+        target_uri=exchange.url,
+        content_type="application/http;msgtype=response",
+        prefix=exchange.head,
+        fields=(
+            ("WARC-Profile", NOT_MODIFIED if exchange.status == 304 else SAME_PAYLOAD),
+            ("WARC-Refers-To", f"<{refers_to.record_id}>"),
+            ("WARC-Refers-To-Target-URI", refers_to.url),
+            ("WARC-Refers-To-Date", iso_date(refers_to.date)),
+            ("WARC-Payload-Digest", exchange.payload_digest),
+            _beside(request_id),
+            ("WARC-IP-Address", exchange.ip),
+            *exchange.fields,
+        ),
+    )
+
+
+def request(exchange: Exchange, *, id: RecordId, response_id: RecordId) -> Record:
+    """A request as it crossed the wire (§6.4)."""
+    return Record(
+        type=RecordType.REQUEST,
+        id=id,
+        date=exchange.at,
+        target_uri=exchange.url,
+        content_type="application/http;msgtype=request",
+        prefix=exchange.request,
+        fields=(_beside(response_id),),
+    )
+
+
+def conversion(
+    *,
+    id: RecordId,
+    url: str,
+    date: datetime,
+    refers_to: RecordId,
+    content_type: str,
+    block: bytes,
+) -> Record:
+    """Another form of a record's payload, made from it (§6.8)."""
+    return Record(
+        RecordType.CONVERSION,
+        id,
+        date,
+        url,
+        content_type,
+        block,
+        fields=(("WARC-Refers-To", f"<{refers_to}>"),),
+    )
+
+
+def metadata(
+    *,
+    id: RecordId,
+    url: str,
+    date: datetime,
+    document: Mapping[str, Any],
+    refers_to: RecordId | None = None,
+) -> Record:
+    """What is known of a URL or of another record, as JSON (§6.6)."""
+    block = _COMPACT.encode(document)
+    return Record(
+        RecordType.METADATA,
+        id,
+        date,
+        url,
+        "application/json",
+        block.encode(),
+        fields=(("WARC-Refers-To", f"<{refers_to}>"),) if refers_to else (),
+    )
+
+
+def _beside(other: RecordId | None) -> tuple[str, str]:
+    """The field that names the other half of an exchange; a field without a value is left out."""
+    return "WARC-Concurrent-To", f"<{other}>" if other else ""
+
+
+@lru_cache(256)
+def iso_date(moment: datetime) -> str:
+    """A WARC-Date to the second (§5.4): the precision of a memento's timestamp."""
+    return write_iso(moment)
+
+
+_OF_EVERY_RECORD = frozenset(
+    "warc-type warc-record-id warc-date warc-target-uri warc-block-digest content-type "
+    "content-length".split()
+)
+_OF_REVISITS = frozenset(
+    "warc-profile warc-refers-to warc-refers-to-target-uri warc-refers-to-date".split()
+)
+_DIGEST = "warc-payload-digest"
+
+
+def as_response(
+    revisit: StoredRecord, head: bytes, body: BinaryIO, *, digest: str, is_chunked: bool
+) -> Record:
+    """A revisit as the response that it stood for.
+
+    Args:
+        revisit: the record; its block may have been read.
+        head: of the response.
+        body: as the head says it is transferred.
+        digest: of the payload.
+        is_chunked: whether the body has chunk framing; then no payload digest is stated.
+    """
+    fields = _kept(revisit, without=_OF_REVISITS | {_DIGEST})
+    if not is_chunked:
+        fields[_written(_DIGEST)] = digest
+    return _stated(revisit, RecordType.RESPONSE, head, body, fields)
+
+
+def referring_to(revisit: StoredRecord, block: bytes, original: Original) -> Record:
+    """A revisit that names another record for its payload."""
+    fields = _kept(revisit, without=frozenset())
+    fields |= {
+        "WARC-Profile": revisit.get("warc-profile") or SAME_PAYLOAD,
+        "WARC-Refers-To": f"<{original.record_id}>",
+        "WARC-Refers-To-Target-URI": original.url,
+        "WARC-Refers-To-Date": iso_date(original.date),
+    }
+    return _stated(revisit, RecordType.REVISIT, block, BytesIO(), fields)
+
+
+def with_block(was: StoredRecord, block: bytes) -> Record:
+    """A record with another block."""
+    return _stated(was, was.type, block, BytesIO(), _kept(was, without=frozenset({_DIGEST})))
+
+
+def _stated(
+    was: StoredRecord, kind: RecordType, head: bytes, body: BinaryIO, fields: Mapping[str, str]
+) -> Record:
+    return Record(
+        type=kind,
+        id=was.id,
+        date=was.date,
+        target_uri=was.target_uri,
+        content_type=was.content_type or "application/http;msgtype=response",
+        prefix=head,
+        body=body,
+        fields=tuple(fields.items()),
+    )
+
+
+def _kept(was: StoredRecord, *, without: frozenset[str]) -> dict[str, str]:
+    dropped = _OF_EVERY_RECORD | without
+    return {_written(name): value for name, value in was.fields.items() if name not in dropped}
+
+
+def _written(name: str) -> str:
+    """A field's name as the standard writes it."""
+    upper = {"warc", "ip", "id", "uri"}
+    return "-".join(
+        each.upper() if each in upper else each.capitalize() for each in name.split("-")
+    )
 
 
 class Sink(Protocol):

@@ -1,13 +1,13 @@
-"""Builds the application: what it carries, what stands around its handlers, and its routes."""
+"""The aiohttp application."""
 
 from collections.abc import Iterable, Mapping
 
 from aiohttp import web
 
-from archiver import paths
+from archiver import helpers
 from archiver.app import App
-from archiver.web import middleware
-from archiver.web.keys import (
+from archiver.web import health
+from archiver.web.app_keys import (
     LIMITS,
     LISTENERS,
     LOGIN_THROTTLE,
@@ -19,18 +19,16 @@ from archiver.web.keys import (
     STATIC,
     WORDINGS,
 )
-from archiver.web.limits import ServerLimits
-from archiver.web.listeners import Listeners
-from archiver.web.login_throttle import LoginThrottle
+from archiver.web.client_limits import Listeners, LoginThrottle, ServerLimits
 from archiver.web.metrics import Metrics
-from archiver.web.middleware.csrf import FORM_BYTES
+from archiver.web.middleware import auth, errors, headers, origin_checks
+from archiver.web.middleware.origin_checks import FORM_BYTES
 from archiver.web.origin import keep_apart
 from archiver.web.pages.errors import error_page
-from archiver.web.permissions import Permissions
+from archiver.web.replay_frames import ShownBelow
 from archiver.web.routes import ROUTES
-from archiver.web.shown import ShownBelow
-from archiver.web.signing import Signer, load_secret
-from archiver.web.static import StaticFiles
+from archiver.web.signing import Permissions, Signer, load_secret
+from archiver.web.static_files import StaticFiles
 from archiver.web.uploads import go_on, remove_stale
 from archiver.web.wording import Wording, wordings
 
@@ -57,20 +55,20 @@ def build_app(
     """
     app = web.Application(
         middlewares=(
-            middleware.measure,
-            middleware.compress,
-            middleware.error_middleware(error_page),
-            middleware.check_host,
+            health.measure,
+            headers.compress,
+            errors.error_middleware(error_page),
+            origin_checks.check_host,
             keep_apart,
-            middleware.authenticate,
-            middleware.guard_forms,
+            auth.authenticate,
+            origin_checks.guard_forms,
         ),
         client_max_size=FORM_BYTES,
     )
     _furnish(app, runtime, secret or load_secret(runtime.settings.data))
     app[WORDINGS] = worded or wordings()
     app[LIMITS] = limits or ServerLimits()
-    app.on_response_prepare.append(middleware.add_headers)
+    app.on_response_prepare.append(headers.add_headers)
     app.on_shutdown.append(_end_streams)
     app.add_routes(_expectant(route) for route in routes)
     remove_stale(runtime.settings.data)
@@ -94,7 +92,7 @@ def _furnish(app: web.Application, runtime: App, secret: bytes) -> None:
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()
     app[SHOWN] = ShownBelow()
-    app[STATIC] = StaticFiles(paths.STATIC)
+    app[STATIC] = StaticFiles(helpers.STATIC)
 
 
 async def _end_streams(app: web.Application) -> None:

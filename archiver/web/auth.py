@@ -1,4 +1,4 @@
-"""Who comes in: by a session's cookie, with the password, or with a token."""
+"""Authentication by session cookie or token."""
 
 import time
 from base64 import b64decode
@@ -7,15 +7,8 @@ from aiohttp import web
 
 from archiver.model.message import counted
 from archiver.services.access import SESSION_SECONDS, Token
-from archiver.web.keys import (
-    LOGIN_THROTTLE,
-    PERMISSIONS,
-    RUNTIME,
-    SESSION,
-    SIGNED_IN,
-    SIGNER,
-)
-from archiver.web.refusals import refusing
+from archiver.web.app_keys import LOGIN_THROTTLE, PERMISSIONS, RUNTIME, SESSION, SIGNED_IN, SIGNER
+from archiver.web.responses import refusing
 
 COOKIE = "archiver_session"
 ANONYMOUS = "anonymous"

@@ -1,15 +1,15 @@
-"""The CDX server API in two dialects, and the Wayback Machine's availability API."""
+"""CDX server and availability API."""
 
 from aiohttp import web
 
-from archiver.cdx.query import parse_cdx_query
-from archiver.cdx.writers import media_type
 from archiver.errors import InputError, NotInArchive
-from archiver.memento.timestamps import SHORTEST
-from archiver.rewrite.address import Modifier, ReplayAddress, parse_archived_url
-from archiver.web.keys import RUNTIME
+from archiver.http.timestamps import SHORTEST
+from archiver.replay.addresses import Modifier, ReplayAddress, parse_archived_url
+from archiver.replay.cdx_query import parse_cdx_query
+from archiver.replay.cdx_rows import media_type
+from archiver.web.app_keys import RUNTIME
 from archiver.web.memento import memento_uri
-from archiver.web.streaming import stream
+from archiver.web.responses import stream
 
 
 async def wayback(request: web.Request) -> web.StreamResponse:

@@ -1,4 +1,4 @@
-"""``/api/v1/events``: what happens to jobs and imports, as it happens (server-sent events).
+"""Server-sent events of jobs and imports.
 
 ``event: job`` and ``event: import`` carry the same JSON as the API. Of named jobs and of an import
 the first ones say how things stand now; when everything asked for is at an end there is one
@@ -15,12 +15,12 @@ from contextlib import aclosing
 from aiohttp import web
 
 from archiver.errors import InputError
-from archiver.model.importing import ImportStatus
+from archiver.model.imports import ImportStatus
 from archiver.model.job import Change, ChangeCursor, Job
-from archiver.services.following import Following
-from archiver.web.api.answers import adapter
-from archiver.web.api.questions import number, numbers
-from archiver.web.keys import LISTENERS, RUNTIME
+from archiver.services.change_stream import Following
+from archiver.web.api.requests import number, numbers
+from archiver.web.api.responses import adapter
+from archiver.web.app_keys import LISTENERS, RUNTIME
 
 _HEARTBEAT_SECONDS = 15
 _LOOK_SECONDS = 1

@@ -1,4 +1,4 @@
-"""Health check, metrics endpoint, and the measuring of requests."""
+"""Health check and metrics endpoints."""
 
 import asyncio
 import time
@@ -8,9 +8,9 @@ from aiohttp.typedefs import Handler
 
 from archiver.errors import ArchiverError
 from archiver.logs import get_log
-from archiver.services.oversight import Oversight
-from archiver.services.uploading import Backlog, recovery_seconds
-from archiver.web.keys import LISTENERS, METRICS, RUNTIME
+from archiver.services.crawl_status import Oversight
+from archiver.services.segment_uploads import Backlog, recovery_seconds
+from archiver.web.app_keys import LISTENERS, METRICS, RUNTIME
 from archiver.web.metrics import Metrics
 
 _PATIENCE_SECONDS = 5

@@ -1,4 +1,4 @@
-"""TimeGate and TimeMaps (RFC 7089)."""
+"""TimeGates and TimeMaps (RFC 7089)."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -7,21 +7,25 @@ from datetime import UTC, datetime
 from aiohttp import hdrs, web
 
 from archiver.errors import NotInArchive
-from archiver.memento.links import memento, original, timegate, timemap, write_links
-from archiver.memento.timemap import (
+from archiver.http.timestamps import parse_accept_datetime, to_datetime, to_timestamp
+from archiver.model.capture import Capture
+from archiver.replay.addresses import Modifier, ReplayAddress, parse_archived_url, replay_path
+from archiver.replay.memento import (
     LINK_FORMAT,
     Addresses,
     Memento,
     json_timemap,
     link_timemap,
+    memento,
+    original,
+    timegate,
+    timemap,
+    write_links,
 )
-from archiver.memento.timestamps import parse_accept_datetime, to_datetime, to_timestamp
-from archiver.model.capture import Capture
-from archiver.rewrite.address import Modifier, ReplayAddress, parse_archived_url, replay_path
-from archiver.web.keys import RUNTIME
+from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import public_origin
 from archiver.web.pages.errors import not_in_archive
-from archiver.web.streaming import stream
+from archiver.web.responses import stream
 
 TIMEGATE = "/timegate/"
 LINK_TIMEMAP = "/timemap/link/"

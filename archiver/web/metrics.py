@@ -1,4 +1,4 @@
-"""What Prometheus reads: requests, queue, archive, and the process itself."""
+"""Prometheus metrics."""
 
 from prometheus_client import (
     CollectorRegistry,

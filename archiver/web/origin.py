@@ -1,4 +1,4 @@
-"""Origins of requests: the cross-site check, and the separate origin of archived pages.
+"""Separate origin for replayed content.
 
 Forms carry no tokens. Every browser since 2020 says with each unsafe request where it comes from
 (Fetch Metadata; RFC 6454), and the session's cookie is `SameSite=Strict`.
@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from archiver.web.app_keys import ORIGIN, RUNTIME
 from archiver.web.auth import is_https
-from archiver.web.keys import ORIGIN, RUNTIME
 
 ROUTES_THERE = frozenset({"replay", "healthz"})
 

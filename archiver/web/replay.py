@@ -1,4 +1,4 @@
-"""``/web/…``: the captures themselves, in the Wayback Machine's form, with nothing of ours added.
+"""Replay under ``/web/``.
 
 What is served here was made by strangers. It comes without scripts, in an opaque origin, with
 this path as the only place it may load from, without a cookie, and is never guessed to be of
@@ -15,27 +15,20 @@ from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 from archiver.errors import NotInArchive
+from archiver.http.headers import Coding
 from archiver.model.capture import Capture
-from archiver.replay.asked import Asked
+from archiver.replay.addresses import EVERY, Modifier, ReplayAddress, parse_replay_path, plain_path
 from archiver.replay.conditional_requests import Conditions
-from archiver.replay.protection import Viewer, protection
-from archiver.rewrite.address import (
-    EVERY,
-    Modifier,
-    ReplayAddress,
-    parse_replay_path,
-    plain_path,
-)
+from archiver.replay.response import Asked
+from archiver.replay.response_headers import Viewer, protection
 from archiver.services.replay import Replayed
-from archiver.web.keys import ARCHIVED_URL, ORIGIN, PERMISSIONS, RUNTIME, SHOWN
+from archiver.web.app_keys import ARCHIVED_URL, ORIGIN, PERMISSIONS, RUNTIME, SHOWN
 from archiver.web.origin import home_of_replay, is_there, replay_origin
-from archiver.web.packing import SMALLEST, STREAMED, asked_coding, is_packable, vary
-from archiver.web.pages.captures import captures
 from archiver.web.pages.errors import not_in_archive
-from archiver.web.replay_address import held_permission, without_token
-from archiver.web.shown import Shown
-from archiver.web.streaming import send
-from archiver.wire.accept_encoding import Coding
+from archiver.web.pages.snapshot import captures
+from archiver.web.replay_frames import Shown
+from archiver.web.replay_requests import held_permission, without_token
+from archiver.web.responses import SMALLEST, STREAMED, asked_coding, is_packable, send, vary
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})
 _EXACT_DIGITS = 14

@@ -1,4 +1,4 @@
-"""Runs the service: binds, opens the archive, serves until told to stop."""
+"""The `serve` command."""
 
 import asyncio
 import errno
@@ -17,7 +17,7 @@ from archiver.errors import ConfigurationError
 from archiver.model.message import Message
 from archiver.services.access import has_password, is_loopback
 from archiver.web.app import build_app
-from archiver.web.limits import ServerLimits
+from archiver.web.client_limits import ServerLimits
 from archiver.web.server import BoundedRunner
 from archiver.web.signing import SECRET_BYTES
 

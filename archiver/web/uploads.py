@@ -1,4 +1,4 @@
-"""Takes a file from a request onto disk, bounded, and hands it to the import service.
+"""File uploads.
 
 The file goes by one buffer at a time to ``data/tmp``; it is gone again on every path on which the
 import service did not take it over.
@@ -18,14 +18,12 @@ from aiohttp.http_exceptions import BadHttpMessage
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from archiver.errors import TooLarge, UnreadableFile
-from archiver.model.choices import Choices
-from archiver.model.importing import ImportStatus
+from archiver.model.imports import Choices, ImportStatus, ImportSurvey
 from archiver.model.message import marked
-from archiver.model.survey import ImportSurvey
-from archiver.services.handing_in import Given, HandedIn
-from archiver.services.looked_at import STALE_SECONDS, TMP, WHOLE, LookedAt
-from archiver.services.looked_at import remove_stale as remove_stale_looks
-from archiver.web.keys import BEFORE_FILE, LIMITS, RUNTIME
+from archiver.services.import_previews import STALE_SECONDS, TMP, WHOLE, LookedAt
+from archiver.services.import_previews import remove_stale as remove_stale_looks
+from archiver.services.page_uploads import Given, HandedIn
+from archiver.web.app_keys import BEFORE_FILE, LIMITS, RUNTIME
 
 MOST_COUNTED = 2_000_000
 """Links that are looked at where somebody asks for all of them: a minute's work."""

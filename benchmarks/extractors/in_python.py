@@ -5,7 +5,7 @@ from html import escape
 
 from readability import Document
 
-from archiver.html.article import extract_article
+from archiver.pages.article.extraction import extract_article
 from benchmarks.extractors.reading import Reader, Reading
 
 

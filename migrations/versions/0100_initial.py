@@ -1,7 +1,7 @@
 """Create all tables.
 
 No earlier revision was ever released: the program rebuilds an index that has one from the WARC
-files. Until the first release this revision creates the tables of ``archiver.index.schema`` as they
+files. Until the first release this revision creates the tables of ``archiver.db.schema`` as they
 are; with the first schema change after it, spell its operations out.
 
 Revision: 0100.
@@ -9,7 +9,7 @@ Revision: 0100.
 
 from alembic import op
 
-from archiver.index.schema import metadata
+from archiver.db.schema import metadata
 
 revision = "0100"
 down_revision = None

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from archiver.cli.capture import _shown
-from archiver.cli.progress import Bar
+from archiver.cli.crawl import _shown
+from archiver.cli.terminal import Bar
 from archiver.model.job import QueueCounts
 from archiver.services.crawling import Crawling
 

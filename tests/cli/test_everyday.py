@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from archiver.cli.main import cli
+from archiver.http.urls import hash_url
 from archiver.model.listing import Sort
-from archiver.urls.parse import hash_url
 
 MANY = 60
 

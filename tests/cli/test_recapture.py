@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from archiver.app import App, open_app
-from archiver.cli.recapture import _recapture
+from archiver.cli.crawl import _recapture
 from archiver.config import Settings
-from archiver.crawl import render
+from archiver.crawl import browser_rendering
 from archiver.model.listing import ListingQuery
 from archiver.model.rendering import Rendering
 
@@ -50,7 +50,7 @@ async def test_what_was_gone_twice_running_is_asked_for_again_only_by_name(tmp_p
 
 
 async def test_what_was_kept_badly_is_tried_a_step_up(tmp_path, live, monkeypatch):
-    monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
+    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     whole = live.article("whole")
     shell = live.put(

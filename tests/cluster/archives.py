@@ -11,9 +11,9 @@ from aiohttp.test_utils import TestServer
 from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from archiver.replay.asked import Asked
-from archiver.replay.protection import Viewer
-from archiver.rewrite.address import Modifier
+from archiver.replay.addresses import Modifier
+from archiver.replay.response import Asked
+from archiver.replay.response_headers import Viewer
 
 NAMES = ("foxes", "bears", "owls", "hares")
 

@@ -11,8 +11,8 @@ from sqlalchemy import event
 
 from archiver.app import open_app
 from archiver.errors import ConfigurationError, StoreUnavailable
-from archiver.services.manifest import Selected
-from archiver.services.reindexing import reindex
+from archiver.services.export_selection import Selected
+from archiver.services.reindex import reindex
 from archiver.web.app import build_app
 from tests.cluster.archives import elsewhere, payload, save, site, told
 from tests.cluster.commands import archiver, ran, refused

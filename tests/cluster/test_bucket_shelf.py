@@ -7,12 +7,12 @@ import pytest
 
 from archiver.errors import ConfigurationError, StoreError, StoreUnavailable
 from archiver.model.capture import Location
-from archiver.store.bucket_shelf import BLOCK_BYTES, BucketShelf, open_bucket_shelf
-from archiver.store.locks import RunLock
-from archiver.store.scanning import Scanned
-from archiver.store.segments import SegmentStore
-from archiver.warc import build
-from archiver.warc.record import new_record_id
+from archiver.warc import writer as warc_writer
+from archiver.warc.locks import RunLock
+from archiver.warc.object_store import BLOCK_BYTES, BucketShelf, open_bucket_shelf
+from archiver.warc.records import new_record_id
+from archiver.warc.segment_scanning import Scanned
+from archiver.warc.segments import SegmentStore
 
 NOW = datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)
 
@@ -36,7 +36,7 @@ def written(shelf: BucketShelf, *texts: str) -> list[Location]:
     """A closed segment with a record for each text."""
     store = writer(shelf)
     made = [
-        build.metadata(id=new_record_id(), url="urn:test", date=NOW, document={"said": each})
+        warc_writer.metadata(id=new_record_id(), url="urn:test", date=NOW, document={"said": each})
         for each in texts
     ]
     places = store.append(made)

@@ -11,7 +11,7 @@ import pytest
 from archiver.app import open_app
 from archiver.errors import ConfigurationError
 from archiver.model.listing import ListingQuery
-from archiver.services.migrating import Places, migrate
+from archiver.services.migration import Places, migrate
 from tests.cluster.archives import save, site
 
 KILLED = """
@@ -19,7 +19,7 @@ import asyncio, os, signal, sys
 from importlib import import_module
 from pathlib import Path
 from archiver.config import Settings
-from archiver.services.migrating import Places, migrate
+from archiver.services.migration import Places, migrate
 
 data, index, store, where, name, seen = sys.argv[1:]
 held = import_module(where)
@@ -34,13 +34,13 @@ setattr(held, name, die)
 asyncio.run(migrate(Settings(data=Path(data)), Places(index or None, store or None), remove=True))
 """
 STEPS = {
-    "before the first segment": ("archiver.store.bucket_shelf", "BucketShelf._put"),
-    "between put and mark": ("archiver.store.bucket_shelf", "BucketShelf._mark"),
-    "a segment not yet compared": ("archiver.store.bucket_shelf", "_digest"),
-    "before the index": ("archiver.services.migrating", "reindex"),
-    "the index built and not in place": ("archiver.services.reindexing", "settle_index"),
-    "before what was left is removed": ("archiver.services.migrating", "_leave"),
-    "before the store is forgotten": ("archiver.services.migrating", "store_no_more"),
+    "before the first segment": ("archiver.warc.object_store", "BucketShelf._put"),
+    "between put and mark": ("archiver.warc.object_store", "BucketShelf._mark"),
+    "a segment not yet compared": ("archiver.warc.object_store", "_digest"),
+    "before the index": ("archiver.services.migration", "reindex"),
+    "the index built and not in place": ("archiver.services.reindex", "settle_index"),
+    "before what was left is removed": ("archiver.services.migration", "_leave"),
+    "before the store is forgotten": ("archiver.services.migration", "store_no_more"),
 }
 
 

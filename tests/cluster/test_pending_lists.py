@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import text
 
-from archiver.index.database import Database
-from archiver.index.search_tables import search_table
-from archiver.services.documents import Documents
+from archiver.db.engine import Database
+from archiver.db.schema import search_table
+from archiver.services.derived_data import Documents
 from benchmarks.synthetic import Page, fill
 
 START = datetime(2019, 12, 30, tzinfo=UTC)
@@ -23,8 +23,8 @@ async def waiting(database, part):
 async def test_nothing_waits_in_a_part_that_is_full_once_a_service_has_looked_after_it(
     address, monkeypatch
 ):
-    for module in ("search_tables", "documents"):
-        monkeypatch.setattr(f"archiver.index.{module}.PART_SIZE", 7)
+    for name in ("archiver.db.schema.PART_SIZE", "archiver.db.search_documents.PART_SIZE"):
+        monkeypatch.setattr(name, 7)
     database = await Database.open(address)
     pages = [Page(f"p{n}", "x", WORDS) for n in range(17)]
     await fill(database, pages, START, timedelta(days=1))

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import event, update
 
-from archiver.index.database import Database
-from archiver.index.dialect.postgres_words import PostgresWords
-from archiver.index.schema import entry
+from archiver.db.engine import Database
+from archiver.db.full_text import PostgresWords
+from archiver.db.schema import entry
 from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import Search, matching_entries
 from benchmarks.synthetic import Page, fill
@@ -33,7 +33,7 @@ async def search(request, tmp_path, address, monkeypatch):
     for module in ("index.search_tables", "index.documents", "index.ranking", "services.walking"):
         monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 7)
     for name, value in {"LEAST_READ": 5, "MOST_LOOKED_AT": 12, "ENOUGH_READ": 3}.items():
-        monkeypatch.setattr(f"archiver.services.walking.{name}", value)
+        monkeypatch.setattr(f"archiver.services.result_iteration.{name}", value)
     monkeypatch.setattr(PostgresWords, "at_first", 2)
     place = address if request.param == "server" else tmp_path / "archive.sqlite3"
     administer(f"ALTER DATABASE {address.rpartition('/')[2]} SET enable_seqscan = off")
@@ -129,7 +129,7 @@ async def test_where_many_have_a_phrase_enough_are_read_and_more_are_told_of_tha
 
 
 async def test_an_order_that_does_not_go_on_is_of_all_that_one_walk_finds(search, monkeypatch):
-    monkeypatch.setattr("archiver.services.walking.MOST_LOOKED_AT", PAGES)
+    monkeypatch.setattr("archiver.services.result_iteration.MOST_LOOKED_AT", PAGES)
 
     (names,) = await pages_of(search, '"paper kite"', sort=Sort.TITLE)
 
@@ -180,8 +180,8 @@ async def test_whether_words_follow_each_other_is_asked_of_documents_and_never_o
 async def test_a_page_that_the_newest_parts_fill_is_asked_of_these_alone(
     search, plans, monkeypatch
 ):
-    monkeypatch.setattr("archiver.services.walking.LEAST_LOOK", 1)
-    monkeypatch.setattr("archiver.services.finding.SORTED", 10)
+    monkeypatch.setattr("archiver.services.result_iteration.LEAST_LOOK", 1)
+    monkeypatch.setattr("archiver.services.result_pages.SORTED", 10)
 
     full = await search.listing(ListingQuery(q="paper", sort=Sort.NEWEST, limit=10))
     parts = {each for step in plans.steps for each in _PART.findall(step)}

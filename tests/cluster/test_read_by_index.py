@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from archiver.index import entries, outcomes, queue
-from archiver.index.database import Database
-from archiver.index.standing import standings
-from archiver.index.turns import Turns
+from archiver.db import entries, job_outcomes, queue
+from archiver.db.engine import Database
+from archiver.db.entries import standings
+from archiver.db.host_queue import Turns
 from archiver.model.capture import Timestamp
 
 MANY, SOME = 4_000, 100
@@ -42,7 +42,7 @@ async def test_a_lease_and_the_ends_of_its_jobs_read_no_more_rows_than_they_are_
         leases = await queue.lease(conn, owner="one", count=SOME, each=1, hosts=Turns(), now=now)
         await standings(conn, [each.entry.id for each in leases])
         saved = [(each, Timestamp("20200101000000"), None) for each in leases]
-        await outcomes.end_jobs(conn, saved, now)
+        await job_outcomes.end_jobs(conn, saved, now)
 
         assert await read_whole(conn) == set()
     assert len(leases) == SOME

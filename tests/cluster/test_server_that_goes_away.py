@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from archiver.app import open_app
 from archiver.config import Settings
+from archiver.db.engine import Database
 from archiver.errors import IndexUnavailable
-from archiver.index.database import Database
 from benchmarks.own_postgres import OwnPostgres
 from tests.cluster.commands import archiver, ran
 from tests.cluster.owner import as_owner

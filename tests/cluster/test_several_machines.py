@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from archiver.store.machine import machine_of
+from archiver.warc.locks import machine_of
 from tests.cluster.commands import archiver, ran, refused
 from tests.cluster.owner import as_owner
 

@@ -4,8 +4,8 @@ import asyncio
 
 import asyncpg
 
-from archiver.index import worker_locks
-from archiver.index.worker_locks import GivenUp, WorkerLocks
+from archiver.db import worker_locks
+from archiver.db.worker_locks import GivenUp, WorkerLocks
 
 
 def worker(address, name):

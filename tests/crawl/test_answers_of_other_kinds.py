@@ -7,16 +7,16 @@ import pytest
 from aiohttp import web
 
 from archiver.app import open_app
-from archiver.cdx.query import parse_cdx_query
 from archiver.config import Settings
 from archiver.errors import NotFound
+from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
-from archiver.replay.asked import Asked
-from archiver.rewrite.address import Modifier, ReplayAddress
-from archiver.services.manifest import Selected
-from archiver.services.reindexing import reindex
-from archiver.urls.parse import hash_url
-from archiver.warc.record import RecordType
+from archiver.replay.addresses import Modifier, ReplayAddress
+from archiver.replay.cdx_query import parse_cdx_query
+from archiver.replay.response import Asked
+from archiver.services.export_selection import Selected
+from archiver.services.reindex import reindex
+from archiver.warc.records import RecordType
 from tests.conftest import live_web
 from tests.hand_made import VIEWER
 from tests.indices import remove_index

@@ -10,13 +10,13 @@ from pathlib import Path
 import psutil
 from aiohttp import web
 
-from archiver.crawl import render
-from archiver.crawl.learned_hosts import LearnedHosts
-from archiver.crawl.rendering import Means, Renderer
-from archiver.index import entries
-from archiver.index.database import Database
+from archiver.crawl import browser_rendering
+from archiver.crawl.render_hints import LearnedHosts
+from archiver.crawl.rendering_policy import Means, Renderer
+from archiver.db import entries
+from archiver.db.engine import Database
+from archiver.http.urls import hash_url
 from archiver.model.rendering import Rendering
-from archiver.urls.parse import hash_url
 from tests.conftest import LiveWeb, live_web
 from tests.crawl.test_browser_ends import ended, is_alive
 from tests.crawl.test_hostile_pages import rendering
@@ -92,7 +92,7 @@ async def survives(victim: str, data: Path) -> Rendering:
 
 
 async def test_a_page_whose_browser_is_killed_is_shown_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
+    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     archives = {each: Archive(tmp_path / each) for each in KINDS}
     for each in archives.values():  # migrations run one at a time
         each.data.mkdir(parents=True)
@@ -107,7 +107,7 @@ async def test_a_page_whose_browser_is_killed_is_shown_again(tmp_path, monkeypat
 async def test_a_gpu_process_that_crashes_harms_none_of_the_pages_that_are_shown(
     tmp_path, live, monkeypatch
 ):
-    monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
+    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     async with rendering(tmp_path / "data") as crawl:
         put_site(live)
         await crawl.queue(live.article("first"))

@@ -10,9 +10,9 @@ from aiohttp import web
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.model.subscription import source_of
-from archiver.services.given_cookies import CookieKeeping
-from archiver.services.manifest import Selected
+from archiver.model.feed import source_of
+from archiver.services.cookies import CookieKeeping
+from archiver.services.export_selection import Selected
 from tests.segments import segments
 
 SECRET = "s3cr3t-of-the-person"

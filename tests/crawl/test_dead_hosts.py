@@ -4,8 +4,8 @@ import asyncio
 
 from aiohttp import web
 
-from archiver.crawl.dead_hosts import FEW, DeadHosts
-from archiver.ledger import recorder
+from archiver.crawl import recorder
+from archiver.crawl.context import FEW, DeadHosts
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 

@@ -12,15 +12,12 @@ import pytest
 from aiohttp import web
 from aiohttp.abc import AbstractResolver
 
-from archiver.crawl import traffic
-from archiver.crawl.rendering import Means
-from archiver.crawl.traffic import Traffic
+from archiver.browser.request_gate import REFUSAL, Beyond, Gate, connect, make_gate_key
+from archiver.crawl import browser_requests
+from archiver.crawl.browser_requests import Traffic
+from archiver.crawl.rendering_policy import Means
+from archiver.http.fetcher import Fetcher
 from archiver.model.failure import FailureKind
-from archiver.net.fetcher import Fetcher
-from archiver.net.gate import Beyond, Gate
-from archiver.net.gate_key import make_gate_key
-from archiver.net.proxied import REFUSAL
-from archiver.net.tunnel import connect
 
 PRIVATE = "10.9.8.7"
 
@@ -139,7 +136,7 @@ async def test_a_name_that_comes_to_mean_a_private_address_is_refused_then(way, 
 
 
 async def test_all_that_a_page_loads_together_is_bounded(way, live, monkeypatch):
-    monkeypatch.setattr(traffic, "MOST_BYTES", 1000)
+    monkeypatch.setattr(browser_requests, "MOST_BYTES", 1000)
     urls = [live.put(f"/{name}", "a" * 600) for name in ("first", "second", "third")]
 
     answers = [await way.get(url) for url in urls]

@@ -14,13 +14,12 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from archiver.crawl import render
-from archiver.crawl.learned_hosts import LearnedHosts
-from archiver.crawl.rendering import Means, Renderer
-from archiver.index import captures, entries, likenesses, snapshots
-from archiver.model.limit import Limit
-from archiver.model.rendering import Rendering
-from archiver.urls.parse import hash_url
+from archiver.crawl import browser_rendering
+from archiver.crawl.render_hints import LearnedHosts
+from archiver.crawl.rendering_policy import Means, Renderer
+from archiver.db import captures, entries, screenshots, snapshots
+from archiver.http.urls import hash_url
+from archiver.model.rendering import Limit, Rendering
 from tests.conftest import Answer, LiveWeb
 from tests.crawler import Crawl, crawler
 
@@ -120,7 +119,7 @@ async def until_all_are_lost(live: LiveWeb) -> None:
 async def impatient(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
     """A crawl whose browser has little patience."""
     for name, seconds in TIMES.items():
-        monkeypatch.setattr(render, name, seconds)
+        monkeypatch.setattr(browser_rendering, name, seconds)
     settings = {
         "max_requisites": 40,
         "max_body_bytes": 4 << 20,
@@ -159,7 +158,7 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(
     await impatient.queue(*urls.values())
 
     with monkeypatch.context() as patch:
-        patch.setattr(render, "PAGE_SECONDS", LOST_SECONDS)
+        patch.setattr(browser_rendering, "PAGE_SECONDS", LOST_SECONDS)
         running = asyncio.create_task(impatient.run())
         await until_all_are_lost(live)
     await running
@@ -180,7 +179,7 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(
 async def test_of_bodies_of_1_gb_no_more_is_read_than_is_taken_and_no_neighbour_is_harmed(
     tmp_path, live, monkeypatch
 ):
-    monkeypatch.setattr(render, "LEAST_SECONDS", 1.1)
+    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.1)
     sent = Counter[str]()
 
     async def gigabyte(request: web.Request) -> web.StreamResponse:
@@ -235,7 +234,7 @@ async def what_became_of(crawl, url):
     async with context.db.read() as conn:
         number, entry = await entries.by_hash(conn, hash_url(url))
         held = await snapshots.of_entry(conn, number, limit=9)
-        looks = await likenesses.of_snapshots(conn, [each.row_id for each in held])
+        looks = await screenshots.of_snapshots(conn, [each.row_id for each in held])
     if not held:
         return entry.failure, False
     places = [each.location for many in looks.values() for each in many if each.kind == "page"]

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from aiohttp import web
 from sqlalchemy import select
 
-from archiver.index import entries, jobs, queue, snapshots
-from archiver.index.schema import attempt, job
+from archiver.db import entries, jobs, queue, snapshots
+from archiver.db.schema import attempt, job
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 

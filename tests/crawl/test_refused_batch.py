@@ -6,16 +6,16 @@ import logging
 import pytest
 from sqlalchemy import text
 
-from archiver.crawl import dispatch
-from archiver.index import captures, segments
-from archiver.ledger.refused import MOST_TRIES
+from archiver.crawl import dispatcher
+from archiver.crawl.recorder import MOST_TRIES
+from archiver.db import captures, segment_rows
 from archiver.model.job import State
-from archiver.store.survey import survey
+from archiver.warc.segment_inventory import survey
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(dispatch, "TROUBLE_SECONDS", 0.05)
+    monkeypatch.setattr(dispatcher, "TROUBLE_SECONDS", 0.05)
 
 
 async def state_of(crawl, live):
@@ -61,12 +61,12 @@ async def test_what_was_written_is_taken_up_and_not_visited_again(
     assert {name: live.asked[f"/{name}"] for name in NAMES} == {"foxes": 1, "geese": 1}
     async with crawl.context.db.read() as conn:
         written = {each.name: each.size for each in survey(crawl.context.store.directory).segments}
-        assert await segments.indexed(conn) == written
+        assert await segment_rows.indexed(conn) == written
 
 
 @pytest.mark.sqlite("a refusal in words of SQLite")
 async def test_what_the_index_never_takes_holds_up_no_other(crawl, live, caplog):
-    caplog.set_level(logging.INFO, dispatch.__name__)
+    caplog.set_level(logging.INFO, dispatcher.__name__)
     await crawl.queue(live.article("foxes"), live.article("geese"))
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql(
@@ -80,7 +80,7 @@ async def test_what_the_index_never_takes_holds_up_no_other(crawl, live, caplog)
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql("DROP TRIGGER no")
     await running
-    told = [each.getMessage() for each in caplog.records if each.name == dispatch.__name__]
+    told = [each.getMessage() for each in caplog.records if each.name == dispatcher.__name__]
 
     assert told == ["the index refused; resting", "the index is to be had again; the crawl goes on"]
     assert [each.state for each in await crawl.jobs()] == [State.SAVED, State.SAVED]

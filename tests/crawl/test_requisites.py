@@ -4,9 +4,9 @@ from contextlib import suppress
 import pytest
 
 from archiver.crawl.requisites import Requisites
+from archiver.http.urls import host
 from archiver.model.failure import FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind
-from archiver.urls.parse import host
 
 
 @pytest.fixture

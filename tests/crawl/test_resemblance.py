@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.browser.resemblance import Bitmap, read_png, resemblance, words_contained
+from archiver.browser.view_similarity import Bitmap, read_png, resemblance, words_contained
 from archiver.errors import BrowserError
 
 WHITE, BLACK, GREY = (255, 255, 255), (0, 0, 0), (245, 245, 245)

@@ -5,10 +5,9 @@ import pytest
 
 from archiver.config import Settings
 from archiver.crawl.retry_policy import retry_after_seconds, retry_at, status_failure
-from archiver.model.entry_ref import EntryRef
-from archiver.model.exchange import Exchange
+from archiver.model.capture import Exchange
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.job import Lease
+from archiver.model.job import EntryRef, Lease
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SETTINGS = Settings(retries=2, retry_delay=5, max_retry_after=3600)

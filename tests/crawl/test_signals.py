@@ -1,11 +1,11 @@
 """Pages that are empty without scripts, and walls: kept under their own names."""
 
-from archiver.index import attempts, entries, snapshots
+from archiver.db import attempts, entries, snapshots
+from archiver.http.urls import hash_url
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.model.rendering import Rendering
-from archiver.urls.parse import hash_url
-from archiver.warc.entry_record import read_entry_record
+from archiver.warc.metadata_records import read_entry_record
 
 SHELL = '<title>App</title><body><div id="root"></div><script src="/app.js"></script>'
 CHALLENGE = "<title>Just a moment...</title><script>window._cf_chl_opt = {}</script>"

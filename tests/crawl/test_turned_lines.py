@@ -2,10 +2,10 @@
 
 import pytest
 
-from archiver.crawl.deferred_extraction import DeferredExtraction
-from archiver.html.document import read_article_document
-from archiver.index import entries, snapshots
-from archiver.urls.parse import hash_url
+from archiver.crawl.article_extraction import DeferredExtraction
+from archiver.db import entries, snapshots
+from archiver.http.urls import hash_url
+from archiver.pages.article_text import read_article_document
 
 SENTENCE = "\u5ddd\u306e\u307b\u3068\u308a\u306b\u6c34\u8eca\u304c\u3042\u3063\u305f\u3002"
 TURNED = "main { writing-mode: vertical-rl }"

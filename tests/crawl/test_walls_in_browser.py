@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 from aiohttp import web
 
-from archiver.crawl import render
-from archiver.crawl.learned_hosts import LearnedHosts
-from archiver.crawl.rendering import Means, Renderer
-from archiver.index import attempts, entries, snapshots
+from archiver.crawl import browser_rendering
+from archiver.crawl.render_hints import LearnedHosts
+from archiver.crawl.rendering_policy import Means, Renderer
+from archiver.db import attempts, entries, snapshots
+from archiver.http.urls import hash_url
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
 from archiver.model.rendering import Look, Rendering
-from archiver.urls.parse import hash_url
 from tests.crawler import Crawl, crawler
-from tests.html.test_signals import WALLS
+from tests.pages.test_page_problems import WALLS
 
 OPENS = (
     "<title>Just a moment...</title><script>window._cf_chl_opt = {};"
@@ -25,7 +25,7 @@ OPENS = (
 
 @pytest.fixture
 async def rendering(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
-    monkeypatch.setattr(render, "LEAST_SECONDS", 1.2)
+    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     async with crawler(tmp_path / "data", browser_pages=6, host_concurrency=12) as context:
         means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
         renderer = Renderer(means, LearnedHosts(context.db))

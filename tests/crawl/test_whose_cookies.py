@@ -9,11 +9,11 @@ from aiohttp import web
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.crawl.requisites import Requisites
-from archiver.memento.timestamps import http_date
+from archiver.http.timestamps import http_date
+from archiver.model.feed import source_of
 from archiver.model.requisite import Requisite, RequisiteKind
-from archiver.model.subscription import source_of
-from archiver.services.given_cookies import CookieKeeping
-from archiver.services.reindexing import reindex
+from archiver.services.cookies import CookieKeeping
+from archiver.services.reindex import reindex
 from tests.conftest import SENTENCE
 
 SECRET = "s3cr3t-of-the-person"

@@ -15,7 +15,7 @@ from random import Random
 
 from archiver.app import App, open_app
 from archiver.config import Settings
-from archiver.model.annotation_change import AnnotationChange
+from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 
 LEAST = 20

@@ -16,7 +16,7 @@ from warcio.archiveiterator import ArchiveIterator
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from archiver.services.reindexing import reindex
+from archiver.services.reindex import reindex
 
 pytestmark = pytest.mark.folder("killed at calls that are about files of it")
 

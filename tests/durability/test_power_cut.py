@@ -7,12 +7,12 @@ archive is opened as it is then.
 
 import pytest
 
-from archiver.archive import open_archive
 from archiver.config import Settings
-from archiver.index import entries
+from archiver.crawl.archive import open_archive
+from archiver.db import entries
+from archiver.http.urls import hash_url
 from archiver.services.entries import Entries
 from archiver.services.fixity import Fixity
-from archiver.urls.parse import hash_url
 from tests.durability.cuts import LOSES, moments, put_back
 
 pytestmark = pytest.mark.sqlite("what of an index's file lies on a disk; a server's is its own")

@@ -7,15 +7,12 @@ from hypothesis import strategies as st
 
 from archiver.formats.list_writer import Heading
 from archiver.formats.seeds import bounded, seed_of
-from archiver.model.annotation import Annotation
+from archiver.http.text_decoders import well_formed
+from archiver.model.annotation import Annotation, Colour, Highlight, write_source_record
 from archiver.model.capture import HashUrl
-from archiver.model.entry import Entry
-from archiver.model.exported import Exported
-from archiver.model.folder_path import folder_path
-from archiver.model.highlight import Colour, Highlight
+from archiver.model.entry import Entry, Exported
+from archiver.model.entry_list import folder_path
 from archiver.model.job import State
-from archiver.model.source_record import write_source_record
-from archiver.wire.text import well_formed
 
 HEADING = Heading("Everything", datetime(2026, 1, 2, tzinfo=UTC))
 AT = datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)

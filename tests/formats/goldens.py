@@ -17,8 +17,7 @@ from pathlib import Path
 
 import lz4.block
 
-from archiver.model.annotation import Annotation
-from archiver.model.highlight import Colour, Highlight
+from archiver.model.annotation import Annotation, Colour, Highlight
 
 A, B, C = "https://a.example/1?x=1&y=2#part", "https://b.example/2", "https://c.example/3"
 AT = datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)

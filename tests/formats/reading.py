@@ -3,7 +3,7 @@
 import io
 import json
 
-from archiver.formats.importers import open_bookmarks
+from archiver.formats.detection import open_bookmarks
 
 
 def opened(data, name="export"):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from archiver.formats.file_head import is_mhtml, xml_root
-from archiver.formats.importers import open_bookmarks
+from archiver.formats.detection import open_bookmarks
+from archiver.formats.source_file import is_mhtml, xml_root
 
 LINKS = '<DL><p><DT><H3>News</H3><DT><A HREF="https://a.example/" ADD_DATE="1">A</A></DL>'
 ESCAPED = LINKS.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats.feeds import Feed, FeedItem, write_atom, write_json_feed
+from archiver.http.urls import hash_url
 from archiver.model.annotation import Annotation
 from archiver.model.entry import Entry
 from archiver.model.job import State
-from archiver.urls.parse import hash_url
 
 ADDED = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CHANGED = datetime(2026, 4, 1, tzinfo=UTC)

@@ -7,7 +7,7 @@ import plistlib
 import pytest
 
 from archiver.errors import UnreadableFile
-from archiver.formats.importers import IMPORTERS, open_bookmarks
+from archiver.formats.detection import IMPORTERS, open_bookmarks
 from tests.formats.goldens import (
     AT,
     GOLDENS,

@@ -12,12 +12,11 @@ from collections import deque
 import pytest
 
 from archiver.errors import UnreadableFile
-from archiver.formats import json_values, zip_members
-from archiver.formats.charset import read_text
-from archiver.formats.given_file import GivenFile
+from archiver.formats import archive_members, json_values
+from archiver.formats.archive_members import ALWAYS_ALLOWED, Members, member_names
 from archiver.formats.json_values import JsonText
+from archiver.formats.source_file import GivenFile, read_text
 from archiver.formats.xml_events import elements
-from archiver.formats.zip_members import ALWAYS_ALLOWED, Members, member_names
 from tests.formats.goldens import GOLDENS, A, B, database, zipped
 from tests.formats.reading import opened
 
@@ -242,7 +241,7 @@ def test_a_zip_bomb_costs_its_first_megabytes():
 
 
 def test_what_a_zip_holds_is_bounded_in_all_and_what_is_over_that_is_told_of(monkeypatch):
-    monkeypatch.setattr(zip_members, "ALLOWED_OF_ALL", 300_000)
+    monkeypatch.setattr(archive_members, "ALLOWED_OF_ALL", 300_000)
     long = f"{A}\n" + "no address here\n" * 6000
     packed = zipped({f"{each}.txt": long for each in "abc"} | {"d.txt": B})
 
@@ -253,8 +252,8 @@ def test_what_a_zip_holds_is_bounded_in_all_and_what_is_over_that_is_told_of(mon
 
 
 def test_a_member_that_is_cut_at_its_bound_is_told_of(monkeypatch):
-    monkeypatch.setattr(zip_members, "ALWAYS_ALLOWED", 1000)
-    monkeypatch.setattr(zip_members, "MOST_GROWTH", 1)
+    monkeypatch.setattr(archive_members, "ALWAYS_ALLOWED", 1000)
+    monkeypatch.setattr(archive_members, "MOST_GROWTH", 1)
     packed = zipped({"a.txt": f"{A}\n" + "no address here\n" * 6000, "b.txt": B})
 
     _, found = outcome(packed, "x.zip")
@@ -264,7 +263,7 @@ def test_a_member_that_is_cut_at_its_bound_is_told_of(monkeypatch):
 
 
 def test_a_zip_that_holds_too_many_files_is_read_as_far_as_many_go(monkeypatch):
-    monkeypatch.setattr(zip_members, "MOST_MEMBERS", 2)
+    monkeypatch.setattr(archive_members, "MOST_MEMBERS", 2)
     packed = zipped({f"{each}.txt": A for each in "abcd"})
 
     _, found = outcome(packed, "x.zip")
@@ -437,7 +436,7 @@ def test_elements_a_hundred_thousand_deep_are_counted_and_not_kept():
 
 
 def test_files_of_a_zip_that_are_too_many_are_named(monkeypatch):
-    monkeypatch.setattr("archiver.formats.zip_of_lists._MOST_MEMBERS", 2)
+    monkeypatch.setattr("archiver.formats.detection._MOST_MEMBERS", 2)
     packed = zipped({f"{n}.csv": f"http://a.example/{n}" for n in range(4)})
 
     _, found = opened(packed, "a.zip")

@@ -1,191 +1,179 @@
-"""index.md: valid whatever an entry holds."""
-
-from dataclasses import replace
-from datetime import UTC, datetime
+"""An article as Markdown says what it said, and nothing of it means anything else there."""
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from ruamel.yaml import YAML
+from markdown_it import MarkdownIt
 
-from archiver.formats.markdown import entry_markdown
-from archiver.model.annotation import Annotation
-from archiver.model.capture import (
-    Capture,
-    HashUrl,
-    Location,
-    PayloadDigest,
-    RecordId,
-    Timestamp,
-)
-from archiver.model.entry import Entry, Snapshot
-from archiver.model.failure import Failure, FailureKind
-from archiver.model.job import State
-
-ENTRY = Entry(
-    hash_url=HashUrl("44abc2fd416f673b9c6ae0f5147726a9"),
-    url="http://a.example/",
-    host="a.example",
-    annotation=Annotation(
-        url_given="http://a.example",
-        added_at=datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC),
-        tags=("one", "two"),
-        note="Mine: #1",
-        source="web",
-    ),
-    title="A title",
-    state=State.SAVED,
-)
-SNAPSHOT = Snapshot(
-    hash_url=ENTRY.hash_url,
-    timestamp=Timestamp("20240203040506"),
-    url=ENTRY.url,
-    final_url="http://a.example/end",
-    title="The page's title",
-    byline="Somebody",
-    site="",
-    excerpt="",
-    language="en",
-    published="2023-12-01",
-    capture=Capture(
-        url=ENTRY.url,
-        timestamp=Timestamp("20240203040506"),
-        status=200,
-        media_type="text/html",
-        payload_digest=PayloadDigest("sha256:" + "0" * 64),
-        payload_length=1,
-        record_id=RecordId("urn:uuid:0"),
-        location=Location("s", 0, 1),
-    ),
-)
-
-
-READ_1_1 = YAML(typ="safe", pure=True)
-READ_1_1.version = (1, 1)
-READ_1_2 = YAML(typ="safe", pure=True)
-SCALARS = st.text(st.sampled_from("0123456789eExXoObB+-._,:~=<"), min_size=1, max_size=12) | (
-    st.sampled_from(
-        "1e3 0o7 0b1 0x1F 1_000 1,000 12:30:45 1:30.5 yes No y N on OFF null Null ~ true FALSE "
-        "= << .inf -.INF .NaN +.5 1. 1.e+3 .5E-3 2020-01-01 2020-1-2t03:04:05z - ? ---".split()
-    )
-)
-
-
-def parts(text: str) -> tuple[dict[str, object], str]:
-    start, front, body = text.split("---\n", 2)
-    assert start == ""
-    return yaml.safe_load(front), body
-
-
-def test_front_matter_then_the_article() -> None:
-    front, body = parts(entry_markdown(ENTRY, SNAPSHOT, "<p>Hello</p>\n"))
-
-    assert list(front)[:3] == ["title", "url", "hash_url"]
-    assert front == {
-        "title": "A title",
-        "url": "http://a.example/",
-        "hash_url": "44abc2fd416f673b9c6ae0f5147726a9",
-        "tags": ["one", "two"],
-        "note": "Mine: #1",
-        "added": datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC),
-        "captured": datetime(2024, 2, 3, 4, 5, 6, tzinfo=UTC),
-        "final_url": "http://a.example/end",
-        "byline": "Somebody",
-        "published": "2023-12-01",
-        "language": "en",
-    }
-    assert body == "\n<p>Hello</p>\n"
-
-
-def test_an_entry_without_a_snapshot_is_front_matter_alone() -> None:
-    bare = replace(ENTRY, title="", annotation=replace(ENTRY.annotation, tags=(), note=""))
-
-    front, body = parts(entry_markdown(bare, None, ""))
-
-    assert list(front) == ["title", "url", "hash_url", "added"]
-    assert front["title"] == ""
-    assert body == ""
-
-
-def test_the_pages_title_stands_in_for_the_persons() -> None:
-    front, _ = parts(entry_markdown(replace(ENTRY, title=""), SNAPSHOT, ""))
-
-    assert front["title"] == "The page's title"
+from archiver.formats.markdown import to_markdown
+from archiver.pages.sanitizer import sanitise
 
 
 @pytest.mark.parametrize(
-    "title",
+    ("html", "expected"),
     [
-        "---",
-        "a: b # c",
-        "- x",
-        "null",
-        "2020-01-01",
-        "'\"",
-        "a\n---\nb",
-        "\u2028\x85\x00\x1b",
-        "😀",
+        ("", ""),
+        ("<p>one\n two</p>three", "one two\n\nthree\n"),
+        ("<p>a <em>big </em>word, <b>bold</b> <b> </b></p>", "a *big* word, **bold**\n"),
+        ("<h2>A <code>x`y</code></h2>", "## A ``x`y``\n"),
+        ("<p>a<br>b<br></p>", "a\\\nb\n"),
+        ("<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>", "- a\n\n  - b\n- c\n"),
+        ('<ol start="9"><li>a</li><li><p>b</p><p>c</p></li></ol>', "9. a\n10. b\n\n    c\n"),
+        ("<blockquote><p>a</p><p>b</p></blockquote>", "> a\n>\n> b\n"),
+        ('<pre><code class="language-py">a\n\n```</code></pre>', "````py\na\n\n```\n````\n"),
+        (
+            "<table><tr><th>A</th></tr><tr><td>1|2</td><td>3</td></tr></table>",
+            "| A |  |\n| --- | --- |\n| 1\\|2 | 3 |\n",
+        ),
+        ('<a href="https://a.example/b c(d)">x</a>', "[x](https://a.example/bc%28d%29)\n"),
+        ('<figure><img src="p.png" alt="[a]"></figure>', "![\\[a\\]](p.png)\n"),
+        ("<p>H<sub>2</sub>O</p>", "H<sub>2</sub>O\n"),
+        ("<dl><dt>a</dt><dd>b</dd></dl>", "**a**\n\nb\n"),
+        ("<dl><dt><b>a</b> c</dt><dd>b</dd></dl>", "**a c**\n\nb\n"),
+        ("<p><ruby>漢<rt>kan</rt></ruby></p>", "<ruby>漢<rt>kan</rt></ruby>\n"),
+        ("<h2>a<br>b</h2>", "## a b\n"),
     ],
 )
-def test_odd_titles_come_back(title: str) -> None:
-    text = entry_markdown(replace(ENTRY, title=title), None, "")
-
-    assert next(iter(yaml.safe_load_all(text)))["title"] == title
-
-
-@given(
-    st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.text(max_size=20), max_size=3)
-)
-def test_any_title_and_tags_come_back(title: str, tags: list[str]) -> None:
-    text = entry_markdown(
-        replace(ENTRY, title=title, annotation=replace(ENTRY.annotation, tags=tuple(tags))),
-        SNAPSHOT,
-        "<p>x</p>",
-    )
-
-    # A page's own text must not be able to end the front matter.
-    assert next(iter(yaml.safe_load_all(text.split("\n---\n")[0])))["title"] == (
-        title or SNAPSHOT.title
-    )
-    text.encode()
-
-
-@given(SCALARS | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
-def test_every_text_of_front_matter_is_read_as_that_text_by_yaml_1_1_and_1_2(text: str) -> None:
-    entry = replace(
-        ENTRY, title=text, annotation=replace(ENTRY.annotation, tags=(text,), note=text)
-    )
-    snapshot = replace(SNAPSHOT, byline=text, site=text, published=text, language=text)
-
-    front = entry_markdown(entry, snapshot, "").split("---\n")[1]
-
-    for read in (yaml.safe_load, READ_1_1.load, READ_1_2.load):
-        found = read(front)
-        assert [found[name] for name in ("title", "note", "byline", "site", "published")] == (
-            [text] * 5
-        )
-        assert found["tags"] == [text]
-        assert found["hash_url"] == ENTRY.hash_url
+def test_each_element_has_its_sign(html, expected):
+    assert to_markdown(html) == expected
 
 
 @pytest.mark.parametrize(
-    "name", ["12345678901234567890123456789e12", "1" * 32, "0e123456789012345678901234567890"]
+    ("html", "expected"),
+    [
+        ("<b>「a」</b>で", "<strong>「a」</strong>で"),
+        ("<b>a:</b> b", "**a:** b"),
+        ("<em>a</em>b", "*a*b"),
+        ("c<em>(a)</em> b", "c<em>(a)</em> b"),
+        ("<b>a:</b>b", "<strong>a:</strong>b"),
+        ("<em>a <i>b</i> c</em>", "*a b c*"),
+    ],
 )
-def test_a_hash_url_that_looks_like_a_number_is_read_as_a_text(name: str) -> None:
-    front = entry_markdown(replace(ENTRY, hash_url=HashUrl(name)), None, "").split("---\n")[1]
+def test_emphasis_holds_between_letters_and_signs(html, expected):
+    made = to_markdown(f"<p>{html}</p>")
 
-    assert yaml.safe_load(front)["hash_url"] == READ_1_2.load(front)["hash_url"] == name
-
-
-def test_an_entry_that_failed_says_why() -> None:
-    failure = Failure(FailureKind.DNS, "There is no such host.")
-    failed = replace(ENTRY, state=State.FAILED, failure=failure)
-
-    front, _ = parts(entry_markdown(failed, None, ""))
-
-    assert (front["state"], front["failure"]) == ("failed", "There is no such host.")
+    assert made == f"{expected}\n"
+    shown = MarkdownIt().render(made)
+    assert ("<em>" in shown, "<strong>" in shown) == ("<em>" in html, "<b>" in html)
 
 
-def test_a_lone_surrogate_does_not_spoil_the_file() -> None:
-    assert entry_markdown(replace(ENTRY, title="a\ud800"), SNAPSHOT, "\udfff").encode()
+def test_a_cell_ends_where_it_ended_whatever_is_in_it():
+    html = (
+        "<table><tr><th>a</th><th>b</th></tr><tr><td>1<br>2</td><td><p>x</p><p>y</p></td></tr>"
+        "<tr><td><code>c|d</code></td><td>e|f</td></tr></table>"
+    )
+
+    made = to_markdown(html)
+
+    assert "| 1<br>2 | x<br>y |\n| `c\\|d` | e\\|f |" in made
+    assert MarkdownIt("commonmark").enable("table").render(made).count("<td") == 4
+
+
+def test_a_caption_stands_above_its_table():
+    made = to_markdown("<table><caption>A <b>b</b></caption><tr><td>1</td></tr></table>")
+
+    assert made == "*A **b***\n\n| 1 |\n| --- |\n"
+
+
+def test_notes_are_footnotes_and_lead_back_by_themselves():
+    html = (
+        '<p>One<sup><a href="#a-f1" id="a-r1">1</a></sup>, two<sup>[<a href="#a-f2" id="a-r2">2'
+        '</a>]</sup>, one again <a href="#a-f1">1</a>, <a href="#a-s">a section</a>.</p>'
+        '<h2 id="a-s">Section <a href="#a-r1">up</a></h2><ol>'
+        '<li id="a-f1"><p>First. <a href="#a-r1">↩</a></p><p>More of it.</p></li>'
+        '<li id="a-f2">Second. <a href="#a-r2">↩</a></li></ol><p>End.</p>'
+    )
+
+    made = to_markdown(html, lambda led: "" if led.startswith("#") else led)
+
+    assert made == (
+        "One[^1], two[^2], one again [^1], a section.\n\n## Section up\n\nEnd.\n\n"
+        "[^1]: First.\n\n    More of it.\n\n[^2]: Second.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("display", "source", "expected"),
+    [
+        ("inline", "a_1 * b", "so $a_1 * b$ is\n"),
+        ("block", "\\frac a b\n\n+ c", "so\n\n$$\n\\frac a b\n+ c\n$$\n\nis\n"),
+        ("inline", "a \\text{$b$}", None),
+        ("inline", "a % b", None),
+    ],
+)
+def test_formulas_are_latex_where_the_page_gave_it(display, source, expected):
+    note = f'<annotation encoding="application/x-tex">{source}</annotation>'
+    html = f'<p>so <math display="{display}"><semantics><mi>a</mi>{note}</semantics></math> is</p>'
+
+    made = to_markdown(html)
+
+    if expected:
+        assert made == expected
+    else:
+        assert "<math" in made
+
+
+@pytest.mark.parametrize("display", ["inline", "block"])
+@pytest.mark.parametrize(
+    "source",
+    ["&lt;img src=x onerror=a()&gt;", "x\n&lt;script&gt;a()&lt;/script&gt;", "[a](javascript:b)"],
+)
+def test_no_formula_is_html_or_leads_anywhere_where_nobody_knows_formulas(display, source):
+    note = f'<annotation encoding="application/x-tex">{source}</annotation>'
+    html = f'<p>so <math display="{display}"><semantics><mi>a</mi>{note}</semantics></math> is</p>'
+
+    made = to_markdown(sanitise(html))
+
+    assert "$" in made
+    kinds = {each.type for block in MarkdownIt().parse(made) for each in block.children or [block]}
+    assert not kinds & {"html_inline", "html_block", "link_open"}
+    assert "](" not in made
+
+
+def test_relations_in_formulas_stay():
+    note = '<annotation encoding="application/x-tex">0 &lt; a&lt;b \\le [c](d)</annotation>'
+    html = f"<p><math><semantics><mi>a</mi>{note}</semantics></math></p>"
+
+    assert to_markdown(html) == "$0 < a< b \\le [c] (d)$\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("---", "\\---"),
+        ("1. no list", "1\\. no list"),
+        ("- no list", "\\- no list"),
+        ("# no heading, #no-tag", "\\# no heading, \\#no-tag"),
+        ("[no](link) ![no](picture) [[no note]]", r"\[no\](link) !\[no\](picture) \[\[no note\]\]"),
+        ("&lt;b&gt; &amp;lt; $x$ *a* _b_ `c` ~~d~~ %%e%%", None),
+    ],
+)
+def test_words_are_no_signs(text, expected):
+    made = to_markdown(f"<p>{text}</p>")
+
+    if expected:
+        assert made == f"{expected}\n"
+    else:
+        assert made == "\\<b\\> &amp;lt; \\$x\\$ \\*a\\* \\_b\\_ \\`c\\` \\~\\~d\\~\\~ \\%%e\\%%\n"
+
+
+def test_a_table_that_markdown_has_no_room_for_stays_html_without_an_empty_line():
+    html = '<table><tr><td colspan="2"><p>a</p>\n\n<p>b</p></td></tr></table>'
+
+    made = to_markdown(html)
+
+    assert made.startswith("<table>")
+    assert "\n\n" not in made
+
+
+def test_what_is_nested_without_end_gives_its_text():
+    assert to_markdown("<div>" * 3000 + "deep" + "</div>" * 3000) == "deep\n"
+    assert "deep" in to_markdown("<em>" * 3000 + "deep" + "</em>" * 3000)
+
+
+@given(st.text(alphabet='<>/ab \n"=*_[]()`#-1.|&;!\\~$%piulobrectd', max_size=80))
+def test_anything_that_was_sanitised_is_written(text):
+    made = to_markdown(sanitise(text))
+
+    assert made == "" or made.endswith("\n")
+    assert "<script" not in made

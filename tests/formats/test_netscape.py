@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats import netscape
-from archiver.formats.given_file import GivenFile
-from archiver.formats.importers import open_bookmarks
-from archiver.formats.netscape import read_netscape
-from archiver.formats.netscape_fields import MAX_NOTE, MAX_TITLE
+from archiver.formats.detection import open_bookmarks
+from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, read_netscape
 from archiver.formats.rows import MAX_URL
+from archiver.formats.source_file import GivenFile
 from archiver.model.annotation import Annotation
-from archiver.model.row_problems import HIDDEN, NO_LINK, problem_of
+from archiver.model.imports import HIDDEN, NO_LINK, problem_of
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file.

@@ -11,19 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats.bookmarks_html import BOOKMARKS_HTML
 from archiver.formats.feeds import ATOM
-from archiver.formats.given_file import GivenFile
-from archiver.formats.netscape import GENERATOR
-from archiver.formats.opml import OPML_HOSTS
+from archiver.formats.netscape import BOOKMARKS_HTML, GENERATOR
+from archiver.formats.outlines import OPML_HOSTS
 from archiver.formats.own_csv import CSV, as_it_was, defused
 from archiver.formats.own_json import JSON, JSON_LINES, OWN_JSON
 from archiver.formats.seeds import bounded
+from archiver.formats.source_file import GivenFile
+from archiver.http.text_decoders import for_xml
 from archiver.model.annotation import Annotation
-from archiver.model.exported import Exported
-from archiver.model.folder_path import folder_names
+from archiver.model.entry import Exported
+from archiver.model.entry_list import folder_names
 from archiver.model.job import State
-from archiver.wire.text import for_xml
 from tests.formats.exported import AT, HOSTILE, entries, entry_of, texts, written
 from tests.formats.reading import annotations, opened
 

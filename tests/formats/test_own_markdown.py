@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats.markdown import entry_markdown
+from archiver.formats.entry_markdown import entry_markdown
 from archiver.model.annotation import Annotation
 from archiver.model.job import State
 from tests.formats.exported import AT, HOSTILE, entries, entry_of
 from tests.formats.goldens import zipped
 from tests.formats.reading import annotations, opened
-from tests.formats.test_markdown import SNAPSHOT
+from tests.formats.test_entry_markdown import SNAPSHOT
 
 FORM = "archiver Markdown"
 ARTICLE = "# Owls\n\n---\n\nSee [the kites](https://kites.example/) and https://owls.example/."

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats.given_file import GivenFile
-from archiver.formats.plain_text import MAX_URL, read_plain_text
+from archiver.formats.plain_text import read_plain_text
+from archiver.formats.rows import MAX_URL
+from archiver.formats.source_file import GivenFile
 from archiver.model.annotation import Annotation
 
 

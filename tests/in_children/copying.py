@@ -10,7 +10,7 @@ from pathlib import Path
 
 BEGUN = "ARCHIVER_TEST_BEGUN"
 """The variable that says where that process is called; none is where children are real ones."""
-COPIED = "archiver.derive.worker", "archiver.derive.link_file_worker"
+COPIED = "archiver.pages.worker", "archiver.formats.import_worker"
 """What they run."""
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 

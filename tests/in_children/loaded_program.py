@@ -5,7 +5,14 @@ from pkgutil import walk_packages
 
 import archiver
 
-_OTHERS = "archiver.derive", "archiver.helper", "archiver.browser", "archiver.__main__"
+_OTHERS = (
+    "archiver.pages.worker",
+    "archiver.pages.image_drawing",
+    "archiver.formats.import_worker",
+    "archiver.cli.worker",
+    "archiver.browser",
+    "archiver.__main__",
+)
 
 for _each in walk_packages(archiver.__path__, "archiver."):
     if not _each.name.startswith(_OTHERS):

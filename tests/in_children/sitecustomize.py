@@ -10,8 +10,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 _STAND_INS = {
-    "archiver.archive": ("ARCHIVER_TEST_BUCKET", "open_shelf", "bucket", "shelves_over"),
-    "archiver.child_process": ("ARCHIVER_TEST_BEGUN", "child_command", "copying", "commands_over"),
+    "archiver.crawl.archive": ("ARCHIVER_TEST_BUCKET", "open_shelf", "bucket", "shelves_over"),
+    "archiver.helpers": ("ARCHIVER_TEST_BEGUN", "child_command", "copying", "commands_over"),
 }
 """Of modules: the variable with which, what in it, and by whose which function it is replaced."""
 

@@ -6,17 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.model.annotation import Annotation, merged_all
-from archiver.model.folder_path import folder_names, folder_path
-from archiver.model.highlight import Highlight
-from archiver.model.note import merged_notes, paragraphs
-from archiver.model.source_record import (
+from archiver.model.annotation import (
     MOST,
     MOST_OF_ONE,
+    Annotation,
+    Highlight,
+    merged_all,
+    merged_notes,
     merged_source_records,
+    paragraphs,
     read_source_record,
     write_source_record,
 )
+from archiver.model.entry_list import folder_names, folder_path
 
 URL = "https://a.example/"
 words = st.sampled_from(["", "one", "two"])

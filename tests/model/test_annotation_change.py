@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.model.annotation import Annotation
-from archiver.model.annotation_change import AnnotationChange
+from archiver.model.annotation import Annotation, AnnotationChange
 
 SAID = Annotation(
     "http://a.example/", datetime(2026, 1, 1, tzinfo=UTC), "mine", ("b", "a"), "a note", "web"

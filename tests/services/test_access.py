@@ -3,7 +3,7 @@
 import pytest
 
 from archiver.errors import InputError
-from archiver.services import access as module
+from archiver.services import access
 from archiver.services.access import MOST_SESSIONS, AccessControl, Scope, has_password, read_access
 from archiver.services.user_files import ACCESS
 
@@ -83,7 +83,7 @@ async def test_sessions_are_listed_ended_and_bounded(control):
 
 
 async def test_what_another_process_changes_is_heard_of(control, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(access, "LOOK_SECONDS", 0)
     await AccessControl(tmp_path, None).set_password("a good pass phrase")
     assert not control.is_locked
     await control.refresh()
@@ -96,7 +96,7 @@ async def test_what_another_process_changes_is_heard_of(control, tmp_path, monke
 
 async def test_a_session_is_over_after_its_time(control, tmp_path, monkeypatch):
     session = await control.begin_session("x")
-    monkeypatch.setattr(module, "SESSION_SECONDS", 0)
+    monkeypatch.setattr(access, "SESSION_SECONDS", 0)
     assert not await control.is_session(session)
     assert read_access((tmp_path / ACCESS).read_bytes(), ACCESS).sessions
 

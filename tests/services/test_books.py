@@ -10,10 +10,10 @@ from aiohttp import web
 
 from archiver.app import open_app
 from archiver.errors import InputError, NotFound
+from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
-from archiver.services import article_pictures, books
-from archiver.services.manifest import Selected
-from archiver.urls.parse import hash_url
+from archiver.services import book_exports
+from archiver.services.export_selection import Selected
 
 PNG = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
@@ -47,7 +47,7 @@ async def kept(live, archive):
 @pytest.fixture
 async def shelf(settings):
     async with open_app(settings, reads_only=True) as app:
-        made = books.Books(app.db, app.store)
+        made = book_exports.Books(app.db, app.store)
         yield made
 
 
@@ -82,7 +82,7 @@ async def test_a_list_is_one_page_or_one_book(shelf, kept):
 
 
 async def test_nothing_and_too_much_are_refused_in_words(shelf, kept, monkeypatch):
-    monkeypatch.setattr(books, "MOST_ARTICLES", 1)
+    monkeypatch.setattr(book_exports, "MOST_ARTICLES", 1)
     with pytest.raises(InputError, match="Narrow"):
         await shelf.begin(Selected())
     with pytest.raises(NotFound):
@@ -90,7 +90,7 @@ async def test_nothing_and_too_much_are_refused_in_words(shelf, kept, monkeypatc
 
 
 async def test_pictures_beyond_what_is_bearable_are_left_out(shelf, kept, monkeypatch):
-    monkeypatch.setattr(article_pictures, "MOST_ARTICLE_BYTES", len(PNG) - 1)
+    monkeypatch.setattr(book_exports, "MOST_ARTICLE_BYTES", len(PNG) - 1)
     wanted = Selected(hash_url=hash_url(kept[0]))
 
     page = await whole(shelf.html(await shelf.begin(wanted), title=""))

@@ -6,16 +6,14 @@ from io import BytesIO
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from archiver.ledger.records import capture_of
-from archiver.memento.timestamps import to_datetime
-from archiver.model.capture import PayloadDigest, RecordId
-from archiver.model.exchange import Exchange
-from archiver.replay.asked import Asked
-from archiver.replay.presentation import present
-from archiver.replay.protection import Viewer
-from archiver.services.reindexing import reindex
-from archiver.wire.head import parse_head
-from archiver.wire.media_type import parse_media_type
+from archiver.crawl.record_building import capture_of
+from archiver.http.headers import parse_head
+from archiver.http.media_types import parse_media_type
+from archiver.http.timestamps import to_datetime
+from archiver.model.capture import Exchange, PayloadDigest, RecordId
+from archiver.replay.response import Asked, present
+from archiver.replay.response_headers import Viewer
+from archiver.services.reindex import reindex
 from tests.raw_web import raw_web
 from tests.segments import segments
 

@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import text
 
-from archiver.index import documents
-from archiver.index.dialect import dialect_of
-from archiver.index.search_tables import search_table
-from archiver.ledger.documents import remake_stale, repay_owed
+from archiver.crawl.derived_rows import remake_stale, repay_owed
+from archiver.db import search_documents
+from archiver.db.dialects import dialect_of
+from archiver.db.schema import search_table
 from archiver.model.listing import ListingQuery
 
 
@@ -31,7 +31,7 @@ async def found(archive, q):
 async def index_as_an_older_version(db):
     """Leave the index as the migration does: documents, and no words of them."""
     async with db.write() as conn:
-        for part in await documents.parts(conn, below=1 << 40):
+        for part in await search_documents.parts(conn, below=1 << 40):
             if dialect_of(conn).words.vocabulary:
                 await conn.execute(text(f"DROP TABLE {search_table(part)}_words"))
             await conn.execute(text(f"DROP TABLE {search_table(part)}"))
@@ -56,7 +56,7 @@ async def test_words_that_an_older_index_had_are_gathered_again_newest_first(
     before = [await found(filled, q) for q in ("badgers", "wombats", "tag:animals badgers")]
     assert [len(each) for each in before] == [4, 4, 4]
     await index_as_an_older_version(db)
-    monkeypatch.setattr("archiver.ledger.documents.STRETCH", 3)
+    monkeypatch.setattr("archiver.crawl.derived_rows.DOCUMENTS_BATCH", 3)
 
     assert await found(filled, "badgers") == []
     assert await filled.documents.owed_share() == pytest.approx(8 / 9, abs=0.2)
@@ -75,14 +75,14 @@ async def test_what_two_processes_gather_at_once_is_gathered_once(filled, parts_
     db, store = parts_of
     await index_as_an_older_version(db)
     async with db.read() as conn:
-        before = await documents.owed_below(conn)
+        before = await search_documents.owed_below(conn)
 
     await repay_owed(db, store)
     async with db.write() as conn:
-        await documents.repay(conn, [], before=before, below=1)
+        await search_documents.repay(conn, [], before=before, below=1)
 
     async with db.read() as conn:
-        assert await documents.owed_below(conn) is None
+        assert await search_documents.owed_below(conn) is None
     assert len(await found(filled, "badgers")) == 4
 
 
@@ -117,9 +117,9 @@ async def test_a_link_that_is_saved_again_with_a_tag_is_found_by_it(filled, live
 async def test_a_full_part_is_put_into_one_piece_and_finds_the_same(filled, parts_of, monkeypatch):
     db, _ = parts_of
     before = [await found(filled, q) for q in ("badgers", "dig story*", '"by night"')]
-    monkeypatch.setattr("archiver.index.search_parts.PAGES", 1)
+    monkeypatch.setattr("archiver.db.search.PAGES", 1)
     async with db.write() as conn:
-        await documents.ensure_part(conn, 1)
+        await search_documents.ensure_part(conn, 1)
 
     assert await pieces(db, 0) > 1
     for _ in range(100):
@@ -135,8 +135,8 @@ async def test_nothing_is_put_together_while_words_are_owed(filled, parts_of):
     db, _ = parts_of
     await index_as_an_older_version(db)
     async with db.write() as conn:
-        await documents.ensure_part(conn, 0)
-        await documents.ensure_part(conn, 1)
+        await search_documents.ensure_part(conn, 0)
+        await search_documents.ensure_part(conn, 1)
 
     assert not await filled.documents.put_parts_together()
 

@@ -1,12 +1,12 @@
 import pytest
 
+from archiver.db import edit_history
 from archiver.errors import InputError, InvalidQuery, NotFound
-from archiver.index import edits
-from archiver.model.annotation_change import AnnotationChange
+from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
-from archiver.services import editing as editing_module
-from archiver.services.reindexing import reindex
-from archiver.store.segments import SegmentStore
+from archiver.services import editing
+from archiver.services.reindex import reindex
+from archiver.warc.segments import SegmentStore
 from tests.indices import remove_index
 
 
@@ -79,7 +79,7 @@ async def test_a_change_that_can_t_be_kept_is_refused(archive, change):
 
 
 async def test_all_that_a_search_finds_is_changed_in_stretches(archive, live, monkeypatch):
-    monkeypatch.setattr(editing_module, "BATCH", 2)
+    monkeypatch.setattr(editing, "BATCH", 2)
     animals = [live.article(name) for name in ("foxes", "bears", "hares", "moles", "voles")]
     await save(archive, *animals, live.url("/missing"), tags=("animal",))
 
@@ -158,7 +158,7 @@ async def test_the_newest_edits_can_be_undone(archive, live):
     await save(archive, foxes)
     made = [
         (await archive.editing.change([foxes], AnnotationChange(title=str(n)))).id
-        for n in range(edits.KEPT + 1)
+        for n in range(edit_history.KEPT + 1)
     ]
 
     assert await archive.editing.find(made[0]) is None
@@ -232,7 +232,7 @@ async def test_edits_that_change_nothing_take_no_place_of_others(archive, live):
     foxes = live.article("foxes")
     await save(archive, foxes)
     first = await archive.editing.change([foxes], AnnotationChange(title="1"))
-    for _ in range(edits.KEPT):
+    for _ in range(edit_history.KEPT):
         await archive.editing.change([foxes], AnnotationChange(is_starred=False))
 
     assert (await archive.editing.undo(first.id)).changed == 1

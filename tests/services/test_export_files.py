@@ -8,9 +8,9 @@ import pytest
 
 from archiver.errors import InputError, NotFound, StoreError
 from archiver.model.listing import ListingQuery
-from archiver.services.export_jobs import MOST_JOBS, MOST_STARTS, ExportState
-from archiver.services.export_kinds import BY_KEY, EXPORTS
-from archiver.services.manifest import Selected
+from archiver.services.export_files import MOST_JOBS, MOST_STARTS, ExportState
+from archiver.services.export_formats import BY_KEY, EXPORTS
+from archiver.services.export_selection import Selected
 
 COUNT = 7
 FROM_SEGMENTS = ("markdown", "md", "epub", "html", "warc", "wacz")

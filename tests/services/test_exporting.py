@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from archiver.errors import InputError, NotFound
-from archiver.model.choices import CaptureWhen, Choices, FoldersAs
+from archiver.model.imports import CaptureWhen, Choices, FoldersAs
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
-from archiver.services.export_kinds import BY_KEY, EXPORTS
-from archiver.services.manifest import Selected
+from archiver.services.export_formats import BY_KEY, EXPORTS
+from archiver.services.export_selection import Selected
 from tests.formats.goldens import GOLDENS, OWN
-from tests.formats.test_own_schema import SCHEMA, check
+from tests.formats.test_own_json import SCHEMA, check
 
 LISTS = [each.key for each in EXPORTS if each.form]
 READ_BACK = ["bookmarks", "json", "jsonl", "csv"]

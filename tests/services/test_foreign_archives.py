@@ -14,11 +14,11 @@ import pytest
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from archiver.replay.presentation import Asked
-from archiver.replay.protection import Viewer
-from archiver.rewrite.address import Modifier, parse_replay_path
-from archiver.services.reindexing import reindex
-from archiver.wacz import unpack
+from archiver.replay.addresses import Modifier, parse_replay_path
+from archiver.replay.response import Asked
+from archiver.replay.response_headers import Viewer
+from archiver.services.reindex import reindex
+from archiver.warc import wacz
 from tests.segments import segments
 from tests.warcs import Warc, head
 
@@ -447,7 +447,7 @@ DAMAGED = {
 async def test_a_package_that_can_not_be_read_ends_its_import_with_a_sentence(
     runtime, tmp_path, monkeypatch, name
 ):
-    monkeypatch.setattr(unpack, "SLACK_BYTES", 1 << 20)
+    monkeypatch.setattr(wacz, "SLACK_BYTES", 1 << 20)
     data, sentence = DAMAGED[name]
 
     status = await take_in(runtime, tmp_path, data, "a.wacz")

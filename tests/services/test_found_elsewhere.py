@@ -4,7 +4,7 @@ import pytest
 from aiohttp import web
 
 from archiver.model.listing import ListingQuery
-from archiver.services.reindexing import reindex
+from archiver.services.reindex import reindex
 from tests.conftest import SENTENCE
 from tests.pdfs import pdf_of
 

@@ -3,7 +3,7 @@
 import pytest
 
 from archiver.errors import InputError
-from archiver.formats.subscription_list import MOST_BYTES, MOST_TITLE
+from archiver.formats.outlines import MOST_BYTES, MOST_TITLE
 from tests.raw_web import raw_web
 
 RSS = b"<rss><channel><title>t</title><item><link>http://a.example/</link></item></channel></rss>"

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from archiver.errors import InputError, NotFound
-from archiver.model.annotation_change import AnnotationChange
+from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
-from archiver.services.reindexing import reindex
+from archiver.services.reindex import reindex
 from tests.indices import remove_index
 
 MINE = "url,title,tags,folder,note\nhttp://a.example/1,One,mine,Here,own\n"

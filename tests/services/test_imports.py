@@ -4,12 +4,12 @@ from io import BytesIO
 import pytest
 from sqlalchemy import text
 
-from archiver.derive.link_file import BATCH
 from archiver.errors import NotFound, UnreadableFile
-from archiver.model.importing import ImportPhase
+from archiver.formats.import_process import BATCH
+from archiver.model.imports import ImportPhase
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
-from archiver.services import kept_imports
+from archiver.services import imports
 
 MANY = BATCH * 4
 
@@ -121,7 +121,7 @@ async def test_an_upload_that_was_stopped_goes_on_where_it_was_after_the_next_st
 async def test_an_upload_outlives_an_index_that_refuses_for_a_while(
     archive, upload, monkeypatch, caplog
 ):
-    monkeypatch.setattr(kept_imports, "REST_SECONDS", 0.01)
+    monkeypatch.setattr(imports, "REST_SECONDS", 0.01)
     async with archive.imports._db.write() as conn:
         pages = (await conn.execute(text("PRAGMA page_count"))).scalar()
         await conn.execute(text(f"PRAGMA max_page_count = {pages + 20}"))

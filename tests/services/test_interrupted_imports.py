@@ -12,12 +12,12 @@ from io import BufferedReader, BytesIO
 import aiohttp
 import pytest
 
-from archiver.index import imports as rows
-from archiver.index import owners
-from archiver.index.database import Database
-from archiver.model.importing import Taken
-from archiver.services import following, imports
-from archiver.services.reindexing import reindex
+from archiver.db import imports, queue
+from archiver.db.engine import Database
+from archiver.model.imports import Taken
+from archiver.services import change_stream
+from archiver.services import imports as services_imports
+from archiver.services.reindex import reindex
 from tests.warcs import Warc
 
 MANY = 40_000
@@ -29,8 +29,8 @@ def links(first, last):
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(following, "POLL_SECONDS", 0.01)
-    monkeypatch.setattr(imports, "CLAIM_SECONDS", 0.01)
+    monkeypatch.setattr(change_stream, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(services_imports, "CLAIM_SECONDS", 0.01)
 
 
 @asynccontextmanager
@@ -158,8 +158,8 @@ async def test_of_two_services_one_reads_what_waits(opened, upload):
 async def test_a_kept_file_that_no_reader_can_open_ends_its_import(opened, settings):
     async with opened() as archive:
         async with archive.imports._db.write() as conn:
-            left = rows.Unfinished(5, "odd.txt", "plain text", 0, "no\0name", 0)
-            await rows.restore(conn, left)
+            left = imports.Unfinished(5, "odd.txt", "plain text", 0, "no\0name", 0)
+            await imports.restore(conn, left)
 
         await archive.imports.resume()
         status = await until(archive, 5, lambda status: not status.is_unread)
@@ -172,8 +172,8 @@ async def test_a_kept_file_of_which_only_the_end_was_not_noted_is_read_to_its_en
         kept = settings.data / "kept"
         kept.write_bytes(links(0, 7))
         async with archive.imports._db.write() as conn:
-            left = rows.Unfinished(5, "links.txt", "plain text", 0, "kept", 7)
-            await rows.restore(conn, left)
+            left = imports.Unfinished(5, "links.txt", "plain text", 0, "kept", 7)
+            await imports.restore(conn, left)
 
         await archive.imports.resume()
         status = await until(archive, 5, lambda status: not status.is_unread)
@@ -236,11 +236,11 @@ async def test_a_reindex_that_is_killed_while_it_carries_over_carries_an_import_
 async def test_an_index_knows_which_imports_a_process_owns(tmp_path):
     db = await Database.open(tmp_path / "archive.sqlite3")
     async with db.write() as conn:
-        await rows.restore(conn, rows.Unfinished(1, "a", "", 0, "/a", 3))
-        await rows.restore(conn, rows.Unfinished(1, "a", "", 0, "/a", 3))
-        first = await rows.claim(conn, "me")
-        second = await rows.claim(conn, "you")
-        found = await owners.of_imports(conn)
+        await imports.restore(conn, imports.Unfinished(1, "a", "", 0, "/a", 3))
+        await imports.restore(conn, imports.Unfinished(1, "a", "", 0, "/a", 3))
+        first = await imports.claim(conn, "me")
+        second = await imports.claim(conn, "you")
+        found = await queue.import_owners(conn)
     await db.close()
 
     assert ([each.id for each in first], second, found) == ([1], [], ["me"])
@@ -258,10 +258,10 @@ async def test_captures_that_are_read_again_count_as_what_they_were(opened, sett
         (settings.data / "kept").write_bytes(first + second)
         async with archive.imports._db.write() as conn:
             begun = {"path": "kept", "owner": "dead", "now": datetime.now(UTC)}
-            number = await rows.create(conn, name="a.warc.gz", form="WARC", **begun)
+            number = await imports.create(conn, name="a.warc.gz", form="WARC", **begun)
             counted = Taken(read=taken, fresh=taken, pages=taken)
-            await rows.advance_archive(conn, number, counted)
-            await rows.disown(conn, "dead")
+            await imports.advance_archive(conn, number, counted)
+            await imports.disown(conn, "dead")
 
         await archive.imports.resume()
         status = await until(archive, number, lambda status: not status.is_unread)

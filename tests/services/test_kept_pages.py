@@ -4,9 +4,9 @@ from io import BufferedReader, BytesIO
 
 import pytest
 
-from archiver.model.provenance import Way
+from archiver.model.capture import Way
 from tests.formats.goldens import GOLDENS, A
-from tests.formats.test_kept_pages import MHTML
+from tests.formats.test_saved_pages import MHTML
 
 FILES = {
     **{form: GOLDENS[form][:2] for form in ("Readeck zip", "Karakeep dump", "Linkwarden zip")},

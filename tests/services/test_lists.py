@@ -1,12 +1,12 @@
 import pytest
 
+from archiver.db import lists
 from archiver.errors import InputError, InvalidQuery, NotFound
-from archiver.index import lists as lists_module
-from archiver.model.annotation_change import AnnotationChange
+from archiver.model.annotation import AnnotationChange
 from archiver.model.entry_list import EntryList
 from archiver.model.listing import ListingQuery
-from archiver.services.entry_lists import Where, _places
-from archiver.services.reindexing import reindex
+from archiver.services.lists import Where, _places
+from archiver.services.reindex import reindex
 
 URLS = tuple(f"http://127.0.0.1:1/{name}" for name in "abc")
 
@@ -177,7 +177,7 @@ async def test_what_can_be_no_list_is_refused(archive):
 
 
 async def test_more_lists_than_are_shown_are_kept_all_the_same(archive, monkeypatch):
-    monkeypatch.setattr(lists_module, "MOST_LISTS", 2)
+    monkeypatch.setattr(lists, "MOST_LISTS", 2)
 
     await archive.editing.change([URLS[0]], AnnotationChange(with_lists=("X", "Y")))
 

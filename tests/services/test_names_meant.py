@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index import recorded_seeds
-from archiver.index.database import Database
+from archiver.db import new_entries
+from archiver.db.engine import Database
+from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
 from archiver.model.listing import ListingQuery
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.services.search import Search
-from archiver.urls.parse import hash_url, host
 
 START = datetime(2019, 12, 30, tzinfo=UTC)
 NAMED = [
@@ -33,7 +33,7 @@ async def search(tmp_path):
             )
             for n, (url, tags, lists) in enumerate(NAMED)
         ]
-        await recorded_seeds.restore(conn, [RevisedSeed(each, 0) for each in said])
+        await new_entries.restore(conn, [RevisedSeed(each, 0) for each in said])
     yield Search(opened, store=None)
     await opened.close()
 

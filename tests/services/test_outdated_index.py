@@ -18,7 +18,7 @@ import pytest
 from archiver.app import open_app
 from archiver.errors import IndexOutdated
 from archiver.model.listing import ListingQuery
-from archiver.services.reindexing import reindex
+from archiver.services.reindex import reindex
 
 pytestmark = [
     pytest.mark.sqlite("a file of an earlier version"),

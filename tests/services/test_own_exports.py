@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index import attempts, entries
-from archiver.memento.timestamps import to_datetime
-from archiver.model.annotation_change import AnnotationChange
+from archiver.db import attempts, entries
+from archiver.http.timestamps import to_datetime
+from archiver.http.urls import hash_url
+from archiver.model.annotation import AnnotationChange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
-from archiver.services.manifest import Selected
-from archiver.services.reindexing import reindex
-from archiver.services.search import ListingQuery
-from archiver.urls.parse import hash_url
+from archiver.model.listing import ListingQuery
+from archiver.services.export_selection import Selected
+from archiver.services.reindex import reindex
 from tests.warcs import Warc
 
 EARLIER = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -36,7 +36,7 @@ async def attempted(archive, url):
     """Note an attempt that others followed, as a crawl does: in the index alone."""
     async with archive.imports._db.write() as conn:
         row, _ = await entries.by_hash(conn, hash_url(url))
-        await attempts.insert_all(conn, [(row, EARLIER, TIMEOUT)], once=False)
+        await attempts.insert_attempts(conn, [(row, EARLIER, TIMEOUT)], once=False)
 
 
 async def fill(archive, urls):

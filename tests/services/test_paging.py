@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import update
 
+from archiver.db.engine import Database
+from archiver.db.entries import Place
+from archiver.db.schema import entry_table
 from archiver.errors import InputError
-from archiver.index.database import Database
-from archiver.index.entries import Place
-from archiver.index.schema import entry_table
 from archiver.model.listing import ListingQuery
-from archiver.services.cursors import Turn, write_cursor
+from archiver.services.result_pages import Turn, write_cursor
 from archiver.services.search import Search
 from benchmarks.synthetic import Page, fill
 
@@ -106,9 +106,9 @@ async def test_what_was_shown_and_goes_behind_all_others_takes_none_with_it(
 
 
 async def test_what_a_first_page_shows_for_its_name_is_on_no_later_one(database, monkeypatch):
-    monkeypatch.setattr("archiver.services.ranked.CANDIDATES", 5)
-    monkeypatch.setattr("archiver.services.walking.MOST_LOOKED_AT", 5)
-    monkeypatch.setattr("archiver.services.walking.LEAST_LOOK", 5)
+    monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 5)
+    monkeypatch.setattr("archiver.services.result_iteration.MOST_LOOKED_AT", 5)
+    monkeypatch.setattr("archiver.services.result_iteration.LEAST_LOOK", 5)
     named = [Page(f"p{n}", "x" if n else "heron", "heron") for n in range(12)]
     await fill(database, named, START, timedelta(days=1))
     await change(database, {"is_starred": 1}, "p0", "p3")
@@ -124,8 +124,8 @@ async def test_what_a_first_page_shows_for_its_name_is_on_no_later_one(database,
 
 @pytest.mark.parametrize("q", ["tag:nosuch", "list:nosuch", "list:nosuch/", "site:no.example"])
 async def test_what_no_entry_can_be_has_no_further_page(database, monkeypatch, q):
-    monkeypatch.setattr("archiver.services.walking.MOST_LOOKED_AT", 2)
-    monkeypatch.setattr("archiver.services.walking.LEAST_LOOK", 1)
+    monkeypatch.setattr("archiver.services.result_iteration.MOST_LOOKED_AT", 2)
+    monkeypatch.setattr("archiver.services.result_iteration.LEAST_LOOK", 1)
     await keep(database, [f"p{n}" for n in range(5)], tags=("such",))
 
     listing = await Search(database, store=None).listing(ListingQuery(q=q, limit=1))

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.index import documents, search_tables
-from archiver.index.database import Database
-from archiver.index.ranking import names_sought_in
+from archiver.db import schema, search_documents
+from archiver.db.engine import Database
+from archiver.db.ranking import names_sought_in
 from archiver.model.listing import ListingQuery
-from archiver.query.parse import parse_query
+from archiver.search.query_parser import parse_query
 from archiver.services.search import Search
 from benchmarks.synthetic import Page, fill
 
@@ -101,14 +101,14 @@ async def test_pages_of_the_best_go_on_where_the_last_one_ended(kept):
 
 async def test_scores_of_several_parts_are_of_one_measure(kept, database, monkeypatch):
     """A word that is in each document of a new part is worth nothing to bm25 there."""
-    for module in (search_tables, documents):
+    for module in (schema, search_documents):
         monkeypatch.setattr(module, "PART_SIZE", 10)
-    monkeypatch.setattr("archiver.index.ranking.PART_SIZE", 10)
+    monkeypatch.setattr("archiver.db.ranking.PART_SIZE", 10)
     search = await kept(*(Page(f"p{n}", "x", FILLER + "heron" * (n == 3)) for n in range(18)))
     await kept(Page("new", "herons", FILLER + "heron heron heron heron"), first=18)
 
     async with database.read() as conn:
-        assert await documents.parts(conn, below=1 << 40) == [1, 0]
+        assert await search_documents.parts(conn, below=1 << 40) == [1, 0]
     assert await names(search, "heron") == ["new", "p3"]
     assert await names(search, "heron", sort="newest") == ["p3", "new"]
 
@@ -116,8 +116,13 @@ async def test_scores_of_several_parts_are_of_one_measure(kept, database, monkey
 async def test_words_beside_conditions_are_looked_for_in_each_part_where_pages_lie(
     kept, monkeypatch
 ):
-    for module in ("search_tables", "documents", "ranking", "conditions"):
-        monkeypatch.setattr(f"archiver.index.{module}.PART_SIZE", 10)
+    for name in (
+        "archiver.db.schema.PART_SIZE",
+        "archiver.db.search_documents.PART_SIZE",
+        "archiver.db.ranking.PART_SIZE",
+        "archiver.db.query_sql.PART_SIZE",
+    ):
+        monkeypatch.setattr(name, 10)
     search = await kept(
         *(Page(f"p{n}", "x", "kite" if n % 4 else "heron heron") for n in range(35))
     )
@@ -133,7 +138,7 @@ async def test_words_beside_conditions_are_looked_for_in_each_part_where_pages_l
 
 
 async def test_the_best_of_very_many_are_those_named_so_and_the_newest(kept, monkeypatch):
-    monkeypatch.setattr("archiver.services.ranked.CANDIDATES", 10)
+    monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 10)
     pages = [Page(f"p{n}", "heron" if n == 2 else "x", "heron") for n in range(40)]
     search = await kept(*pages)
 
@@ -189,7 +194,7 @@ async def test_facets_of_half_typed_words_narrow_what_was_typed(kept):
 async def test_of_a_beginning_that_most_pages_have_the_newest_come_first_and_names_before_them(
     kept, monkeypatch
 ):
-    monkeypatch.setattr("archiver.index.ranking.LEAST_MANY", 2)
+    monkeypatch.setattr("archiver.db.ranking.LEAST_MANY", 2)
     pages = [Page(f"p{n}", "Heronry" if n == 1 else "x", "heron " * (9 - n)) for n in range(6)]
     search = await kept(*pages)
 
@@ -224,7 +229,7 @@ async def test_facets_narrow_and_widen_a_list_by_a_query(kept):
 async def test_the_best_are_looked_for_among_what_passes_not_among_what_is_newest(
     kept, monkeypatch
 ):
-    monkeypatch.setattr("archiver.services.ranked.CANDIDATES", 3)
+    monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 3)
     search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
 
     assert await names(search, "heron captured:2019") == ["p1", "p0"]
@@ -232,7 +237,7 @@ async def test_the_best_are_looked_for_among_what_passes_not_among_what_is_newes
 
 
 async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkeypatch):
-    monkeypatch.setattr("archiver.services.facets.MOST_COUNTED", 5)
+    monkeypatch.setattr("archiver.services.search_results.MOST_COUNTED", 5)
     search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
 
     words = await search.summary(ListingQuery(q="heron"))
@@ -248,7 +253,7 @@ async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkey
 
 
 async def test_how_many_have_a_tag_is_told_however_many_they_are(kept, monkeypatch):
-    monkeypatch.setattr("archiver.services.facets.MOST_COUNTED", 2)
+    monkeypatch.setattr("archiver.services.search_results.MOST_COUNTED", 2)
     pages = [Page(f"p{n}", "x", "heron", tags=("birds",)) for n in range(4)]
     search = await kept(*pages, Page("q", "x", "heron", tags=("Fish",)))
 
@@ -262,7 +267,7 @@ async def test_how_many_have_a_tag_is_told_however_many_they_are(kept, monkeypat
 
 
 async def test_tags_and_years_beside_everything_are_those_of_all_of_it(kept, monkeypatch):
-    monkeypatch.setattr("archiver.services.facets.MOST_COUNTED", 2)
+    monkeypatch.setattr("archiver.services.search_results.MOST_COUNTED", 2)
     old = [Page(f"o{n}", "x", "heron", tags=("birds",)) for n in range(3)]
     search = await kept(*old, *(Page(f"p{n}", "x", "heron") for n in range(2)))
 
@@ -297,7 +302,7 @@ async def test_lists_are_put_in_other_orders(kept, q, sort, expected):
 async def test_however_many_have_a_word_all_are_listed_a_stretch_after_another(
     kept, monkeypatch, sort
 ):
-    monkeypatch.setattr("archiver.services.finding.SORTED", 4)
+    monkeypatch.setattr("archiver.services.result_pages.SORTED", 4)
     search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
     shown, after = [], ""
     while after is not None:
@@ -334,8 +339,8 @@ async def test_what_is_saved_between_two_pages_repeats_nothing_and_passes_nothin
 async def test_who_wants_all_of_a_list_has_it_in_one_order_however_many_they_are(
     kept, monkeypatch, sort, expected
 ):
-    monkeypatch.setattr("archiver.services.finding.SORTED", 4)
-    monkeypatch.setattr("archiver.services.ranked.CANDIDATES", 4)
+    monkeypatch.setattr("archiver.services.result_pages.SORTED", 4)
+    monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 4)
     pages = [Page(f"p{n}", f"heron {9 - n}", "heron " * (9 - n)) for n in range(9)]
     search = await kept(*pages, Page("other", "otter", "otter"))
 
@@ -350,8 +355,8 @@ async def test_the_first_so_many_of_a_list_are_those_that_all_of_it_begins_with(
     kept, monkeypatch, sort
 ):
     """Also of those that were saved at one moment, and where a look ends with the last of all."""
-    monkeypatch.setattr("archiver.services.finding.LEAST_LOOK", 3)
-    monkeypatch.setattr("archiver.services.finding.MOST_LOOK", 16)
+    monkeypatch.setattr("archiver.services.result_pages.LEAST_LOOK", 3)
+    monkeypatch.setattr("archiver.services.result_pages.MOST_LOOK", 16)
     said = [("heron grey", "wet"), ("heron", "wet"), ("grey", "dry"), ("heron heron", "dry")]
     earlier, later = (
         [Page(f"{name}{n}", "x", text, (tag,)) for n, (text, tag) in enumerate([*said, *said])]
@@ -439,7 +444,7 @@ async def test_names_that_are_read_count_as_names_that_the_index_of_words_finds(
 
     found = {}
     for most in (0, len(pages)):
-        monkeypatch.setattr("archiver.index.ranking.READ_NAMES", most)
+        monkeypatch.setattr("archiver.db.ranking.READ_NAMES", most)
         found[most] = await names(search, q, limit=len(pages))
 
     assert len(found[0]) == len(pages)

@@ -2,11 +2,11 @@
 
 import json
 
-from archiver.cdx.query import parse_cdx_query
-from archiver.replay.asked import Asked
-from archiver.replay.protection import Viewer
-from archiver.services.reindexing import reindex
-from tests.browser import chromium
+from archiver.replay.cdx_query import parse_cdx_query
+from archiver.replay.response import Asked
+from archiver.replay.response_headers import Viewer
+from archiver.services.reindex import reindex
+from tests.chromium import chromium
 from tests.raw_web import raw_web
 
 PAGE = "<!DOCTYPE html><title>Here</title><p>Led here by bytes that are no ASCII, as it should be."

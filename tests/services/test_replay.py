@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from archiver.errors import InputError, NotInArchive, StoreError, TooLarge
-from archiver.replay.asked import Asked
+from archiver.replay.addresses import Modifier, PathWriters, ReplayAddress, plain_path
 from archiver.replay.conditional_requests import Conditions
-from archiver.rewrite.address import Modifier, PathWriters, ReplayAddress, plain_path
+from archiver.replay.response import Asked
 from tests.hand_made import HTML, PAGE, T1, T2, T3, VIEWER, archive_in
 
 

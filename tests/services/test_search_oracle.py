@@ -11,21 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from archiver.index import captures, comparisons, failed_attempts, recording, seeds, segments
-from archiver.index.database import Database
-from archiver.memento.timestamps import to_timestamp
-from archiver.model.annotation import Annotation
+from archiver.db import attempts, captures, new_entries, segment_rows, snapshots, visit_results
+from archiver.db.engine import Database
+from archiver.http.timestamps import to_timestamp
+from archiver.http.urls import hash_url, host
+from archiver.model.annotation import Annotation, Highlight
 from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
-from archiver.model.choices import CaptureWhen
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.highlight import Highlight
-from archiver.model.kind import kind_of
-from archiver.model.listing import ListingQuery, Sort
+from archiver.model.imports import CaptureWhen
+from archiver.model.listing import ListingQuery, Sort, kind_of
 from archiver.model.page import PageMetadata
 from archiver.model.seed import Seed
-from archiver.query.findable import findable, indexed, unvisited
-from archiver.query.parse import parse_query
-from archiver.query.tree import (
+from archiver.search.query_parser import parse_query
+from archiver.search.query_tree import (
     All,
     Any,
     Column,
@@ -38,9 +36,9 @@ from archiver.query.tree import (
     without,
     write,
 )
-from archiver.query.words import words_of
+from archiver.search.search_document import findable, indexed, unvisited
+from archiver.search.words import words_of
 from archiver.services.search import Search, matching_entries
-from archiver.urls.parse import hash_url, host
 
 START = datetime(2019, 2, 27, 12, tzinfo=UTC)
 SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
@@ -191,7 +189,7 @@ REASONS = ("410", "http-status", "http-status 410")
 async def build(path: Path) -> None:
     database = await Database.open(path)
     async with database.write() as conn:
-        await segments.advance(conn, {SEGMENT: 1})
+        await segment_rows.advance(conn, {SEGMENT: 1})
         for n, page in enumerate(PAGES):
             await index(conn, n, page)
     await database.close()
@@ -212,13 +210,13 @@ async def index(conn, n, page):
     )
     seed = Seed(HashUrl(hash_url(page.url)), page.url, host(page.url), annotation)
     when = CaptureWhen.NEVER if page.state == "link" else CaptureWhen.NOW
-    await seeds.receive(conn, [seed], now=page.added, recapture=False, capture=when)
+    await new_entries.receive(conn, [seed], now=page.added, recapture=False, capture=when)
     common = {"url": page.url, "host": host(page.url), "revision": 0}
     if page.state == "failed":
-        failed = failed_attempts.FailedAttempt(
+        failed = attempts.FailedAttempt(
             n + 1, page.added, FAILURE, final=True, found_by=unvisited(annotation, **common)
         )
-        await failed_attempts.add_failures(conn, [failed])
+        await attempts.add_failures(conn, [failed])
     if page.state != "saved":
         return
     metadata = PageMetadata(
@@ -235,7 +233,7 @@ async def index(conn, n, page):
         location=Location(SEGMENT, n + 1, 1),
     )
     rows = await captures.insert_all(conn, [capture])
-    snapshot = recording.NewSnapshot(
+    snapshot = visit_results.NewSnapshot(
         entry_id=n + 1,
         timestamp=capture.timestamp,
         at=page.added,
@@ -254,9 +252,9 @@ async def index(conn, n, page):
             annotation, metadata, media_type=page.media_type, words=indexed(page.text), **common
         ),
     )
-    await recording.add_snapshots(conn, [snapshot])
+    await visit_results.add_snapshots(conn, [snapshot])
     if page.changed:
-        await comparisons.settle(conn, [(n + 1, int(capture.timestamp), page.changed)])
+        await snapshots.settle_comparisons(conn, [(n + 1, int(capture.timestamp), page.changed)])
 
 
 @pytest.fixture(scope="module")

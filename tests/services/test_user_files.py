@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from archiver.index.database import Database
+from archiver.db.engine import Database
 from archiver.services.user_files import FEEDS, carry_over_user_files, user_file
 
 

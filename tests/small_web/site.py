@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 import brotli
 from aiohttp import web
 
-from archiver.wire.coding import zstd
+from archiver.http.content_coding import zstd
 from tests.small_web.matter import FONT, png
 
 PAGE = """<!DOCTYPE html>

@@ -8,7 +8,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.warc.foreign import ForeignRecord, ForeignWarc
+from archiver.warc.foreign_files import ForeignRecord, ForeignWarc
 from tests.warcs import Warc
 
 ID = "urn:uuid:11111111-1111-4111-8111-111111111111"

@@ -15,8 +15,8 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.services.access import AccessControl
 from archiver.web.app import build_app
-from archiver.web.keys import LIMITS
-from archiver.web.limits import ServerLimits
+from archiver.web.app_keys import LIMITS
+from archiver.web.client_limits import ServerLimits
 from archiver.web.server import BoundedRunner
 from tests.conftest import live_web
 

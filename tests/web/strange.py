@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.urls.parse import hash_url
+from archiver.http.urls import hash_url
 from archiver.web.routes import ROUTES
 from tests.prepared import take_in
 from tests.warcs import Warc

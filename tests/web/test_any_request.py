@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from archiver.web.limits import ServerLimits
+from archiver.web.client_limits import ServerLimits
 from tests.chance import times
 from tests.prepared import Prepared
 from tests.segments import besides_the_store

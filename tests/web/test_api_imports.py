@@ -5,7 +5,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.web.api import imports as api
+from archiver.web.api import imports
 from archiver.web.app import build_app
 
 FILE = (
@@ -43,7 +43,7 @@ async def runtime(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _undone_when_answered(monkeypatch):
-    monkeypatch.setattr(api, "UNDO_PATIENCE_SECONDS", None)
+    monkeypatch.setattr(imports, "UNDO_PATIENCE_SECONDS", None)
 
 
 @pytest.fixture

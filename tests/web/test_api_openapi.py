@@ -3,9 +3,9 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from archiver.web.api.answers import adapter
-from archiver.web.api.field_descriptions import with_field_descriptions
-from archiver.web.api.openapi import OPERATIONS, describe
+from archiver.web.api.openapi import describe, with_field_descriptions
+from archiver.web.api.operations import OPERATIONS
+from archiver.web.api.responses import adapter
 from archiver.web.routes import ROUTES
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text()

@@ -1,8 +1,8 @@
 import pytest
 from aiohttp import web
 
-from archiver.web.api.answers import answer
-from archiver.web.api.questions import SaveRequest, numbers, read_json
+from archiver.web.api.requests import SaveRequest, numbers, read_json
+from archiver.web.api.responses import answer
 
 
 async def echo(request: web.Request) -> web.Response:

@@ -8,9 +8,9 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.urls.parse import hash_url
+from archiver.http.urls import hash_url
 from archiver.web.app import build_app
-from tests.browser import chromium
+from tests.chromium import chromium
 
 PAGE = """<title>First</title><a id=kept href="/second">kept</a>
 <a id=lost href="/lost?a=<b>">lost</a><iframe src="/within"></iframe>"""

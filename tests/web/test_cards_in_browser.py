@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.browser import chromium
+from tests.chromium import chromium
 
 STATIC = Path(__file__).parents[2] / "static"
 STYLES = [STATIC / name for name in ("tokens.css", "elements.css", "pages.css")]

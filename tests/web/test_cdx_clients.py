@@ -11,9 +11,7 @@ import requests
 import wayback
 from wayback import _utils
 
-from archiver.services.cdx import Cdx
-from archiver.services.cdx_pages import CdxPages
-from archiver.services.mementos import Mementos
+from archiver.services.capture_queries import Cdx, CdxPages, Mementos
 from archiver.services.replay import Replay
 from archiver.web.routes import ROUTES
 from tests.web.test_memento import SITE, TIMES, db, keep

@@ -9,12 +9,12 @@ from lxml import html
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.ledger.comparisons import compare_owed
+from archiver.crawl.derived_rows import compare_owed
+from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
-from archiver.services.reindexing import reindex
-from archiver.urls.parse import hash_url
+from archiver.services.reindex import reindex
 from archiver.web.app import build_app
-from archiver.web.months import calendar
+from archiver.web.views import calendar
 from tests.conftest import SENTENCE
 
 SAME = SENTENCE.format(name="foxes") * 30

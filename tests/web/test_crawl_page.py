@@ -10,8 +10,8 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.services.last_check import keep_check
-from archiver.services.reindexing import reindex
+from archiver.services.fixity import keep_check
+from archiver.services.reindex import reindex
 from archiver.web.app import build_app
 
 

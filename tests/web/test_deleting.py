@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.urls.parse import hash_url
+from archiver.http.urls import hash_url
 from archiver.web.app import build_app
 
 

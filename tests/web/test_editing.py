@@ -8,7 +8,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from yarl import URL
 
-from archiver.urls.parse import hash_url
+from archiver.http.urls import hash_url
 
 
 @pytest.fixture

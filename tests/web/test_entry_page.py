@@ -14,11 +14,11 @@ from sqlalchemy import text
 
 from archiver.app import open_app
 from archiver.config import Settings
+from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
-from archiver.urls.parse import hash_url
 from archiver.web.app import build_app
-from archiver.web.keys import RUNTIME
-from tests.browser import chromium as browsing
+from archiver.web.app_keys import RUNTIME
+from tests.chromium import chromium as browsing
 from tests.conftest import SENTENCE
 
 

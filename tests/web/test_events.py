@@ -11,15 +11,15 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.index import seeds
-from archiver.index.database import Database
+from archiver.db import new_entries
+from archiver.db.engine import Database
+from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
 from archiver.model.seed import Seed
-from archiver.services import following
-from archiver.urls.parse import hash_url, host
+from archiver.services import change_stream
 from archiver.web import events
 from archiver.web.app import build_app
-from archiver.web.keys import LISTENERS, RUNTIME
+from archiver.web.app_keys import LISTENERS, RUNTIME
 
 TITLE = "a\r\nb\u2028c"
 
@@ -31,7 +31,7 @@ def settings(tmp_path) -> Settings:
 
 @pytest.fixture
 async def client(settings, monkeypatch) -> AsyncIterator[TestClient]:
-    monkeypatch.setattr(following, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(change_stream, "POLL_SECONDS", 0.01)
     async with open_app(settings) as runtime:
         server = TestServer(build_app(runtime), skip_url_asserts=True)
         async with TestClient(server) as client:
@@ -51,7 +51,7 @@ async def queue(db: Database, *urls: str, now: datetime | None = None) -> list[i
     now = now or datetime.now(UTC)
     wanted = [Seed(hash_url(u), u, host(u), Annotation(u, now, title=TITLE)) for u in urls]
     async with db.write() as conn:
-        received = await seeds.receive(conn, wanted, now=now, recapture=True)
+        received = await new_entries.receive(conn, wanted, now=now, recapture=True)
     return [each.job_id for each in received]
 
 
@@ -121,7 +121,7 @@ async def test_of_all_jobs_what_another_process_changes_is_told(client, other):
 
 
 async def test_who_asks_again_with_the_last_id_misses_nothing(client, other, monkeypatch):
-    monkeypatch.setattr(following, "MOST_CHANGES", 2)
+    monkeypatch.setattr(change_stream, "MOST_CHANGES", 2)
     answer = await client.get("/api/v1/events")
     await queue(other, "http://a.example/", "http://b.example/")
     await frame(answer)

@@ -7,9 +7,9 @@ import pytest
 from aiohttp.test_utils import TestServer
 
 from archiver.app import open_app
-from archiver.urls.parse import hash_url
+from archiver.http.urls import hash_url
 from archiver.web.app import build_app
-from tests.browser import chromium
+from tests.chromium import chromium
 
 PATHS = (
     *("/", "/snapshots", "/snapshots?view=dense", "/snapshots?view=covers", "/snapshots?q=fox"),

@@ -8,9 +8,9 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.services.export_kinds import EXPORTS
+from archiver.services.export_formats import EXPORTS
 from archiver.web.app import build_app
-from archiver.web.keys import RUNTIME
+from archiver.web.app_keys import RUNTIME
 from archiver.web.pages import exports
 
 NOBODY = "http://127.0.0.1:1/"

@@ -6,7 +6,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from archiver.web.keys import RUNTIME
+from archiver.web.app_keys import RUNTIME
 from tests.indices import change_by_hand
 from tests.segments import besides_the_store
 

@@ -10,11 +10,11 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.services.reindexing import reindex
-from archiver.urls.parse import hash_url
+from archiver.http.urls import hash_url
+from archiver.services.reindex import reindex
 from archiver.web.app import build_app
-from archiver.web.keys import RUNTIME
-from tests.browser import chromium
+from archiver.web.app_keys import RUNTIME
+from tests.chromium import chromium
 from tests.conftest import SENTENCE
 
 WORDS = "however clever, are lost in time"

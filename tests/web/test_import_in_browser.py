@@ -9,7 +9,7 @@ from playwright.async_api import Page
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from tests.browser import chromium
+from tests.chromium import chromium
 
 TABLE = (
     "Seite,Address,name,folder\n"

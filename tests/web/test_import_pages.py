@@ -9,11 +9,11 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.index import imports
-from archiver.index.database import Database
-from archiver.model.choices import CaptureWhen, Choices
+from archiver.db import imports
+from archiver.db.engine import Database
+from archiver.model.imports import CaptureWhen, Choices
 from archiver.web.app import build_app
-from archiver.web.pages import imports as pages
+from archiver.web.pages import imports as pages_imports
 
 NOBODY = "0123456789ab"
 
@@ -29,7 +29,7 @@ async def runtime(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _undone_when_answered(monkeypatch):
-    monkeypatch.setattr(pages, "UNDO_PATIENCE_SECONDS", None)
+    monkeypatch.setattr(pages_imports, "UNDO_PATIENCE_SECONDS", None)
 
 
 @pytest.fixture

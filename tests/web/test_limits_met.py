@@ -6,12 +6,11 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
-from archiver.cli import show
+from archiver.cli import entries
 from archiver.config import Settings
-from archiver.crawl import render
-from archiver.model.limit import Limit
-from archiver.model.rendering import Rendering
-from archiver.services.reindexing import reindex
+from archiver.crawl import browser_rendering
+from archiver.model.rendering import Limit, Rendering
+from archiver.services.reindex import reindex
 from archiver.web.app import build_app
 
 SHELL = '<title>App</title><body><div id="root"></div><script>root.textContent = "App"</script>'
@@ -22,7 +21,7 @@ NO_TIME = str(Limit.TIME.sentence)
 async def settings(tmp_path, live, monkeypatch):
     """Of an archive with one page, which the browser had no time for."""
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
-    monkeypatch.setattr(render, "PAGE_SECONDS", 0)
+    monkeypatch.setattr(browser_rendering, "PAGE_SECONDS", 0)
     async with open_app(settings) as runtime:
         await runtime.entries.save([live.put("/shell", SHELL)], source="web")
         await runtime.crawling.work()
@@ -52,8 +51,8 @@ async def test_the_command_line_says_it_after_a_reindex_too(settings, live, caps
     url = live.url("/shell")
     await reindex(settings)
 
-    await show._show(settings, url, None, as_json=False)
-    await show._show(settings, url, None, as_json=True)
+    await entries._show(settings, url, None, as_json=False)
+    await entries._show(settings, url, None, as_json=True)
 
     rows, _, document = capsys.readouterr().out.partition("{")
     assert f"limit\t{NO_TIME}" in rows.splitlines()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from archiver.urls.parse import hash_url
+from archiver.http.urls import hash_url
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ async def in_order(client, path):
 
 
 async def test_a_list_of_very_many_says_how_many_it_has(client, foxes, bears, monkeypatch):
-    monkeypatch.setattr("archiver.services.facets.MOST_COUNTED", 1)
+    monkeypatch.setattr("archiver.services.search_results.MOST_COUNTED", 1)
     for entry, paths in ((foxes, "Recipes, Work"), (bears, "Recipes, Work/Deep")):
         await send(client, "/edit", ("entry", entry), ("with_lists", paths))
 

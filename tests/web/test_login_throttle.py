@@ -1,4 +1,4 @@
-from archiver.web.login_throttle import LoginThrottle
+from archiver.web.client_limits import LoginThrottle
 
 
 class Clock:

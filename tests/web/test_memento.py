@@ -6,12 +6,11 @@ from urllib.parse import quote
 import pytest
 from yarl import URL
 
-from archiver.index import captures, segments
-from archiver.index.database import Database
+from archiver.db import captures, segment_rows
+from archiver.db.engine import Database
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
-from archiver.services.cdx import Cdx
-from archiver.services.index_walk import PAGE as INDEX_PAGE
-from archiver.services.mementos import Mementos
+from archiver.services.capture_queries import PAGE as INDEX_PAGE
+from archiver.services.capture_queries import Cdx, Mementos
 from archiver.services.replay import Replay
 from archiver.web.routes import ROUTES
 
@@ -56,7 +55,7 @@ def services(db):
 
 async def keep(db, *pairs):
     async with db.write() as conn:
-        await segments.advance(conn, {"a.warc.gz": 1 << 20})
+        await segment_rows.advance(conn, {"a.warc.gz": 1 << 20})
         start = len(await captures.between(conn, "a.warc.gz", 0, 1 << 40))
         made = [capture(url, at, start + n) for n, (url, at) in enumerate(pairs)]
         await captures.insert_all(conn, made)

@@ -4,9 +4,9 @@ import pytest
 from aiohttp import encode_basic_auth, web
 from yarl import URL
 
-from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.web import auth
-from archiver.web.keys import PERMISSIONS, SIGNED_IN
+from archiver.web.app_keys import PERMISSIONS, SIGNED_IN
 
 RIGHT = "a good pass phrase é"
 

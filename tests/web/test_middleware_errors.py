@@ -3,8 +3,8 @@ from aiohttp import ClientPayloadError, web
 
 from archiver import errors
 from archiver.model.failure import Failure, FailureKind
-from archiver.web.keys import METRICS
-from archiver.web.listeners import Full
+from archiver.web.app_keys import METRICS
+from archiver.web.client_limits import Full
 
 CASES = [
     (errors.InvalidUrl("No scheme."), 400, "invalid_url"),

@@ -1,7 +1,7 @@
 import pytest
 from aiohttp import web
 
-from archiver.web.keys import ORIGIN, SESSION
+from archiver.web.app_keys import ORIGIN, SESSION
 
 
 async def show_origin(request: web.Request) -> web.Response:

@@ -1,6 +1,6 @@
 from aiohttp import web
 
-from archiver.web.keys import METRICS
+from archiver.web.app_keys import METRICS
 
 
 async def page(request: web.Request) -> web.Response:

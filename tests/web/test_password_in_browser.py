@@ -11,7 +11,7 @@ from playwright.async_api import Page
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from tests.browser import chromium
+from tests.chromium import chromium
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -8,11 +8,11 @@ import pytest
 from aiohttp import ClientPayloadError, web
 from yarl import URL
 
-from archiver.replay.protection import Viewer, content_security_policy
-from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.replay.addresses import Modifier, ReplayAddress
+from archiver.replay.response_headers import Viewer, content_security_policy
 from archiver.web import replay
-from archiver.web.keys import PERMISSIONS, SHOWN
-from archiver.web.shown import Shown
+from archiver.web.app_keys import PERMISSIONS, SHOWN
+from archiver.web.replay_frames import Shown
 from tests.hand_made import HTML, archive_in
 
 ROUTE = web.get("/web/{address:(?s:.*)}", replay.replay, name="replay")

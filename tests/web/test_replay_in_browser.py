@@ -13,11 +13,11 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer, make_mocked_request
 from playwright.async_api import Page
 
-from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.web import auth
-from archiver.web.keys import PERMISSIONS
+from archiver.web.app_keys import PERMISSIONS
 from archiver.web.routes import ROUTES as OURS
-from tests.browser import chromium
+from tests.chromium import chromium
 from tests.hand_made import archive_in
 from tests.watched import Asked
 

@@ -8,10 +8,10 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
+from archiver.model.capture import Way
 from archiver.model.job import State
-from archiver.model.provenance import Way
-from archiver.services.manifest import Selected
-from archiver.services.reindexing import reindex
+from archiver.services.export_selection import Selected
+from archiver.services.reindex import reindex
 from archiver.web.app import build_app
 from tests.prepared import take_in
 

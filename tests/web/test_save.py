@@ -11,11 +11,11 @@ from yarl import URL
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.index import queue
-from archiver.index.turns import Turns
-from archiver.urls.parse import hash_url
+from archiver.db import queue
+from archiver.db.host_queue import Turns
+from archiver.http.urls import hash_url
 from archiver.web.app import build_app
-from archiver.web.keys import RUNTIME
+from archiver.web.app_keys import RUNTIME
 
 
 async def offered(client, **asked):

@@ -9,7 +9,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.urls.parse import hash_url
+from archiver.http.urls import hash_url
 from archiver.web.app import build_app
 
 MANY_WORDS = "<p>" + "There is a lot to read here, and all of it is of one page. " * 9

@@ -9,7 +9,8 @@ from aiohttp import ClientSession
 
 from archiver.config import Settings
 from archiver.errors import ConfigurationError
-from archiver.web.serve import is_loopback, refuse_open_doors
+from archiver.services.access import is_loopback
+from archiver.web.serve import refuse_open_doors
 from archiver.web.serve import serve as serve_settings
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from aiohttp import web
 
-from archiver.web.limits import ServerLimits
+from archiver.web.client_limits import ServerLimits
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /form HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"

@@ -15,15 +15,15 @@ from aiohttp.test_utils import TestClient, TestServer
 from babel.messages.pofile import read_po
 from bs4 import BeautifulSoup, NavigableString, Tag
 
-from archiver import paths
+from archiver import helpers
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.model.annotation_change import AnnotationChange
+from archiver.http.urls import hash_url
+from archiver.model.annotation import AnnotationChange
 from archiver.model.language import Language
-from archiver.services.import_kinds import KNOWN_FORMATS
-from archiver.urls.parse import hash_url
+from archiver.services.import_options import KNOWN_FORMATS
 from archiver.web.app import build_app
-from archiver.web.keys import RUNTIME
+from archiver.web.app_keys import RUNTIME
 from archiver.web.wording import Forms, Wording
 from tests.prepared import take_in
 from tests.warcs import Warc
@@ -35,7 +35,7 @@ FIRST, LAST = "20200102030405", "20200303030405"
 MARKED = re.compile("⟦[^⟦⟧]*⟧")
 SHOWN = ("aria-label", "title", "placeholder", "alt")
 
-with (paths.LOCALES / "de.po").open("rb") as file:
+with (helpers.LOCALES / "de.po").open("rb") as file:
     KNOWN = {(each.context, each.id) for each in read_po(file)}
 
 PROPER = {each.name for each in KNOWN_FORMATS if (None, each.name) not in KNOWN}

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.errors import InvalidUrl
-from archiver.urls.parse import hash_url, parse_url
+from archiver.http.urls import hash_url, parse_url
 from archiver.web.app import build_app
 from tests.chance import times
 from tests.prepared import take_in

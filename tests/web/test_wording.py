@@ -13,7 +13,7 @@ from babel.messages.pofile import read_po
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver import paths
+from archiver import helpers
 from archiver.model.language import ENGLISH, LANGUAGES, asked_for
 from archiver.model.message import Message as Said
 from archiver.model.message import counted
@@ -43,19 +43,19 @@ def places(text: str) -> list[str]:
 
 
 def test_every_text_of_the_source_and_no_other_stands_in_every_catalogue(tmp_path):
-    for path in paths.LOCALES.glob("*.po"):
+    for path in helpers.LOCALES.glob("*.po"):
         shutil.copy(path, tmp_path)
 
     subprocess.run([ROOT / ".ci" / "texts", Path(sys.executable).parent, tmp_path], check=True)
 
-    for path in paths.LOCALES.glob("*.po"):
+    for path in helpers.LOCALES.glob("*.po"):
         known = {(each.context, each.id) for each in texts(read(path))}
         assert {(each.context, each.id) for each in texts(read(tmp_path / path.name))} == known
 
 
 @pytest.mark.parametrize("language", OTHERS, ids=lambda each: each.tag)
 def test_every_text_is_translated_whole(language):
-    catalogue = read(paths.LOCALES / f"{language.locale}.po")
+    catalogue = read(helpers.LOCALES / f"{language.locale}.po")
 
     for each in texts(catalogue):
         said, source = forms(each.string), forms(each.id)
@@ -68,7 +68,7 @@ def test_every_text_is_translated_whole(language):
 
 
 def test_there_is_a_catalogue_for_each_language_but_the_one_of_the_source():
-    assert sorted(path.stem for path in paths.LOCALES.iterdir()) == sorted(
+    assert sorted(path.stem for path in helpers.LOCALES.iterdir()) == sorted(
         each.locale for each in OTHERS
     )
 
@@ -79,7 +79,7 @@ def test_whoever_says_what_a_button_shows_finds_it_by_its_name(language):
     wording = wordings()[language.tag]
     buttons = [
         each
-        for path in paths.TEMPLATES.rglob("*.html")
+        for path in helpers.TEMPLATES.rglob("*.html")
         for each in BUTTON.findall(path.read_text())
     ]
 

@@ -1,1 +1,1 @@
-"""``/api/v1``: the same as the pages, as JSON. ``openapi`` describes it."""
+"""JSON API under ``/api/v1``."""

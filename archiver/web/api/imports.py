@@ -1,14 +1,15 @@
-"""``/api/v1/imports``: bookmark files in, how far they got, what failed of them, and undo."""
+"""API of imports and recovery from public archives."""
 
 from dataclasses import dataclass
 
 from aiohttp import web
 
 from archiver.model.failure import Reason
-from archiver.model.importing import ImportStatus, Outcome
-from archiver.web.api.answers import answer
-from archiver.web.api.questions import AgainRequest, chosen, path_number, read_json
-from archiver.web.keys import RUNTIME
+from archiver.model.imports import ImportStatus, Outcome
+from archiver.model.listing import ListingQuery
+from archiver.web.api.requests import AgainRequest, RescueRequest, chosen, path_number, read_json
+from archiver.web.api.responses import answer
+from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.imports import UNDO_PATIENCE_SECONDS, send_receipt
 from archiver.web.uploads import import_from_api, survey_from_api
 
@@ -98,3 +99,15 @@ async def undo(request: web.Request) -> web.StreamResponse:
 
 async def _found(request: web.Request) -> ImportStatus:
     return await request.app[RUNTIME].imports.status(path_number(request, "id"))
+
+
+async def ask_public_archives(request: web.Request) -> web.StreamResponse:
+    """Ask for those named, for those found, or for all that are gone."""
+    wanted, rescuing = await read_json(request, RescueRequest), request.app[RUNTIME].rescuing
+    if wanted.entries and wanted.query:
+        raise web.HTTPBadRequest(text="Name entries or give a query, not both.")
+    if wanted.entries:
+        return answer(Queued(await rescuing.rescue(wanted.entries)), status=202)
+    if wanted.query:
+        return answer(Queued(await rescuing.rescue_found(ListingQuery(wanted.query))), status=202)
+    return answer(Queued(await rescuing.rescue_gone()), status=202)

@@ -1,8 +1,10 @@
-"""``/api/v1/openapi.json``: OpenAPI 3.1, its schemas made from the values that are served.
+"""OpenAPI document.
 
 One ``Operation`` a route; a test holds that the two agree.
 """
 
+import re
+from collections.abc import Iterator
 from functools import cache
 from http import HTTPStatus
 from typing import Any, Literal
@@ -11,10 +13,31 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from archiver import __version__
-from archiver.formats.documents import flattened_schema
-from archiver.web.api.field_descriptions import with_field_descriptions
-from archiver.web.api.operation import Json, Operation, Parameter
-from archiver.web.api.operations import OPERATIONS
+from archiver.formats.json_output import flattened_schema
+from archiver.web.api.operations import OPERATIONS, Json, Operation, Parameter
+
+_HEADING = "Attributes:\n"
+_ATTRIBUTES = re.compile(r"^ {4}(\w+(?:, \w+)*): (.+(?:\n {6,}\S.*)*)", re.MULTILINE)
+
+
+def with_field_descriptions(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema of an object, each property described by the line of the docstring that names it."""
+    purpose, heading, attributes = schema.get("description", "").partition(_HEADING)
+    if not heading:
+        return schema
+    described = dict(_described(attributes))
+    properties = {
+        name: each | {"description": described[name]} if name in described else each
+        for name, each in schema.get("properties", {}).items()
+    }
+    return schema | {"description": purpose.strip(), "properties": properties}
+
+
+def _described(attributes: str) -> Iterator[tuple[str, str]]:
+    for names, text in _ATTRIBUTES.findall(attributes):
+        for name in names.split(", "):
+            yield name, " ".join(text.split())
+
 
 _Mode = Literal["serialization", "validation"]
 

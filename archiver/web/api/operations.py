@@ -1,19 +1,32 @@
-"""The operations of the API, one for each of its routes: what ``openapi`` describes them by."""
+"""OpenAPI operations."""
+
+from dataclasses import dataclass
+from typing import Any
 
 from archiver.model.entry_list import EntryList
+from archiver.model.failure import Reason
+from archiver.model.feed import Followed
+from archiver.model.imports import (
+    CaptureWhen,
+    ColumnRole,
+    FoldersAs,
+    ImportStatus,
+    ImportSurvey,
+    ToRead,
+)
 from archiver.model.job import Job, QueueCounts
 from archiver.model.listing import Sort, Summary
-from archiver.model.subscription import Followed
-from archiver.services.comparing import Compared
-from archiver.services.deleting import Deleted, Restored
+from archiver.services.comparison import Compared
+from archiver.services.deletion import Deleted, Restored
 from archiver.services.editing import Edited
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
-from archiver.services.handing_in import HandedIn
 from archiver.services.highlights import Highlighted, HighlightList
+from archiver.services.import_undo import UndoPlan
+from archiver.services.page_uploads import HandedIn
 from archiver.services.search import Listing
-from archiver.web.api.import_operations import IMPORT_OPERATIONS
-from archiver.web.api.operation import Json, Operation, Parameter
-from archiver.web.api.questions import (
+from archiver.web.api.imports import Queued, ReceiptLine
+from archiver.web.api.requests import (
+    AgainRequest,
     EditRequest,
     FeedRequest,
     HighlightChange,
@@ -21,9 +34,179 @@ from archiver.web.api.questions import (
     ListChange,
     ListRequest,
     OrderRequest,
+    RescueRequest,
     SaveRequest,
 )
 from archiver.web.uploads import PAGE_TYPES
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value in the path or the query."""
+
+    name: str
+    says: str
+    schema: Json
+    place: str = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One route of the API: what it takes, and what it answers when all is well.
+
+    Attributes:
+        method: lower case.
+        path: as in the document, with ``{names}``.
+        name: of the route, and the ``operationId``.
+        says: what it does.
+        parameters: in path and query.
+        takes: media types of the body with the type of each; ``bytes`` is a file.
+        status: of the answer.
+        gives: type of the JSON answer; ``str`` is text of ``media_type``.
+        media_type: of the answer.
+    """
+
+    method: str
+    path: str
+    name: str
+    says: str
+    gives: Any
+    parameters: tuple[Parameter, ...] = ()
+    takes: tuple[tuple[str, Any], ...] = ()
+    status: int = 200
+    media_type: str = "application/json"
+
+
+_ID = Parameter("id", "Of the import.", {"type": "integer", "minimum": 0}, "path")
+_TEXT: Json = {"type": "string"}
+_TEXTS: Json = {"type": "array", "items": _TEXT}
+_OF_A_FILE = (
+    Parameter("name", "Of the file, when the body is the file itself.", _TEXT),
+    Parameter("tags", "For every link, separated by commas.", _TEXT),
+    Parameter(
+        "folders_as",
+        "Whether the names of folders are tags, or their whole paths, or neither; or whether "
+        "folders are left out.",
+        {"type": "string", "enum": [*FoldersAs], "default": FoldersAs.TAGS},
+    ),
+    Parameter(
+        "to_read",
+        "Which links are tagged `toread`.",
+        {"type": "string", "enum": [*ToRead], "default": ToRead.AS_SAID},
+    ),
+    Parameter(
+        "capture",
+        "When: with the rest, when nothing else waits, or never, which keeps them as links.",
+        {"type": "string", "enum": [*CaptureWhen], "default": CaptureWhen.NOW},
+    ),
+    Parameter("into", "Path of a list into which all are put.", _TEXT),
+    Parameter("only_folder", "Only links in these folders or below; can be repeated.", _TEXTS),
+    Parameter(
+        "column",
+        f"What columns of a table say, each `role=name`; roles are {', '.join(ColumnRole)}.",
+        _TEXTS,
+    ),
+)
+IMPORT_OPERATIONS = (
+    Operation(
+        "post",
+        "/api/v1/imports",
+        "api_import",
+        "Read a file of bookmarks or links into the queue; reading goes on after the answer.",
+        ImportStatus,
+        _OF_A_FILE,
+        (("multipart/form-data", bytes), ("application/octet-stream", bytes)),
+        202,
+    ),
+    Operation(
+        "post",
+        "/api/v1/imports/look",
+        "api_import_look",
+        "Say what importing a file of links would do, and keep nothing.",
+        ImportSurvey,
+        _OF_A_FILE,
+        (("multipart/form-data", bytes), ("application/octet-stream", bytes)),
+    ),
+    Operation(
+        "get",
+        "/api/v1/imports",
+        "api_imports",
+        "List the latest imports, newest first.",
+        list[ImportStatus],
+    ),
+    Operation(
+        "get",
+        "/api/v1/imports/{id}",
+        "api_import_status",
+        "Show how far an import has come.",
+        ImportStatus,
+        (_ID,),
+    ),
+    Operation(
+        "get",
+        "/api/v1/imports/{id}/receipt",
+        "api_import_receipt",
+        "What became of every row of the file, in order: added, merged, known, unusable, left out.",
+        list[ReceiptLine],
+        (_ID,),
+    ),
+    Operation(
+        "get",
+        "/api/v1/imports/{id}/failures",
+        "api_import_failures",
+        "Count the pages that could not be saved, by reason.",
+        tuple[Reason, ...],
+        (_ID,),
+    ),
+    Operation(
+        "post",
+        "/api/v1/imports/{id}/again",
+        "api_import_again",
+        "Queue pages again that failed for a reason, or for any.",
+        Queued,
+        (_ID,),
+        (("application/json", AgainRequest),),
+    ),
+    Operation(
+        "post",
+        "/api/v1/imports/{id}/capture",
+        "api_import_capture",
+        "Queue what was kept as links.",
+        Queued,
+        (_ID,),
+    ),
+    Operation(
+        "get",
+        "/api/v1/imports/{id}/undo",
+        "api_import_undo_plan",
+        "Preview the undo of an import.",
+        UndoPlan,
+        (_ID,),
+    ),
+    Operation(
+        "post",
+        "/api/v1/imports/{id}/undo",
+        "api_import_undo",
+        "Delete the entries that only this import created; a large one goes on after the answer.",
+        ImportStatus,
+        (_ID,),
+        status=202,
+    ),
+    Operation(
+        "post",
+        "/api/v1/rescue",
+        "api_rescue",
+        "Ask public archives for pages: those named, those that a query finds, or all that are "
+        "gone and have no snapshot.",
+        Queued,
+        (),
+        (("application/json", RescueRequest),),
+        202,
+    ),
+)
+"""Imports, and rescue."""
 
 _HASH = Parameter(
     "hash_url",
@@ -47,7 +230,7 @@ _HIGHLIGHT = Parameter(
     "id", "Of the highlight.", {"type": "string", "pattern": "^[0-9a-f]{16}$"}, "path"
 )
 _DELETION = Parameter("id", "Of the deletion.", {"type": "integer"}, "path")
-_TEXT: Json = {"type": "string"}
+
 _NARROWED = (
     Parameter("q", "A search: see /search/help.", _TEXT),
     Parameter("tag", "Only entries with this tag.", _TEXT),

@@ -1,4 +1,4 @@
-"""Lets in who knows the password, once one is set; decides by route, never by path."""
+"""Authentication middleware."""
 
 from urllib.parse import urlencode
 
@@ -6,13 +6,13 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from archiver.model.message import marked
-from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.services.access import BEGINS, Scope
 from archiver.web import auth, origin
-from archiver.web.keys import RUNTIME, SESSION, SIGNED_IN
+from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN
 from archiver.web.pages.errors import passage
-from archiver.web.render import render
-from archiver.web.replay_address import address_of, held_permission
+from archiver.web.rendering import render
+from archiver.web.replay_requests import address_of, held_permission
 from archiver.web.views import StepView
 
 OPEN_ROUTES = frozenset({"healthz", "static", "manifest", "login", "sign_in", "choose_language"})

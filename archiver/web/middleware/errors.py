@@ -1,4 +1,4 @@
-"""Turns every exception into an answer, in one place: a page, or under ``/api`` one JSON shape.
+"""Error middleware.
 
 The shape is ``{"error": {"code": "not_found", "message": "A sentence."}}``.
 """
@@ -13,9 +13,9 @@ from aiohttp.typedefs import Handler, Middleware
 from archiver import errors
 from archiver.logs import get_log
 from archiver.model.message import Message
-from archiver.web.keys import ORIGIN, SESSION, SIGNED_IN
-from archiver.web.listeners import Full
-from archiver.web.refusals import message_of
+from archiver.web.app_keys import ORIGIN, SESSION, SIGNED_IN
+from archiver.web.client_limits import Full
+from archiver.web.responses import message_of
 
 ErrorPage = Callable[[web.Request, int, Message], web.Response]
 """Renders a page: (request, HTTP status, a sentence)."""

@@ -1,1 +1,1 @@
-"""A module a page: read typed input, call one service, render."""
+"""Pages: one module for each group of routes."""

@@ -1,17 +1,90 @@
-"""``/access``: the password, tokens for programs, and who is signed in where."""
+"""Access and login pages."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final
 
 from aiohttp import web
 
 from archiver.errors import InputError
 from archiver.model.message import Message
-from archiver.services.access import Scope
+from archiver.services.access import Scope, Session, Token
 from archiver.web import auth
-from archiver.web.access_views import AccessView, SessionView
-from archiver.web.keys import RUNTIME, SESSION
-from archiver.web.side import render_beside
+from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN
+from archiver.web.rendering import render, render_beside
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A session, and whether it is the one of whoever looks at it."""
+
+    session: Session
+    browser: Message | str
+    is_this: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AccessView:
+    """Who may come in.
+
+    Attributes:
+        has_password: whether it takes one.
+        is_configured: whether it is given by the settings.
+        tokens: of programs.
+        sessions: of browsers.
+        made: the token that was made just now, shown this once; else empty.
+        problem: why what was asked for was not done.
+    """
+
+    has_password: bool
+    is_configured: bool
+    tokens: tuple[Token, ...]
+    sessions: tuple[SessionView, ...]
+    made: str = ""
+    problem: Message | str = ""
+    title: str | Message = Message("Access")
+
+
+@dataclass(frozen=True, slots=True)
+class LoginView:
+    """The form for the password.
+
+    Attributes:
+        next_path: where it leads.
+    """
+
+    next_path: str
+    problem: Message | str = ""
+    title: str | Message = Message("Sign in")
+
+
+async def form(request: web.Request) -> web.StreamResponse:
+    """Show the form; who is signed in already goes on to where they wanted to be."""
+    target = auth.local_path(request.query.get("next", "/"))
+    if request[SIGNED_IN]:
+        raise web.HTTPSeeOther(target)
+    view = LoginView(target)
+    return render(request, "pages/login.html", view)
+
+
+async def sign_in(request: web.Request) -> web.StreamResponse:
+    """Check the password; begin a session and go on to where the person wanted to be."""
+    sent = await request.post()
+    target = auth.local_path(str(sent.get("next", "/")))
+    if not await auth.check_password(request, str(sent.get("password", ""))):
+        view = LoginView(target, problem=Message("Wrong password."))
+        return render(request, "pages/login.html", view, status=401)
+    response = web.Response(status=303, headers={"Location": target})
+    await auth.start_session(request, response)
+    return response
+
+
+async def sign_out(request: web.Request) -> web.StreamResponse:
+    """End the session."""
+    response = web.Response(status=303, headers={"Location": "/login"})
+    await auth.end_session(request, response)
+    return response
+
 
 _Form = dict[str, str]
 _BROWSERS: Final = (

@@ -1,12 +1,13 @@
-"""``/crawl``: the work as it stands, and what a person can do about it."""
+"""Crawl status page and recovery from public archives."""
 
 from aiohttp import web
 
 from archiver.errors import InputError
-from archiver.services.last_check import last_check
-from archiver.web.keys import RUNTIME
-from archiver.web.side import render_beside
-from archiver.web.work_views import CrawlView
+from archiver.services.fixity import last_check
+from archiver.web.app_keys import RUNTIME
+from archiver.web.pages.editing import back, query_of
+from archiver.web.rendering import render_beside
+from archiver.web.views import CrawlView
 
 
 async def work(request: web.Request) -> web.StreamResponse:
@@ -43,3 +44,23 @@ async def change(request: web.Request) -> web.StreamResponse:
         count = await request.app[RUNTIME].rescuing.rescue_failed_of(str(form.get("reason", "")))
         raise web.HTTPSeeOther(f"/crawl?done=asked-{count}")
     raise InputError("The form says nothing that can be done.")
+
+
+async def rescue(request: web.Request) -> web.StreamResponse:
+    """Ask, and show the entry, where it is told how that goes."""
+    key = request.match_info["hash_url"]
+    await request.app[RUNTIME].rescuing.rescue([key])
+    raise web.HTTPSeeOther(f"/{key}/")
+
+
+async def rescue_selected(request: web.Request) -> web.StreamResponse:
+    """Ask for the entries that are ticked, or all that the list was of, and show the crawl."""
+    form, rescuing = await request.post(), request.app[RUNTIME].rescuing
+    refs = [str(each) for each in form.getall("entry", [])]
+    if form.get("scope") == "all":
+        count = await rescuing.rescue_found(query_of(form))
+    elif refs:
+        count = await rescuing.rescue(refs)
+    else:
+        return back(form, "/snapshots", nothing=1)
+    raise web.HTTPSeeOther(f"/crawl?done=asked-{count}")

@@ -1,4 +1,4 @@
-"""Changing and deleting entries: one, those that are ticked, or all results of a search."""
+"""Editing of entries."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -10,16 +10,14 @@ from aiohttp import web
 from multidict import MultiMapping
 
 from archiver.errors import InputError, NotFound
-from archiver.model.annotation_change import AnnotationChange
+from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.editing import Edited, Editing
 from archiver.web import auth
-from archiver.web.api.questions import list_query, listed_query
-from archiver.web.keys import RUNTIME
-from archiver.web.name_views import EditAgainView
-from archiver.web.side import render_beside
-from archiver.web.views import EditNotice, PutBack
-from archiver.web.work_views import DeleteView
+from archiver.web.api.requests import list_query, listed_query
+from archiver.web.app_keys import RUNTIME
+from archiver.web.rendering import render_beside
+from archiver.web.views import DeleteView, EditAgainView, EditNotice, PutBack
 
 _LISTED = ("q", "tag", "host", "status")
 _MEANT = (*_LISTED, "entry", "scope", "back")

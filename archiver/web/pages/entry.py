@@ -1,4 +1,4 @@
-"""``/{hash_url}/``: the article to read, its snapshots, its details; and the same as text."""
+"""Entry page: reader view, snapshots and details."""
 
 from dataclasses import replace
 from urllib.parse import urlencode
@@ -6,25 +6,21 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from archiver.errors import InputError
-from archiver.html.shown_article import ArticleTree
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, supersedes
 from archiver.model.rendering import Rendering
-from archiver.rewrite.address import Modifier, PathWriter, ReplayAddress, plain_path
+from archiver.pages.shown_article import ArticleTree
+from archiver.replay.addresses import Modifier, PathWriter, ReplayAddress, plain_path
 from archiver.services.entries import SnapshotDetail
-from archiver.services.reader import Reading
+from archiver.services.reader_view import Reading
 from archiver.services.search import Beside, Neighbour
-from archiver.web.api.questions import list_query, listed_query
-from archiver.web.keys import PERMISSIONS, REFLECTS, RUNTIME
-from archiver.web.language import wording_of
-from archiver.web.months import calendar
+from archiver.web.api.requests import list_query, listed_query
+from archiver.web.app_keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.pages.editing import back, change_of, notice_of
-from archiver.web.reading_views import BesideView, EntryView, RefusedEdit
-from archiver.web.render import minutes_to_read
-from archiver.web.side import render_beside
-from archiver.web.views import EditNotice
+from archiver.web.rendering import minutes_to_read, render_beside, wording_of
+from archiver.web.views import BesideView, EditNotice, EntryView, RefusedEdit, calendar
 
 _READ_KINDS = frozenset({"article", "page", "pdf"})
 """The kinds of snapshots that another version of the reader may find other words in."""

@@ -1,19 +1,19 @@
-"""Error pages, and the page that leads into archived pages where a password is set."""
+"""Error pages."""
 
 from urllib.parse import urlencode
 
 from aiohttp import web
 
 from archiver.errors import InvalidUrl
+from archiver.http.urls import parse_url
 from archiver.model.message import Message
-from archiver.rewrite.address import Modifier, ReplayAddress, plain_path
-from archiver.urls.parse import parse_url
-from archiver.web.keys import PERMISSIONS, SHOWN
+from archiver.replay.addresses import Modifier, ReplayAddress, plain_path
+from archiver.web.app_keys import PERMISSIONS, SHOWN
 from archiver.web.origin import is_there
-from archiver.web.permissions import Permission
-from archiver.web.render import render
-from archiver.web.replay_address import token_of
-from archiver.web.shown import Shown
+from archiver.web.rendering import render
+from archiver.web.replay_frames import Shown
+from archiver.web.replay_requests import token_of
+from archiver.web.signing import Permission
 from archiver.web.views import AbsentView, ErrorView, PassageView
 
 TITLES = {

@@ -1,4 +1,4 @@
-"""`/export`: every export form, as a download or prepared in the background."""
+"""Export page."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -8,18 +8,18 @@ from urllib.parse import urlencode
 from aiohttp import hdrs, web
 
 from archiver.errors import InputError, InvalidQuery
+from archiver.http.headers import attachment
 from archiver.model.capture import HashUrl
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
-from archiver.services.export_jobs import ExportJob
-from archiver.services.export_kinds import BY_KEY, BY_SUFFIX, EXPORTS, ExportKind
-from archiver.services.export_kinds import schema as export_schema
-from archiver.services.manifest import Selected
-from archiver.web.api.questions import listing_query
-from archiver.web.keys import RUNTIME
-from archiver.web.side import render_beside
+from archiver.services.export_files import ExportJob
+from archiver.services.export_formats import BY_KEY, BY_SUFFIX, EXPORTS, ExportKind
+from archiver.services.export_formats import schema as export_schema
+from archiver.services.export_selection import Selected
+from archiver.web.api.requests import listing_query
+from archiver.web.app_keys import RUNTIME
+from archiver.web.rendering import render_beside
 from archiver.web.views import Refusal
-from archiver.wire.attachment import attachment
 
 LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
 """Entries from which the page offers to prepare a list, or another export, in the background."""

@@ -1,4 +1,4 @@
-"""``/feeds``: the feeds that are followed, how they stand, and taking up more."""
+"""Feed page."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -8,12 +8,11 @@ from aiohttp.web_request import FileField
 
 from archiver.errors import FetchError, InputError
 from archiver.model.message import Message
-from archiver.services.feed_looks import OtherForm
-from archiver.web.failure_words import why
-from archiver.web.keys import RUNTIME
-from archiver.web.language import wording_of
-from archiver.web.side import render_beside
-from archiver.web.work_views import FeedsView
+from archiver.services.feeds import OtherForm
+from archiver.web.app_keys import RUNTIME
+from archiver.web.rendering import render_beside, wording_of
+from archiver.web.views import FeedsView
+from archiver.web.wording import why
 
 _Form = dict[str, str | FileField]
 

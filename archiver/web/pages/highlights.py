@@ -1,4 +1,4 @@
-"""``/highlights``: all that was marked; ``/{hash_url}/highlights``: marking, and changing that."""
+"""Highlights page."""
 
 from collections.abc import AsyncGenerator
 from urllib.parse import urlencode
@@ -7,10 +7,10 @@ from aiohttp import web
 
 from archiver.errors import InputError, InvalidQuery
 from archiver.services.highlights import HighlightList
-from archiver.web.keys import RUNTIME
+from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, notice_of, path_back
-from archiver.web.side import render_beside
-from archiver.web.streaming import stream
+from archiver.web.rendering import render_beside
+from archiver.web.responses import stream
 from archiver.web.views import HighlightsView, Refusal
 
 _MOST_DIGITS = 9

@@ -1,5 +1,6 @@
-"""``/``: the form, what becomes of what it was given, and what was saved last."""
+"""Home page and the save form."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,17 +9,16 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from archiver.errors import InputError
+from archiver.errors import InputError, InvalidUrl, NotFound
+from archiver.http.urls import with_scheme, without_trackers, words_of
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.entries import SaveResult
-from archiver.urls.pasted import with_scheme, without_trackers, words_of
-from archiver.web.api.questions import numbers
-from archiver.web.keys import RUNTIME
+from archiver.web.api.requests import numbers
+from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import public_origin
-from archiver.web.side import render_beside
-from archiver.web.views import HomeView
-from archiver.web.work_views import SaveAgainView
+from archiver.web.rendering import render_beside
+from archiver.web.views import HomeView, SaveAgainView, SaveView
 
 LATEST = 12
 MOST_FOLLOWED = 200
@@ -114,3 +114,24 @@ async def _view(
         can_render=not runtime.crawling.browser_problem,
         is_paused=await runtime.oversight.is_paused(),
     )
+
+
+_ADDRESS = re.compile(r"https?://\S+")
+"""In what an app shares: many put the address into the text."""
+
+
+async def offer(request: web.Request) -> web.StreamResponse:
+    """Show what would be saved, and what is kept of it already; nothing is saved by a GET."""
+    asked = request.query
+    url, title, tags = (asked.get(name, "").strip() for name in ("url", "title", "tags"))
+    if not url and (shared := _ADDRESS.search(asked.get("text", ""))):
+        url = shared[0]
+    entries = request.app[RUNTIME].entries
+    try:
+        known = (await entries.get(url)).entry if url else None
+    except (InvalidUrl, NotFound):
+        known = None
+    kept = () if known else (await entries.before_saving([url], ())).known
+    twins = (kept[0].entry, *kept[0].others) if kept else ()
+    view = SaveView(url, title, tags, known, twins)
+    return await render_beside(request, "pages/save.html", view)

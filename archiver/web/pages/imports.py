@@ -1,18 +1,115 @@
-"""``/import``: a file of bookmarks, and how far each import has come."""
+"""Import pages."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
 
 from aiohttp import hdrs, web
+from multidict import MultiMapping
 
 from archiver.errors import InputError, NotFound, TooLarge, UnreadableFile
-from archiver.model.importing import ImportStatus
+from archiver.model.entry_list import folder_names, folder_path
+from archiver.model.failure import Reason
+from archiver.model.imports import Choices, ColumnRole, ImportStatus, ImportSurvey
 from archiver.model.message import Message
-from archiver.services.import_kinds import KNOWN_FORMATS, suffixes
-from archiver.services.looked_at import LookedAt
-from archiver.web.import_views import ImportStatusView, ImportUndoView, ImportView
-from archiver.web.keys import BEFORE_FILE, RUNTIME
+from archiver.services.import_options import KNOWN_FORMATS, KnownFormat, suffixes, typed_choices
+from archiver.services.import_previews import LookedAt
+from archiver.services.import_undo import UndoPlan
+from archiver.web.app_keys import BEFORE_FILE, RUNTIME
 from archiver.web.pages.editing import number
-from archiver.web.side import render_beside
-from archiver.web.streaming import send
-from archiver.web.uploads import handed_in_from_form, import_from_form
+from archiver.web.rendering import render_beside
+from archiver.web.responses import send
+from archiver.web.uploads import MOST_COUNTED, handed_in_from_form, import_from_form
+
+MOST_PICKABLE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ImportView:
+    """The form for a file, what it may be, and the imports so far.
+
+    Attributes:
+        url: of a page that is to be handed in.
+        problem: why the file that was given is not taken.
+        problem_of_page: why the page that was handed in is not.
+    """
+
+    recent: tuple[ImportStatus, ...]
+    max_upload_bytes: int
+    formats: tuple[KnownFormat, ...]
+    accept: str
+    url: str = ""
+    problem: str | Message = ""
+    problem_of_page: str | Message = ""
+    title: str | Message = Message("Import")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportLookView:
+    """What an import would do, and what can be chosen.
+
+    Attributes:
+        token: of the file.
+        survey: what is in it.
+        choices: those that it was looked at with.
+        tags: of them, as they are typed.
+        roles: what a column can say.
+        columns: those that can be corrected, with what they are taken for.
+    """
+
+    token: str
+    survey: ImportSurvey
+    choices: Choices
+    tags: str
+    roles: tuple[ColumnRole, ...] = ()
+    columns: tuple[tuple[str, ColumnRole], ...] = ()
+    title: str | Message = Message("Import")
+
+    @property
+    def pickable(self) -> tuple[str, ...]:
+        """The folders that can be chosen, with those around them; those that are, first."""
+        chosen = self.choices.only_folders
+        found = {each.name for each in self.survey.folders if not self.choices.into}
+        paths = [folder_names(each) for each in found]
+        around = {folder_path(names[:depth]) for names in paths for depth in range(1, len(names))}
+        return (*chosen, *sorted((found | around) - {*chosen})[:MOST_PICKABLE])
+
+
+@dataclass(frozen=True, slots=True)
+class ImportStatusView:
+    """How far one import has come.
+
+    Attributes:
+        status: its numbers.
+        reasons: why rows are not usable, and how many.
+        failed: why pages could not be saved, and how many.
+        queued: how many were queued again a moment ago; None where nobody asked.
+        has_brought: whether there was anything in it to undo.
+        is_undoing: whether it is being undone now.
+        has_links: whether something of it is kept as a link alone.
+        has_deletion: whether what undoing it removed can still be put back.
+    """
+
+    status: ImportStatus
+    reasons: tuple[tuple[str, int], ...] = ()
+    failed: tuple[Reason, ...] = ()
+    queued: int | None = None
+    has_brought: bool = False
+    is_undoing: bool = False
+    has_links: bool = False
+    has_deletion: bool = False
+    title: str | Message = Message("Import")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportUndoView:
+    """What undoing an import would do, before it is done."""
+
+    status: ImportStatus
+    plan: UndoPlan
+    title: str | Message = Message("Undo an import")
+
 
 UNDO_PATIENCE_SECONDS = 5.0
 """So long somebody waits for an undoing to be done before a page says that it goes on."""
@@ -144,3 +241,68 @@ async def _found(request: web.Request) -> ImportStatus:
     if wanted >= 1 << 62:
         raise NotFound("There is no such import.")
     return await request.app[RUNTIME].imports.status(wanted)
+
+
+MOST_LOOKED_AT = 100_000
+"""Links; the counts of a longer file are those of its first ones, and it says so."""
+MOST_COLUMNS = 60
+"""Columns that can be corrected on the page; the command takes all."""
+
+
+async def look(request: web.Request) -> web.StreamResponse:
+    """Show what is in a file, and what becomes of it by the choices in the query."""
+    kept = await _kept(request)
+    choices = _choices(request.query)
+    most = MOST_COUNTED if "whole" in request.query else MOST_LOOKED_AT
+    surveys = request.app[RUNTIME].surveys
+    try:
+        with await asyncio.to_thread(kept.path.open, "rb") as source:
+            survey = await surveys.look(source, kept.name, choices=choices, most=most)
+    except UnreadableFile as error:
+        return await form_for_file(request, 422, problem=error.sentence)
+    tags = ", ".join(choices.tags)
+    view = ImportLookView(
+        kept.token,
+        survey,
+        choices,
+        tags,
+        roles=tuple(ColumnRole),
+        columns=survey.columns[:MOST_COLUMNS],
+        title=Message("Before {name} is imported", name=kept.name),
+    )
+    return await render_beside(request, "pages/import_look.html", view)
+
+
+async def confirm(request: web.Request) -> web.StreamResponse:
+    """Import the file as it was chosen, show what that would do, or throw it away."""
+    imports = request.app[RUNTIME].imports
+    kept, form = await _kept(request), await request.post()
+    if "discard" in form:
+        await imports.looked_at.discard(kept)
+        raise web.HTTPSeeOther("/import")
+    choices = _choices(form)
+    if "check" in form:
+        raise web.HTTPSeeOther(f"/import/look/{kept.token}?{_asked(form)}")
+    whole = await imports.looked_at.to_be_imported(kept)
+    started = await imports.start(whole, name=kept.name, choices=choices)
+    raise web.HTTPSeeOther(f"/import/{started.id}")
+
+
+async def _kept(request: web.Request) -> LookedAt:
+    return await request.app[RUNTIME].imports.looked_at.find(request.match_info["token"])
+
+
+def _asked(form: MultiMapping[Any]) -> str:
+    """The choices of a form as a query; ``whole`` where all of the file is to be looked at."""
+    chosen = [(name, str(value)) for name, value in form.items() if name != "check"]
+    return urlencode([*chosen, *([("whole", "1")] if form.get("check") == "whole" else [])])
+
+
+def _choices(form: MultiMapping[Any]) -> Choices:
+    words = {name: str(form.get(name, "")) for name in ("folders_as", "to_read", "capture", "into")}
+    return typed_choices(
+        tags=str(form.get("tags", "")).split(","),
+        words=words,
+        only_folders=[str(each) for each in form.getall("only", ())],
+        columns=[str(each) for each in form.getall("column", ())],
+    )

@@ -1,4 +1,4 @@
-"""Snapshot page, and the comparison of two snapshots."""
+"""Snapshot page, capture list and screenshots."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -6,20 +6,70 @@ from contextlib import suppress
 from aiohttp import web
 
 from archiver.errors import InvalidUrl, NotFound
-from archiver.html.shown_article import ArticleTree
-from archiver.memento.timestamps import to_datetime
+from archiver.http.timestamps import to_datetime, write_iso
 from archiver.model.capture import Timestamp
-from archiver.model.comparison import Piece, Side
-from archiver.model.rendering import Rendering
-from archiver.rewrite.address import Modifier, ReplayAddress
+from archiver.model.page import Piece, Side
+from archiver.model.rendering import LikenessKind, Rendering
+from archiver.pages.shown_article import ArticleTree
+from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.services.entries import SnapshotDetail
-from archiver.web.keys import PERMISSIONS, RUNTIME, SHOWN
+from archiver.web.app_keys import ARCHIVED_URL, PERMISSIONS, RUNTIME, SHOWN
 from archiver.web.origin import home_of_replay, replay_origin
-from archiver.web.reading_views import AloneView, CompareView, FoldedPiece
-from archiver.web.render import render
-from archiver.web.side import render_beside
-from archiver.web.views import SnapshotView
-from archiver.wire.moments import write_iso
+from archiver.web.pages.errors import not_in_archive
+from archiver.web.rendering import render, render_beside
+from archiver.web.views import (
+    AloneView,
+    CapturesView,
+    CompareView,
+    FoldedPiece,
+    SnapshotView,
+    calendar,
+)
+
+
+async def captures(request: web.Request) -> web.StreamResponse:
+    """List the captures of ``request[ARCHIVED_URL]``, newest first."""
+    url = request[ARCHIVED_URL]
+    found = await request.app[RUNTIME].replay.captures_of(url)
+    if not found:
+        return not_in_archive(request, url)
+    newest = tuple(reversed(found))
+    view = CapturesView(url, newest, calendar(each.timestamp for each in newest))
+    return await render_beside(request, "pages/captures.html", view)
+
+
+_YEAR = 365 * 86400
+_FOREVER = f"private, max-age={_YEAR}, immutable"
+_CONFINED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+"""A drawing can hold whatever a page can; opened by itself it is to be a picture all the same."""
+
+
+async def likeness(request: web.Request) -> web.StreamResponse:
+    """Send a picture of a snapshot, or its print."""
+    place = request.match_info
+    kind = LikenessKind(place["kind"])
+    entries = request.app[RUNTIME].entries
+    media_type, content = await entries.likeness(place["hash_url"], place["timestamp"], kind)
+    name = f"{place['hash_url']}-{place['timestamp']}.{media_type.rpartition('/')[2]}"
+    headers = {
+        "Content-Type": media_type,
+        "Cache-Control": _FOREVER,
+        "Content-Disposition": f'inline; filename="{name}"',
+    }
+    return web.Response(body=content, headers=headers)
+
+
+async def emblem(request: web.Request) -> web.StreamResponse:
+    """Send the icon or the picture that lists show pages by, by what it holds."""
+    entries = request.app[RUNTIME].entries
+    media_type, content = await entries.emblem(request.match_info["digest"])
+    headers = {
+        "Content-Type": media_type,
+        "Cache-Control": _FOREVER,
+        "Content-Security-Policy": _CONFINED,
+    }
+    return web.Response(body=content, headers=headers)
+
 
 PDF = "application/pdf"
 

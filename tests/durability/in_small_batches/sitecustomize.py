@@ -9,7 +9,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 _SET = {
-    "archiver.derive.link_file": {"BATCH": 4},
+    "archiver.formats.import_process": {"BATCH": 4},
 }
 
 

@@ -1,0 +1,143 @@
+"""Chrome DevTools Protocol over two pipes.
+
+What Chromium says is bounded in size; a long message is parsed in a thread.
+"""
+
+import asyncio
+import json
+import os
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from archiver.errors import BrowserError, BrowserGone
+
+MOST_MESSAGE_BYTES = 160 << 20
+"""A picture of a page of 20,000 pixels is some megabytes; in Base64, in JSON."""
+_SHORT_BYTES = 128 << 10
+Listener = Callable[[dict[str, Any]], None]
+
+
+class Connection(asyncio.Protocol):
+    """A connection to one browser."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._held = bytearray()
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._listeners: dict[tuple[str, str], list[Listener]] = defaultdict(list)
+        self._messages: asyncio.Queue[bytes] = asyncio.Queue()
+        self._sink: asyncio.WriteTransport | None = None
+        self._source: asyncio.BaseTransport | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self.gone = asyncio.Event()
+
+    async def open(self, says: int, hears: int) -> None:
+        """Take the ends of the pipes over: the one it answers on, the one it reads from."""
+        loop = asyncio.get_running_loop()
+        self._source, _ = await loop.connect_read_pipe(lambda: self, os.fdopen(says, "rb", 0))
+        self._sink, _ = await loop.connect_write_pipe(
+            asyncio.BaseProtocol, os.fdopen(hears, "wb", 0)
+        )
+        self._reading = loop.create_task(self._read(), name="browser-messages")
+
+    async def close(self) -> None:
+        """Let go; whoever waits for an answer is told that the browser is gone."""
+        self.let_go()
+        if self._reading:
+            self._reading.cancel()
+            await asyncio.wait([self._reading])
+
+    def data_received(self, data: bytes) -> None:
+        """Take what comes apart."""
+        first = len(self._held)
+        self._held += data
+        while (end := self._held.find(b"\0", first)) >= 0:
+            self._messages.put_nowait(bytes(self._held[:end]))
+            del self._held[: end + 1]
+            first = 0
+        if len(self._held) > MOST_MESSAGE_BYTES:
+            self._lost()
+
+    def connection_lost(self, _: BaseException | None) -> None:
+        """The browser has ended."""
+        self._lost()
+
+    def on(self, session: str, method: str, listener: Listener) -> None:
+        """Let a listener hear of an event of a session; the empty one is the browser's own."""
+        self._listeners[session, method].append(listener)
+
+    def let_go(self) -> None:
+        """Close the pipes: a browser that is there ends then."""
+        self._lost()
+        for each in filter(None, (self._source, self._sink)):
+            each.close()
+
+    def abandon(self) -> None:
+        """Take the browser for gone: it does not do what it must."""
+        self._lost()
+
+    def forget(self, session: str) -> None:
+        """Let nobody hear of a session any more."""
+        for key in [key for key in self._listeners if key[0] == session]:
+            del self._listeners[key]
+
+    async def ask(self, method: str, session: str = "", **parameters: Any) -> dict[str, Any]:
+        """Send a command and wait for its result.
+
+        Raises:
+            BrowserGone: the browser has ended.
+            BrowserError: it refuses.
+        """
+        if self.gone.is_set():
+            raise BrowserGone("The browser has ended.")
+        number = self.tell(method, session, **parameters)
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        try:
+            result = await answer
+        finally:
+            self._answers.pop(number, None)
+        if "error" in result:
+            reason = str(result["error"].get("message", ""))[:300]
+            raise BrowserError(f"The browser refuses {method}: {reason}")
+        found: dict[str, Any] = result.get("result", {})
+        return found
+
+    def tell(self, method: str, session: str = "", **parameters: Any) -> int:
+        """Send a command whose result nobody waits for; return its number."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        if self._sink is not None and not self.gone.is_set():
+            self._sink.write(json.dumps(message).encode() + b"\0")
+        return self._number
+
+    async def _read(self) -> None:
+        while True:
+            raw = await self._messages.get()
+            try:
+                if len(raw) > _SHORT_BYTES:
+                    message = await asyncio.to_thread(json.loads, raw)
+                else:
+                    message = json.loads(raw)
+            except ValueError:
+                self._lost()
+                return
+            self._dispatch(message)
+
+    def _dispatch(self, message: dict[str, Any]) -> None:
+        answer = self._answers.get(message.get("id", 0))
+        if answer is not None:
+            if not answer.done():
+                answer.set_result(message)
+            return
+        key = message.get("sessionId", ""), message.get("method", "")
+        for listener in [*self._listeners.get(key, ())]:
+            listener(message.get("params", {}))
+
+    def _lost(self) -> None:
+        self.gone.set()
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(BrowserGone("The browser has ended."))

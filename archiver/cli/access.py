@@ -1,0 +1,93 @@
+"""Commands for passwords and cookies."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from archiver.app import open_app
+from archiver.cli.event_loop import run_until_signal
+from archiver.cli.terminal import write_row
+from archiver.config import Settings
+from archiver.services.access import AccessControl
+from archiver.services.cookies import CookieKeeping
+
+
+def run_password(settings: Settings, *, remove: bool) -> int:
+    """Set the password, or take it away."""
+    new = None if remove else _ask()
+    run_until_signal(_set_there(settings, new) if settings.index else _set_here(settings, new))
+    click.echo("The archive has no password now." if remove else "The password is set.")
+    return 0
+
+
+def _ask() -> str:
+    if sys.stdin.isatty():
+        return str(click.prompt("New password", hide_input=True, confirmation_prompt=True))
+    return sys.stdin.readline().removesuffix("\n").removesuffix("\r")
+
+
+async def _set_here(settings: Settings, new: str | None) -> int:
+    return await _set(AccessControl(settings.data, settings.password), new)
+
+
+async def _set_there(settings: Settings, new: str | None) -> int:
+    """With the index, for every machine."""
+    async with open_app(settings, reads_only=True) as app:
+        access = app.access
+        return await _set(access, new)
+
+
+async def _set(access: AccessControl, new: str | None) -> int:
+    if new is None:
+        await access.remove_password()
+    else:
+        await access.set_password(new)
+    return 0
+
+
+_MOST = (16 << 20) + 1
+_NEVER = "-"
+
+
+def run_cookies(settings: Settings, *, file: Path | None = None, remove: str = "") -> int:
+    """Take a file in, forget a host, or list what is kept."""
+    content = None if file is None else _content(file)
+    return run_until_signal(_run(settings, content, remove))
+
+
+async def _run(settings: Settings, content: bytes | None, remove: str) -> int:
+    if not settings.index:
+        return await _change(CookieKeeping(settings.data), content, remove)
+    async with open_app(settings, reads_only=True) as app:
+        return await _change(CookieKeeping(settings.data, app.db), content, remove)
+
+
+async def _change(keeping: CookieKeeping, content: bytes | None, remove: str) -> int:
+    if content is not None:
+        taken = await keeping.take(content)
+        write_row("kept", str(taken.kept))
+        if taken.refused:
+            lines = ", ".join(map(str, taken.refused[:10]))
+            click.echo(f"No cookies, or too many: lines {lines}.", err=True)
+    elif remove:
+        write_row("removed", str(await keeping.remove(remove)))
+    else:
+        for each in await keeping.list():
+            write_row(each.host, each.path, each.name, _day(each.expires))
+    return 0
+
+
+def _content(file: Path) -> bytes:
+    if str(file) == "-":
+        return sys.stdin.buffer.read(_MOST)
+    with file.open("rb") as opened:
+        return opened.read(_MOST)
+
+
+def _day(expires: int) -> str:
+    try:
+        return datetime.fromtimestamp(expires, UTC).date().isoformat() if expires else _NEVER
+    except (OverflowError, ValueError, OSError):
+        return _NEVER

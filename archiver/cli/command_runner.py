@@ -1,0 +1,57 @@
+"""Running of commands, imported when they run."""
+
+from importlib import import_module
+
+from archiver import logs
+from archiver.config import Settings
+from archiver.errors import ConfigurationError
+
+_COMMANDS = {
+    "add": ("archiver.cli.entries", "run_add"),
+    "compact": ("archiver.cli.maintenance", "run_compact"),
+    "cookies": ("archiver.cli.access", "run_cookies"),
+    "crawl": ("archiver.cli.crawl", "run_crawl"),
+    "delete": ("archiver.cli.entries", "run_delete"),
+    "edit": ("archiver.cli.entries", "run_edit"),
+    "export": ("archiver.cli.export", "run"),
+    "extract": ("archiver.cli.crawl", "run_extract"),
+    "feeds": ("archiver.cli.feeds", "run"),
+    "import_": ("archiver.cli.imports", "run_import"),
+    "imports": ("archiver.cli.imports", "run_imports"),
+    "listing": ("archiver.cli.listing", "run"),
+    "lists": ("archiver.cli.lists", "run"),
+    "machines": ("archiver.cli.maintenance", "run_machines"),
+    "migrate": ("archiver.cli.maintenance", "run_migrate"),
+    "password": ("archiver.cli.access", "run_password"),
+    "recapture": ("archiver.cli.crawl", "run_recapture"),
+    "reindex": ("archiver.cli.maintenance", "run_reindex"),
+    "rescue": ("archiver.cli.crawl", "run_rescue"),
+    "show": ("archiver.cli.entries", "run_show"),
+    "verify": ("archiver.cli.maintenance", "run_verify"),
+    "serve": ("archiver.web.serve", "run"),
+}
+"""Modules and functions of commands, imported when a command runs."""
+
+_BEGIN_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password", "cookies"})
+"""Bodies that make the data directory; the others want one that is there."""
+
+_WITHOUT_INDEX = frozenset({"reindex", "password", "cookies"})
+"""Bodies that need no index of the current version."""
+
+
+def run_body(command: str, settings: Settings, **given: object) -> int:
+    """Import the body of a command and run it; returns the exit status."""
+    if command not in _BEGIN_ARCHIVE and not settings.data.is_dir():
+        raise ConfigurationError(
+            f"There is no archive in {settings.data}. Say where it is with --data or ARCHIVER_DATA."
+        )
+    logs.configure(settings.log_level, as_json=settings.log_json)
+    if command not in _WITHOUT_INDEX and settings.index is None:
+        # --help of a command imports this module, and has to be quick.
+        from archiver.cli.automatic_reindex import rebuild_if_outdated  # noqa: PLC0415
+
+        if status := rebuild_if_outdated(settings):
+            return status
+    module, function = _COMMANDS[command]
+    status = getattr(import_module(module), function)(settings, **given)
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,308 @@
+"""Commands for entries: add, show, edit and delete."""
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from archiver.app import App, open_app
+from archiver.cli.event_loop import run_crawling, run_until_signal
+from archiver.cli.terminal import (
+    Bar,
+    ask_about,
+    clean,
+    progress_bar,
+    tell_undo,
+    write_json,
+    write_row,
+    write_text,
+)
+from archiver.config import Settings
+from archiver.errors import InputError
+from archiver.formats.json_output import to_document
+from archiver.http.timestamps import in_utc, write_iso
+from archiver.model.annotation import Annotation, AnnotationChange
+from archiver.model.job import Job, State
+from archiver.model.listing import ListingQuery
+from archiver.model.message import counted
+from archiver.model.page import UNREAD
+from archiver.model.rendering import Rendering
+from archiver.model.seed import Received
+from archiver.services.deletion import Deleted, Restored
+from archiver.services.entries import EntryDetail, SnapshotDetail
+
+MOST_TOLD = 200
+"""URLs of one command of which it is told where else they are kept; more are a list."""
+
+
+def run_add(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
+    """Capture URLs now; 1 if any of them failed."""
+    return run_crawling(_add(settings, _given(urls), tags))
+
+
+def _given(urls: Sequence[str]) -> list[str]:
+    """The URLs, with those of standard input in the place of a "-"."""
+    given: list[str] = []
+    for each in urls:
+        given += sys.stdin.read().split("\n") if each == "-" else [each]
+    return given
+
+
+async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> int:
+    async with open_app(settings) as crawler:
+        render = settings.render == "always"
+        result = await crawler.entries.save(urls, tags=tags, source="cli", render=render)
+        for rejected in result.rejected:
+            write_row("-", "unusable", f"{rejected.given}: {rejected.reason}")
+        with progress_bar("Capturing") as bar:
+            report = _Report(result.accepted, bar)
+            await _capture(crawler, report)
+        if len(result.accepted) <= MOST_TOLD:
+            await _warn_of_twins(crawler, result.accepted)
+    return int(report.failed or bool(result.rejected))
+
+
+async def _capture(crawler: App, report: "_Report") -> None:
+    """Make each job's first attempt, and wait for those that another process is making."""
+    if report.waiting:
+        await crawler.crawling.work(only=sorted(report.waiting), on_change=report.note)
+    if report.waiting:
+        async for change in crawler.following.jobs(report.waiting):
+            report.note(change)
+            if not report.waiting:
+                return
+
+
+async def _warn_of_twins(crawler: App, accepted: Sequence[Received]) -> None:
+    """Name the other addresses of each page that are kept; what is printed stays a line a URL."""
+    for each in {received.hash_url: received for received in accepted}.values():
+        detail = await crawler.entries.get(each.hash_url)
+        for twin in detail.twins if detail.snapshots else ():
+            sys.stderr.write(clean(f"archiver: {each.url} is kept as {twin.url}, too.\n"))
+
+
+class _Report:
+    """Prints a line for each URL as soon as its capture has ended."""
+
+    def __init__(self, accepted: Sequence[Received], bar: Bar) -> None:
+        self.failed = False
+        self.waiting: dict[int, list[Received]] = defaultdict(list)
+        self._bar = bar
+        for each in accepted:
+            if each.job_id is None:
+                write_row(each.hash_url, "known", each.url)
+            else:
+                self.waiting[each.job_id].append(each)
+        self._total = len(self.waiting)
+        self._show("")
+
+    def note(self, job: Job) -> None:
+        """Take a change of a job; one that goes back into the queue has failed for now."""
+        ended = job.state in (State.SAVED, State.FAILED) or self._is_put_off(job)
+        for each in self.waiting.pop(job.id, ()) if ended else ():
+            self._write(each, job)
+        self._show("" if ended else job.url)
+
+    def _is_put_off(self, job: Job) -> bool:
+        return job.state is State.QUEUED and job.failure is not None
+
+    def _write(self, received: Received, job: Job) -> None:
+        if job.state is State.SAVED:
+            write_row(received.hash_url, "saved", job.title or received.url)
+            return
+        self.failed = True
+        why = job.failure.message if job.failure else "It could not be captured."
+        if self._is_put_off(job):
+            due = f" after {write_iso(job.not_before)}" if job.not_before else ""
+            why += f" `archiver serve` or `archiver crawl` tries it again{due}."
+        what = "waits" if self._is_put_off(job) else "failed"
+        write_row(received.hash_url, what, f"{received.url}: {why}")
+
+    def _show(self, now: str) -> None:
+        self._bar.show(done=self._total - len(self.waiting), total=self._total, now=now)
+
+
+def run_show(settings: Settings, *, ref: str, timestamp: str | None, as_json: bool) -> int:
+    """Print an entry and its article."""
+    return run_until_signal(_show(settings, ref, timestamp, as_json=as_json))
+
+
+async def _show(settings: Settings, ref: str, timestamp: str | None, *, as_json: bool) -> int:
+    async with open_app(settings, reads_only=True) as app:
+        entries = app.entries
+        detail = await entries.get(ref)
+        wanted = detail.snapshots or timestamp
+        shown = await entries.snapshot(ref, timestamp) if wanted else None
+    if as_json:
+        write_json(_document(detail, shown))
+        return 0
+    for name, value in _rows(detail, shown):
+        write_row(name, value)
+    if shown and shown.article:
+        write_text("\n" + shown.text)
+    elif shown and shown.snapshot.extractor == UNREAD:
+        write_text("\nIts article was left for later: `archiver extract` reads it.")
+    return 0
+
+
+def _document(detail: EntryDetail, shown: SnapshotDetail | None) -> dict[str, object]:
+    """The entry's own fields, its snapshots and twins, and the article of the one that is shown."""
+    document: dict[str, object] = to_document(detail.entry)
+    return document | {
+        "snapshots": to_document(detail.snapshots),
+        "timestamp": shown.snapshot.timestamp if shown else None,
+        "article": shown.article if shown else "",
+        "text": shown.text if shown else "",
+        "requisites": to_document(shown.requisites) if shown else [],
+        "twins": to_document(detail.twins),
+    }
+
+
+def _marks(annotation: Annotation) -> Iterator[str]:
+    if annotation.is_read:
+        yield "read"
+    if annotation.is_starred:
+        yield "starred"
+
+
+def _rows(detail: EntryDetail, shown: SnapshotDetail | None) -> Iterator[tuple[str, str]]:
+    entry = detail.entry
+    added = in_utc(entry.annotation.saved_at).replace(tzinfo=None)
+    rows = {
+        "title": entry.title,
+        "url": entry.url,
+        "hash_url": entry.hash_url,
+        "state": entry.state,
+        "failure": entry.failure.message if entry.failure else "",
+        "marks": ", ".join(_marks(entry.annotation)),
+        "tags": ", ".join(entry.annotation.tags),
+        "note": entry.annotation.note,
+        "added": f"{added} UTC, {entry.annotation.source}",
+        "folders": ", ".join(entry.annotation.folders),
+    }
+    yield from ((name, value) for name, value in rows.items() if value)
+    yield from (("twin", f"{twin.hash_url} {twin.url}") for twin in detail.twins)
+    for snapshot in detail.snapshots:
+        capture = snapshot.capture
+        yield (
+            "snapshot",
+            f"{snapshot.timestamp} {capture.status} {capture.media_type} {snapshot.final_url}",
+        )
+    if shown:
+        snapshot = shown.snapshot
+        yield "shown", snapshot.timestamp
+        if snapshot.rendering is Rendering.NEEDED and not snapshot.limits:
+            yield "needs", "a browser: it is empty without its scripts, and they were not run"
+        for limit in snapshot.limits:
+            yield "limit", str(limit.sentence)
+        if snapshot.missing_count:
+            yield "missing", f"{snapshot.missing_count} of {snapshot.requisite_count} requisites"
+        yield "score", str(shown.score)
+        for reason in shown.score.reasons:
+            yield "lacking", reason.sentence
+
+
+def run_edit(
+    settings: Settings,
+    *,
+    refs: Sequence[str],
+    query: str | None,
+    undo: int | None,
+    yes: bool,
+    **wanted: Any,
+) -> int:
+    """Change entries, or undo that, and write it down before it ends.
+
+    ``wanted`` is an AnnotationChange.
+    """
+    if sum((bool(refs), bool(query), undo is not None)) != 1:
+        raise InputError("Name the entries, or say with --query what finds them.")
+    if not yes:
+        ask_about(settings, query, "Change")
+    return run_until_signal(_edit(settings, refs, query, undo, AnnotationChange(**wanted)))
+
+
+async def _edit(
+    settings: Settings,
+    refs: Sequence[str],
+    query: str | None,
+    undo: int | None,
+    change: AnnotationChange,
+) -> int:
+    async with open_app(settings) as runtime:
+        editing = runtime.editing
+        if undo is not None:
+            edited = await editing.undo(undo)
+        elif query:
+            edited = await editing.change_found(ListingQuery(q=query), change)
+        else:
+            edited = await editing.change(refs, change)
+        await runtime.crawling.write_down_changes()
+    write_row("found", str(edited.found))
+    write_row("changed", str(edited.changed))
+    if edited.changed and undo is None:
+        tell_undo("edit", edited.id)
+    return 0
+
+
+def run_delete(
+    settings: Settings,
+    *,
+    refs: Sequence[str],
+    query: str | None,
+    snapshot: str | None,
+    undo: int | None,
+    yes: bool,
+) -> int:
+    """Throw away what is named, or put it back, and write that down before it ends."""
+    if sum((bool(refs), bool(query), undo is not None)) != 1:
+        raise InputError("Name the entries, or say with --query what finds them.")
+    if snapshot and len(refs) != 1:
+        raise InputError("A snapshot is of one entry; name that alone.")
+    if not yes:
+        ask_about(settings, query, "Delete")
+    return run_until_signal(_delete(settings, refs, query, snapshot, undo))
+
+
+async def _delete(
+    settings: Settings,
+    refs: Sequence[str],
+    query: str | None,
+    snapshot: str | None,
+    undo: int | None,
+) -> int:
+    async with open_app(settings) as runtime:
+        if undo is not None:
+            done: Deleted | Restored = await runtime.deleting.undo(undo)
+        else:
+            done = await _throw_away(runtime, refs, query, snapshot)
+        await runtime.crawling.write_down_changes()
+    write_row("entries", str(done.entries))
+    write_row("snapshots", str(done.snapshots))
+    if isinstance(done, Restored):
+        _name_others(done)
+    elif done.entries or done.snapshots:
+        tell_undo("delete", done.id)
+    return 0
+
+
+def _name_others(done: Restored) -> None:
+    if done.stayed:
+        message = counted(
+            "{count} entry was not put back: it was saved, or deleted, again since.",
+            "{count} entries were not put back: they were saved, or deleted, again since.",
+            count=done.stayed,
+        )
+        click.echo(f"archiver: {message}", err=True)
+
+
+async def _throw_away(
+    runtime: App, refs: Sequence[str], query: str | None, snapshot: str | None
+) -> Deleted:
+    if query:
+        return await runtime.deleting.found(ListingQuery(q=query))
+    if snapshot:
+        return await runtime.deleting.snapshot(refs[0], snapshot)
+    return await runtime.deleting.entries(refs)

@@ -1,0 +1,72 @@
+"""Event loop of a command, ended in order by a signal."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+
+import click
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALLED = 128
+
+
+def run_until_signal(
+    work: Coroutine[None, None, int],
+    *,
+    stopped: str = "Stopped.",
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
+) -> int:
+    """Run to the end; the first SIGINT or SIGTERM stops it cleanly, the second at once.
+
+    Args:
+        work: gives the exit status.
+        stopped: what to tell the person when it was stopped.
+        loop_factory: makes the event loop; without it asyncio's own, which is there at once.
+
+    Returns:
+        The exit status; 128 and the signal's number if it was stopped.
+    """
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        status = runner.run(_stoppable(work, stopped))
+        if status > _SIGNALLED:
+            # All is closed, but a thread that reads from a pipe can't be broken off, and the
+            # runner would wait for it.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+        return status
+
+
+async def _stoppable(work: Coroutine[None, None, int], stopped: str) -> int:
+    received: list[signal.Signals] = []
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(work)
+
+    def stop(number: signal.Signals) -> None:
+        received.append(number)
+        for each in _SIGNALS:
+            loop.remove_signal_handler(each)
+            signal.signal(each, signal.SIG_DFL)
+        task.cancel()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not received:
+            raise
+        click.echo(stopped, err=True)
+        return _SIGNALLED + received[0]
+
+
+GO_ON = "Stopped. What was not captured stays in the queue: `archiver crawl` goes on with it."
+
+
+def run_crawling(work: Coroutine[None, None, int], *, stopped: str = GO_ON) -> int:
+    """Run to the end, as ``run_until_signal`` does."""
+    import uvloop  # noqa: PLC0415 - only crawling needs it
+
+    return run_until_signal(work, stopped=stopped, loop_factory=uvloop.new_event_loop)

@@ -1,0 +1,207 @@
+"""Maintenance commands: compact, reindex, verify, migrate and machines."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import click
+
+from archiver.app import open_app
+from archiver.cli.event_loop import run_until_signal
+from archiver.cli.terminal import Bar, progress_bar, write_row
+from archiver.config import Settings, read_settings
+from archiver.errors import ConfigurationError
+from archiver.services.fixity import Progress, keep_check
+from archiver.services.machines import Machines
+from archiver.services.migration import Places, migrate
+from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
+
+
+def run_compact(settings: Settings, *, dry_run: bool) -> int:
+    """Erase what was thrown away, or say what that would free."""
+    return run_until_signal(_compact(settings, dry_run=dry_run))
+
+
+async def _compact(settings: Settings, *, dry_run: bool) -> int:
+    async with open_app(settings) as runtime:
+        if not dry_run:
+            await runtime.crawling.write_down_changes()
+        done = await runtime.compacting.compact(dry_run=dry_run)
+    write_row("segments", str(done.segments))
+    write_row("records", str(done.records))
+    write_row("bytes freed", str(done.freed))
+    for name, why in done.left.items():
+        write_row("left", name, why)
+    return 0
+
+
+_STOPPED = "Stopped. The database is as it was before."
+
+
+def run_reindex(settings: Settings, *, accept_missing: bool) -> int:
+    """Rebuild the index; 1 if there were records that could not be used."""
+    work = _reindex(settings, accept_missing=accept_missing)
+    return run_until_signal(work, stopped=_STOPPED)
+
+
+def rebuild(settings: Settings) -> int:
+    """Rebuild the index for a command that follows: reports problems alone, on standard error."""
+    return run_until_signal(_rebuild(settings), stopped=_STOPPED)
+
+
+async def _reindex(settings: Settings, *, accept_missing: bool) -> int:
+    report = await _with_progress(settings, accept_missing=accept_missing)
+    for what in ("segments", "records", "captures", "snapshots", "queued"):
+        write_row(what, str(getattr(report, what)))
+    for finding in report.problems:
+        write_row(finding.where, finding.problem)
+    return int(any(finding.is_wrong for finding in report.problems))
+
+
+async def _rebuild(settings: Settings) -> int:
+    report = await _with_progress(settings, accept_missing=False)
+    for finding in report.problems:
+        click.echo(f"{finding.where}: {finding.problem}", err=True)
+    return 0
+
+
+async def _with_progress(settings: Settings, *, accept_missing: bool) -> ReindexReport:
+    with progress_bar("Reading") as bar:
+
+        def on_progress(now: ReindexProgress) -> None:
+            bar.show(done=0, now=f"{now.records:,} records, {now.snapshots:,} snapshots")
+
+        return await reindex(settings, on_progress, accept_missing=accept_missing)
+
+
+def run_verify(settings: Settings) -> int:
+    """Check everything that is stored; 1 if anything is wrong."""
+    return run_until_signal(_verify(settings))
+
+
+async def verified(settings: Settings, *, index: str | None, store: str | None) -> int:
+    """The same of an archive that lies there."""
+    return await _verify(replace(settings, index=index, store=store))
+
+
+async def _verify(settings: Settings) -> int:
+    wrong = 0
+    seen = _Seen()
+    async with open_app(settings, reads_only=True) as app:
+        fixity = app.fixity
+        with progress_bar("Reading back") as bar:
+            async for finding in fixity.verify(lambda now: seen.note(now, bar)):
+                write_row(finding.where, finding.problem)
+                wrong += finding.is_wrong
+    await keep_check(settings.data, records=seen.records, problems=wrong)
+    write_row("records", str(seen.records))
+    write_row("problems", str(wrong))
+    return int(wrong > 0)
+
+
+class _Seen:
+    """How many records were read back."""
+
+    records = 0
+
+    def note(self, now: Progress, bar: Bar) -> None:
+        """Take how far it has come."""
+        self.records = now.records
+        bar.show(done=now.bytes_read, total=now.bytes_total, now=f"{now.records:,} records")
+
+
+FOLDER = "folder"
+_STOPPED_MIGRATE = "Stopped. Run the same command again to go on."
+_UNKNOWN = "“{}” is no place: say folder, postgresql://user@host/database or s3://bucket/prefix."
+
+
+def run_migrate(
+    settings: Settings, *, to: Sequence[str], from_: Sequence[str], remove: bool
+) -> int:
+    """Move the archive, then check all of it; 1 if anything is wrong."""
+    return run_until_signal(_migrate(settings, to, from_, remove=remove), stopped=_STOPPED_MIGRATE)
+
+
+async def _migrate(
+    settings: Settings, to: Sequence[str], from_: Sequence[str], *, remove: bool
+) -> int:
+    places = _places(to)
+    with progress_bar("Moving") as bar:
+        moved = await migrate(
+            settings,
+            places,
+            given=_places(from_) if from_ else None,
+            remove=remove,
+            on_segment=lambda name: bar.show(done=0, now=name),
+            on_index=lambda now: bar.show(done=0, now=f"{now.records:,} records"),
+        )
+    write_row("segments moved", str(moved.segments))
+    if moved.index:
+        write_row("snapshots", str(moved.index.snapshots))
+        write_row("queued", str(moved.index.queued))
+        for finding in moved.index.problems:
+            write_row(finding.where, finding.problem)
+    return await verified(settings, index=places.index, store=places.store)
+
+
+def _places(given: Sequence[str]) -> Places:
+    """Places as they were said.
+
+    Raises:
+        ConfigurationError: one is none, or two are of one kind.
+    """
+    found: dict[str, object] = {}
+    for each in given:
+        kind = "index" if each.startswith("postgresql://") else "store"
+        if each == FOLDER and len(given) == 1:
+            return Places()
+        if each == FOLDER or kind in found or (kind == "store" and not each.startswith("s3://")):
+            raise ConfigurationError(_UNKNOWN.format(each))
+        found[kind] = each
+    settings = read_settings(found, {})
+    return Places(settings.index, settings.store)
+
+
+_ALONE = (
+    "archiver: the index is a file of this machine alone; machines share one on a server: see "
+    "docs/scaling.md."
+)
+
+
+def run_machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
+    """List workers or segments to upload, or give up a machine; return 1 if there are none."""
+    if forget is not None:
+        return run_until_signal(_forget(settings, forget))
+    return run_until_signal(_list(settings, unsealed=unsealed))
+
+
+async def _list(settings: Settings, *, unsealed: bool) -> int:
+    async with open_app(settings, reads_only=True) as app:
+        machines = app.machines
+        rows = await (_unsealed(machines) if unsealed else _processes(machines))
+        for machine, *rest in rows:
+            write_row(machine, "here" if machine == machines.own else "elsewhere", *rest)
+        if not machines.own:
+            click.echo(_ALONE, err=True)
+        return 0 if rows else 1
+
+
+async def _processes(machines: Machines) -> list[tuple[str, ...]]:
+    return [
+        (each.machine, each.name, each.address or "-", f"{each.since:%Y-%m-%dT%H:%M:%SZ}")
+        for each in await machines.workers()
+    ]
+
+
+async def _unsealed(machines: Machines) -> list[tuple[str, ...]]:
+    return [(each.machine, each.name, str(each.bytes)) for each in await machines.unsealed()]
+
+
+async def _forget(settings: Settings, name: str) -> int:
+    async with open_app(settings, reads_only=True) as app:
+        machines = app.machines
+        forgotten = await machines.forget(name)
+        for each in forgotten.segments:
+            write_row("lost", each)
+        write_row("snapshots", str(forgotten.snapshots))
+        write_row("entries without another", str(forgotten.entries))
+        return 0

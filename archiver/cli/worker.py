@@ -1,0 +1,49 @@
+"""Additional crawl process.
+
+Run as ``python -m archiver.cli.worker until-empty|for-ever`` with the settings as one JSON line on
+standard input. It ends when the queue is empty, or when its standard input does.
+"""
+
+import asyncio
+import json
+import signal
+import sys
+
+import uvloop
+
+from archiver import logs
+from archiver.app import open_app
+from archiver.config import Settings
+
+UNTIL_EMPTY = "until-empty"
+
+log = logs.get_log(__name__)
+
+
+def main() -> int:
+    """Crawl; return the exit status."""
+    # A terminal interrupts all of a group; whoever started this one will say when to stop.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    settings = Settings(**json.loads(sys.stdin.readline()))
+    logs.configure(settings.log_level, as_json=settings.log_json)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_help(settings, until_empty=sys.argv[1] == UNTIL_EMPTY))
+
+
+async def _help(settings: Settings, *, until_empty: bool) -> int:
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    loop.add_reader(sys.stdin.fileno(), ended.set)
+    loop.add_signal_handler(signal.SIGTERM, ended.set)
+    async with open_app(settings, beside_users=not until_empty) as crawler:
+        work = asyncio.ensure_future(crawler.crawling.work(until_empty=until_empty))
+        stop = asyncio.ensure_future(ended.wait())
+        await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
+        for each in (work, stop):
+            each.cancel()
+        await asyncio.wait([work, stop])
+        return 0 if work.cancelled() or not work.exception() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+"""Article extraction from stored pages.
+
+Where a style sheet may say in which direction the lines go, it is read with that.
+
+Nothing is fetched. Each becomes a visit result, so the same recorder writes it: a conversion record
+and a further entry record of its snapshot, which supersedes those of older extractors.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.fetch import read_back
+from archiver.crawl.icons_and_thumbnails import draw_emblems
+from archiver.crawl.requisites import read_nearest, turning_sheets
+from archiver.crawl.stored_content import read_snapshot_record
+from archiver.crawl.visit_result import Visit, VisitResult
+from archiver.db import snapshots
+from archiver.db.snapshots import Unread
+from archiver.errors import ArchiverError, StoreError
+from archiver.http.timestamps import to_datetime
+from archiver.http.urls import host
+from archiver.logs import get_log
+from archiver.model.capture import CaptureRef, Location, Timestamp
+from archiver.model.entry import Snapshot
+from archiver.model.job import EntryRef
+from archiver.model.page import UNREAD, Article
+from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+from archiver.pages.article.multipage import join_parts
+from archiver.pages.article_text import read_article_document, to_text
+from archiver.pages.worker_messages import Document
+from archiver.pages.writing_modes import is_set_vertically
+
+
+async def read_whole(
+    context: CrawlContext,
+    document: Document,
+    outcomes: tuple[RequisiteOutcome, ...],
+    timestamp: Timestamp,
+    article: Article | None = None,
+) -> Article:
+    """The article of a page and of its parts, which are read back as they were about then.
+
+    ``article`` is that of the page alone, without its sheets, if it was read before.
+
+    Raises:
+        StoreError: the index could not be asked.
+    """
+    article = article or await context.derive.extract(document)
+    if is_set_vertically(article.text):
+        sheets = await turning_sheets(context, outcomes, timestamp)
+        if sheets:
+            document = replace(document, sheets=sheets)
+            article = await context.derive.extract(document)
+    following = []
+    for number, url in enumerate(_parts(outcomes), 2):
+        part = await read_nearest(context, url, timestamp)
+        if part:
+            read = replace(part.document, part=number, sheets=document.sheets)
+            following.append(await context.derive.extract(read))
+    return join_parts(article, following)
+
+
+def _parts(outcomes: Iterable[RequisiteOutcome]) -> list[str]:
+    kept = (each for each in outcomes if each.kind is RequisiteKind.PART and not each.is_missing)
+    return [each.url for each in kept]
+
+
+CHUNK = 64
+SPARE_READERS = 2
+"""More than there are children, so that each finds its next page waiting."""
+
+log = get_log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """A snapshot whose article was read, and the text of that before and after."""
+
+    snapshot: Snapshot
+    before: str
+    after: str
+
+
+OnRead = Callable[[Reread], None]
+
+
+class DeferredExtraction:
+    """Reads articles. ``context`` has a recorder that runs."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self._after = 0
+
+    async def read(self, on_read: OnRead = lambda _: None) -> int:
+        """Read the next ``CHUNK`` that were left for later; how many there were.
+
+        ``on_read`` is told of each that was read. One whose records can't be read is logged, and
+        passed over from then on.
+
+        Raises:
+            StoreError: the disk or the index refused; the next call reads the same again.
+        """
+        async with self._context.db.read() as conn:
+            found, after = await snapshots.pending_articles(conn, self._after, limit=CHUNK)
+        await self.read_these(found, on_read)
+        self._after = after
+        return len(found)
+
+    async def read_these(self, found: Iterable[Unread], on_read: OnRead) -> None:
+        """Read the articles of these snapshots, now or again, as ``read`` does.
+
+        Raises:
+            StoreError: the disk or the index refused.
+        """
+        waiting = iter(found)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._context.settings.extract_processes + SPARE_READERS):
+                    group.create_task(self._work(waiting, on_read))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from errors
+
+    async def _work(self, waiting: Iterator[Unread], on_read: OnRead) -> None:
+        """Read one after the other; each is on its way to disk while the next is read."""
+        closing = []
+        for each in waiting:
+            url = each.held.snapshot.url
+            try:
+                visit_result = await self._visit_result(each)
+            except ArchiverError as error:
+                log.warning("article not read; the page is kept", url=url, reason=str(error))
+                continue
+            except Exception:
+                log.exception("article not read; the page is kept", url=url)
+                continue
+            after = visit_result.visit.article.text if visit_result.visit else ""
+            before = await asyncio.to_thread(self._text, each.held.snapshot.article)
+            read = Reread(each.held.snapshot, before, after)
+            closing.append((await self._context.recorder.end(visit_result), read))
+        for done, read in closing:
+            await done
+            on_read(read)
+
+    def _text(self, article: Location | None) -> str:
+        """The text of an article as it was read the last time; empty where there is none."""
+        if article is None:
+            return ""
+        with suppress(StoreError):
+            block = self._context.store.read(article).block.read()
+            return to_text(read_article_document(block)[1])
+        return ""
+
+    async def _visit_result(self, unread: Unread) -> VisitResult:
+        kept = unread.held.snapshot
+        record = await asyncio.to_thread(
+            read_snapshot_record, self._context.store, unread.held.record
+        )
+        obtained = await read_back(self._context, kept.capture)
+        if obtained is None:
+            raise StoreError("Its record can't be read; `archiver verify` says more.")
+        found, read = await self._context.derive.look_and_read(obtained.document)
+        article = await read_whole(
+            self._context, obtained.document, record.requisites, kept.timestamp, read
+        )
+        if article == Article():
+            if kept.extractor != UNREAD:
+                raise StoreError("Its article could not be read again; what was read before stays.")
+            article = Article(record.metadata)
+        page = CaptureRef.of(kept.capture)
+        visit = Visit(
+            timestamp=kept.timestamp,
+            at=to_datetime(kept.timestamp),
+            page=page,
+            article=article,
+            requisites=record.requisites,
+            charset=record.charset,
+            rendering=record.rendering,
+            likenesses=await draw_emblems(self._context, page, found, article),
+            look=record.look,
+            appearance=record.appearance,
+            answers=record.answers,
+        )
+        now = datetime.now(UTC).replace(microsecond=0)
+        entry = EntryRef(unread.entry_id, kept.hash_url, kept.url, host(kept.url))
+        return VisitResult(entry, now, visit=visit)

@@ -1,0 +1,426 @@
+"""Batches of records and rows."""
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+
+from archiver.crawl import record_building, row_building
+from archiver.crawl.deletions import delete_late_visits
+from archiver.crawl.record_building import Originals
+from archiver.crawl.visit_result import VisitResult
+from archiver.db import (
+    attempts,
+    captures,
+    entries,
+    job_outcomes,
+    pending_records,
+    segment_rows,
+    snapshots,
+    tombstones,
+)
+from archiver.db import visit_results as db_visit_results
+from archiver.db.dialects import dialect_of
+from archiver.db.engine import AsyncConnection, Database
+from archiver.db.entries import Revised, Standing, standings
+from archiver.db.job_outcomes import OpenJobs
+from archiver.db.snapshots import Held
+from archiver.db.visit_results import NewSnapshot, Place
+from archiver.errors import StoreError
+from archiver.logs import get_log
+from archiver.model.capture import Capture, Exchange, HashUrl, Location, RecordId, Timestamp
+from archiver.model.failure import Failure, FailureKind
+from archiver.warc.segments import SegmentStore
+
+REMEMBERED = 8192
+
+
+class CaptureRows:
+    """Remembers the rows of captures that were indexed lately, by record id."""
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[RecordId, int] = OrderedDict()
+
+    async def of(
+        self,
+        conn: AsyncConnection,
+        visit_results: Sequence[VisitResult],
+        made: Mapping[RecordId, int],
+    ) -> dict[int, int]:
+        """The row of the capture that each visit is of, by its result's ``id``, if it is there.
+
+        Args:
+            conn: a connection.
+            visit_results: those without a visit have none.
+            made: rows of this transaction.
+        """
+        found: dict[int, int] = {}
+        for each in visit_results:
+            if each.visit:
+                page = each.visit.page
+                row = made.get(page.record_id) or self._rows.pop(page.record_id, None)
+                row = row or await captures.find_row(conn, page.url, page.record_id)
+                found[id(each)] = row or 0
+        fresh = {*made.values()}
+        there = fresh | await captures.still_there(conn, {*found.values()} - fresh)
+        return {key: row for key, row in found.items() if row in there}
+
+    def remember(self, made: Mapping[RecordId, int]) -> None:
+        """Keep rows at hand once their transaction went well."""
+        self._rows.update(made)
+        while len(self._rows) > REMEMBERED:
+            self._rows.popitem(last=False)
+
+
+UNWRITABLE = Failure(
+    FailureKind.INTERNAL, "What this page says can't be written down here; the log says why."
+)
+
+log = get_log(__name__)
+
+
+@dataclass(slots=True)
+class Item:
+    """One thing on its way to disk; ``weight`` is the memory it holds until then, in bytes."""
+
+    thing: "Kept | VisitResult | Note | Owed | Nothing"
+    weight: int
+    done: asyncio.Future[VisitResult | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An exchange, and the capture that it is, still without a place."""
+
+    exchange: Exchange
+    capture: Capture
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """An entry whose own data changed without a visit."""
+
+    entry_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A record of a deletion or of lists: its row among those that are owed, and its JSON."""
+
+    row_id: int
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Nothing: who waits for it waits for all before it.
+
+    ``ends_segment``: what comes after goes to another segment.
+    """
+
+    ends_segment: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the index says that a batch needs to know before its records are made."""
+
+    originals: Originals
+    facts: dict[int, record_building.EntryFacts]
+
+
+def plan_all(batch: Sequence[Item], known: Known) -> record_building.Plan:
+    """The records of a batch.
+
+    A visit that can't be written down becomes a failure: given back, it would keep thousands of
+    others from the archive again and again.
+    """
+    plan = record_building.Plan()
+    for item in batch:
+        try:
+            _plan(plan, item, known)
+        except Exception:
+            if not isinstance(item.thing, VisitResult) or item.thing.visit is None:
+                raise
+            log.exception("visit can't be written down", url=item.thing.entry.url)
+            item.thing = replace(item.thing, visit=None, failure=UNWRITABLE)
+            _plan(plan, item, known)
+    return plan
+
+
+def _plan(plan: record_building.Plan, item: Item, known: Known) -> None:
+    thing = item.thing
+    if isinstance(thing, Kept):
+        record_building.plan_exchange(plan, thing.exchange, thing.capture, known.originals)
+    elif isinstance(thing, Owed):
+        record_building.plan_owed(plan, json.loads(thing.document))
+    elif (facts := known.facts.get(entry_id_of(thing) or 0)) is None:
+        return  # nothing, or the entry was thrown away meanwhile
+    elif isinstance(thing, Note):
+        record_building.plan_note(plan, facts)
+    elif isinstance(thing, VisitResult) and thing.retry_at is None:
+        record_building.plan_visit_result(plan, thing, facts)
+
+
+def entry_id_of(thing: "Kept | VisitResult | Note | Owed | Nothing") -> int | None:
+    """The row of the entry that a thing is of, if it is of one."""
+    if isinstance(thing, Kept | Owed | Nothing):
+        return None
+    return thing.entry_id if isinstance(thing, Note) else thing.entry.id
+
+
+def settle(batch: Sequence[Item], error: StoreError | None) -> None:
+    """Tell whoever waits for something of a batch how it ended."""
+    for item in batch:
+        if item.done is None or item.done.done():
+            continue
+        if error is None:
+            item.done.set_result(item.thing if isinstance(item.thing, VisitResult) else None)
+        else:
+            item.done.set_exception(error)
+
+
+AT_ONCE = 8
+"""So many rows are made before others have a turn at the loop."""
+LONG = 20_000
+"""Characters of an article whose words the loop does not wait for: of so many, some 4 ms."""
+
+
+class BatchRows:
+    """The index, as the batches of one recorder read it and write to it, one after the other."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+        self._captured = CaptureRows()
+        self._written: list[Capture] = []
+
+    def note_written(self, plan: record_building.Plan) -> None:
+        """The records of a plan are on disk: the next batch may refer to them before their rows."""
+        self._written = [each for each in plan.captures.values() if not each.is_revisit]
+
+    def forget_written(self) -> None:
+        """What was written last never came into the index."""
+        self._written = []
+
+    async def look_up(self, batch: Sequence[Item]) -> Known:
+        """What the index says that the records of a batch are made from."""
+        exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, Kept)]
+        ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
+        async with self._db.read() as conn:
+            originals, found, held = await self._found(conn, exchanges, ids)
+        facts = {
+            number: record_building.EntryFacts(
+                each.entry,
+                held[number].snapshot if number in held else None,
+                each.revision,
+                each.is_unrecorded,
+                each.generation,
+            )
+            for number, each in found.items()
+        }
+        return Known(originals, facts)
+
+    async def _found(
+        self, conn: AsyncConnection, exchanges: Sequence[Exchange], ids: Sequence[int]
+    ) -> tuple[Originals, Mapping[int, Revised], Mapping[int, Held]]:
+        """What these may be revisits of; these entries, and the newest snapshot of each."""
+        originals = await self._originals(conn, exchanges)
+        found = await entries.with_revisions(conn, ids)
+        saved = [number for number, each in found.items() if each.entry.snapshot_count]
+        return originals, found, await snapshots.latest_of(conn, saved) if saved else {}
+
+    async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
+        """The records that these may be revisits of."""
+        found = Originals()
+        if not exchanges:
+            return found
+        digests = [each.payload_digest for each in exchanges]
+        found.add((await captures.originals(conn, digests)).values())
+        found.add(self._written)
+        if wanted := found.out_of_reach(exchanges):
+            found.add((await captures.originals_of_urls(conn, wanted)).values())
+        return found
+
+    async def prepared(
+        self,
+        batch: Sequence[Item],
+        known: Known,
+        plan: record_building.Plan,
+        places: Sequence[Location],
+    ) -> Mapping[int, NewSnapshot]:
+        """What can be made of a batch's rows before its transaction, by its results' ``id``.
+
+        Others wait to write for as long as that lasts, and to put the words of an article together
+        takes as long as all else of it.
+        """
+        words_of = self._db.words.row
+        found = {}
+        brought = (each.thing for each in batch if isinstance(each.thing, VisitResult))
+        for number, each in enumerate(brought):
+            facts = known.facts.get(each.entry.id)
+            if each.visit and facts:
+                made = partial(row_building.new_snapshot, each, facts, plan, places, words_of)
+                is_long = len(each.visit.article.words) > LONG
+                found[id(each)] = await asyncio.to_thread(made) if is_long else made()
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return found
+
+    async def index(
+        self,
+        batch: Sequence[Item],
+        known: Known,
+        plan: record_building.Plan,
+        places: Sequence[Location],
+        prepared: Mapping[int, NewSnapshot],
+    ) -> None:
+        """Put the rows of a batch in, in one transaction, once its records are on disk."""
+        brought = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
+        noted = [item.thing.entry_id for item in batch if isinstance(item.thing, Note)]
+        owed = [item.thing.row_id for item in batch if isinstance(item.thing, Owed)]
+        async with self._db.write() as conn:
+            made, basis = await self._begin(brought, known, plan, places, conn)
+            wanted = _still_wanted(brought, basis)
+            rows_of = await self._captures_of(conn, batch, made, wanted)
+            visit_results = [each for each in wanted if not each.visit or id(each) in rows_of]
+            found = [
+                replace(prepared[id(each)], capture_id=rows_of[id(each)])
+                for each in visit_results
+                if each.visit
+            ]
+            await _end_visits(conn, visit_results, found, known, basis)
+            noted = [each for each in noted if each in basis.there]
+            await pending_records.mark_recorded(
+                conn, row_building.now_recorded(visit_results, noted, known.facts)
+            )
+            await tombstones.settle(conn, owed)
+            await delete_late_visits(
+                conn, self._store, row_building.late(brought, basis.there, basis.given_up)
+            )
+        self._captured.remember(made)
+
+    async def _begin(
+        self,
+        brought: Sequence[VisitResult],
+        known: Known,
+        plan: record_building.Plan,
+        places: Sequence[Location],
+        conn: AsyncConnection,
+    ) -> tuple[dict[RecordId, int], "_Basis"]:
+        """Index what was answered, and learn all that the rest of the batch's rows are made from.
+
+        Nothing of that changes the other: it is one wait.
+        """
+        ends = {place.segment: place.offset + place.length for place in places}
+        await self._advance(conn, ends)
+        made = await _insert_responses(conn, plan, places)
+        return made, await _basis(conn, brought, known, [*ends])
+
+    async def _advance(self, conn: AsyncConnection, ends: Mapping[str, int]) -> None:
+        """Note how far segments are indexed: first of all, since rows name them."""
+        if ends:
+            await segment_rows.reach(conn, ends, machine=self._db.machine)
+
+    async def _captures_of(
+        self,
+        conn: AsyncConnection,
+        batch: Sequence[Item],
+        made: dict[RecordId, int],
+        wanted: Sequence[VisitResult],
+    ) -> dict[int, int]:
+        """The row of the capture that each visit is of, by its result's ``id``.
+
+        A visit whose capture was in a batch that failed is told so, and keeps no other from the
+        index.
+        """
+        found = await self._captured.of(conn, wanted, made)
+        lost = {id(each) for each in wanted if each.visit} - found.keys()
+        for item in batch:
+            if id(item.thing) in lost and item.done and not item.done.done():
+                item.done.set_exception(StoreError("The capture of this page was not kept."))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    """What a batch's transaction is to know before its visits are indexed.
+
+    Attributes:
+        there: how their entries stand, of those that are there.
+        given_up: on a server, jobs whose lease is no longer this worker's: it had lost its lock.
+        lost: snapshots that were thrown away before.
+        place: where snapshots go; None where there are none.
+        jobs: those that may be ended.
+    """
+
+    there: Mapping[int, Standing]
+    given_up: frozenset[int]
+    lost: set[tuple[HashUrl, Timestamp, RecordId]]
+    place: Place | None
+    jobs: OpenJobs
+
+
+async def _basis(
+    conn: AsyncConnection, brought: Sequence[VisitResult], known: Known, segments_: Sequence[str]
+) -> _Basis:
+    keys = {(each.entry.id, int(each.visit.timestamp)) for each in brought if each.visit}
+    leases = [each.lease for each in brought if each.lease]
+    urls = {each.entry.hash_url for each in brought if each.visit}
+    there = await standings(conn, known.facts)
+    lost = await tombstones.snapshots(conn, urls)
+    place = await _place_of(conn, keys, segments_)
+    open_ = await job_outcomes.open_jobs(conn, leases, datetime.now(UTC))
+    given_up = {each.job_id for each in leases} - open_.held
+    is_shared = dialect_of(conn).is_shared
+    return _Basis(there, frozenset(given_up if is_shared else ()), lost, place, open_)
+
+
+async def _place_of(
+    conn: AsyncConnection, keys: Collection[tuple[int, int]], segments_: Sequence[str]
+) -> Place | None:
+    return await db_visit_results.place_of(conn, keys, segments_) if keys else None
+
+
+async def _end_visits(
+    conn: AsyncConnection,
+    visit_results: Sequence[VisitResult],
+    found: Sequence[NewSnapshot],
+    known: Known,
+    basis: _Basis,
+) -> None:
+    """Index what visits brought, or why they failed, and end their jobs or put them off."""
+    await db_visit_results.add_snapshots(conn, found, basis.there, basis.place)
+    # An entry may have both.
+    await attempts.add_failures(conn, row_building.failed_attempts(visit_results, known.facts))
+    await job_outcomes.end_jobs(
+        conn, row_building.ends(visit_results), datetime.now(UTC), basis.jobs
+    )
+    await job_outcomes.postpone_jobs(
+        conn, row_building.postponed(visit_results), datetime.now(UTC), basis.jobs
+    )
+
+
+async def _insert_responses(
+    conn: AsyncConnection, plan: record_building.Plan, places: Sequence[Location]
+) -> dict[RecordId, int]:
+    """Index what was answered; the rows of captures by record id."""
+    others = [(record_id, places[n]) for n, record_id in plan.answers.items()]
+    kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
+    await captures.insert_answers(conn, others)
+    return await captures.insert_all(conn, kept)
+
+
+def _still_wanted(brought: Sequence[VisitResult], basis: _Basis) -> list[VisitResult]:
+    """Results whose entries are there, without those that nobody wants any more."""
+    here = [each for each in brought if each.entry.id in basis.there]
+    here = [each for each in here if not each.lease or each.lease.job_id not in basis.given_up]
+    return [
+        each
+        for each in here
+        if not each.visit
+        or (each.entry.hash_url, each.visit.timestamp, each.visit.page.record_id) not in basis.lost
+    ]

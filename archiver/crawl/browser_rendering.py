@@ -1,0 +1,294 @@
+"""Rendering of pages in Chromium.
+
+A page is shown until it has loaded and rests, scrolled to its end and read, all of it within
+``PAGE_SECONDS``. One that never comes to rest is read as it stands then.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from archiver.browser.chromium import find_browser, user_agent, version_of
+from archiver.browser.page import Page, Picture, Standing, open_page
+from archiver.browser.process import Browser, Launch, sweep_profiles
+from archiver.browser.request_gate import Beyond, Gate, connect, make_gate_key
+from archiver.browser.view_similarity import read_png, resemblance, words_contained
+from archiver.crawl.browser_requests import Traffic
+from archiver.crawl.rendering_policy import Fidelity, Means, Rendered
+from archiver.crawl.response import Obtained
+from archiver.errors import BrowserError, FetchError
+from archiver.http.requests import led_on
+from archiver.http.urls import host
+from archiver.logs import get_log
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.rendering import PAGE_TYPE, LikenessKind, Limit, NewLikeness
+from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+from archiver.pages.worker_messages import Document
+
+PAGE_SECONDS = 45.0
+LOAD_SECONDS = 18.0
+SCROLL_SECONDS = 10.0
+REST_SECONDS = 4.0
+QUIET_SECONDS = 1.0
+LEAST_SECONDS = 2.6
+"""A page that rests may still wait for something; what comes within two seconds is kept."""
+STILL_SECONDS = 0.5
+PICTURE_SECONDS = 10.0
+COMPARE_SECONDS = 8.0
+LOOK_SECONDS = 0.1
+PAGES_A_BROWSER = 100
+"""After so many another is started: what a page has spoiled is over then."""
+IDLE_SECONDS = 60.0
+PROFILES = "tmp"
+_PDF = "application/pdf"
+_DRAWN = {LikenessKind.THUMBNAIL, LikenessKind.PICTURE, LikenessKind.PRINT}
+
+log = get_log(__name__)
+
+
+@dataclass(slots=True)
+class _Running:
+    """A browser, how many pages it has shown, and how many it shows."""
+
+    browser: Browser
+    shown: int = 0
+    users: int = 0
+
+
+class Chromium:
+    """A browser that is there when it is needed."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._key = make_gate_key()
+        self._running: _Running | None = None
+        self._turn = asyncio.Lock()
+        self._resting: asyncio.Task[None] | None = None
+
+    async def show(self, page: Obtained, *, afresh: bool) -> Rendered:
+        """Show a page and read it.
+
+        Raises:
+            FetchError: it can't be had.
+            BrowserError: the browser does not show it.
+            TimeoutError: it takes too long.
+        """
+        traffic = Traffic(self._means, None if afresh else page, page.led_by)
+        async with (
+            self._browser() as browser,
+            self._gate(browser, traffic) as port,
+            asyncio.timeout(PAGE_SECONDS) as until,
+            open_page(browser, port) as shown,
+        ):
+            standing = await _look(shown, traffic, page.ref.url)
+            likenesses = [_as_it_stood(standing)]
+            source = await shown.source() if afresh else ""
+            fidelity = Fidelity()
+            with suppress(TimeoutError, BrowserError):
+                async with asyncio.timeout_at((until.when() or 0) - 1):
+                    await _draw(shown, traffic, likenesses)
+                    fidelity = await _compare(shown, traffic, standing)
+        if not {each.kind for each in likenesses} >= _DRAWN:
+            traffic.met.add(Limit.PICTURES)
+        rendered = _rendered(page, traffic, standing, likenesses)
+        return replace(rendered, fidelity=fidelity, source=_with_scripts(rendered, source))
+
+    async def stop(self) -> None:
+        """End the browser."""
+        if self._resting:
+            self._resting.cancel()
+        running, self._running = self._running, None
+        if running:
+            await running.browser.close()
+
+    @asynccontextmanager
+    async def _browser(self) -> AsyncIterator[Browser]:
+        """A browser that runs, for as long as the block does."""
+        async with self._turn:
+            running = self._running
+            is_gone = running is None or running.browser.connection.gone.is_set()
+            if running is None or is_gone or running.shown >= PAGES_A_BROWSER:
+                before, running = running, _Running(await self._start())
+                self._running = running
+                if before and not before.users:
+                    await before.browser.close()
+        running.shown += 1
+        running.users += 1
+        try:
+            yield running.browser
+        finally:
+            running.users -= 1
+            await self._leave(running)
+
+    async def _leave(self, running: _Running) -> None:
+        """End a browser that nobody will use again, or the last one once it was idle."""
+        if running.users:
+            return
+        if running is not self._running or running.browser.connection.gone.is_set():
+            if running is self._running:
+                self._running = None
+            await running.browser.close()
+            return
+        if self._resting:
+            self._resting.cancel()
+        self._resting = asyncio.create_task(self._end_idle(running, running.shown))
+
+    async def _end_idle(self, running: _Running, shown: int) -> None:
+        await asyncio.sleep(IDLE_SECONDS)
+        if running is self._running and not running.users and running.shown == shown:
+            self._running = None
+            await running.browser.close()
+
+    async def _start(self) -> Browser:
+        settings = self._means.settings
+        executable = find_browser(settings)
+        profiles = settings.data / PROFILES
+        await asyncio.to_thread(sweep_profiles, profiles)
+        return await Browser.start(
+            Launch(
+                executable=executable,
+                profiles=profiles,
+                fingerprint=self._key.fingerprint,
+                user_agent=user_agent(await version_of(executable), settings.user_agent),
+                memory_bytes=settings.browser_memory_bytes,
+                is_sandboxed=settings.browser_sandbox,
+            )
+        )
+
+    @asynccontextmanager
+    async def _gate(self, browser: Browser, traffic: Traffic) -> AsyncIterator[int]:
+        """A gate of the page's own; its port."""
+        listening, port = await browser.gate_socket()
+        beyond = Beyond(traffic.answer, partial(connect, self._means.fetcher, self._means.settings))
+        serving = asyncio.create_task(
+            Gate(listening, self._key.tls, beyond).serve(), name="browser-gate"
+        )
+        try:
+            yield port
+        finally:
+            serving.cancel()
+            await asyncio.wait([serving])
+            listening.close()  # a task that never began closes nothing
+
+
+async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
+    """Show a page until it rests, and read it.
+
+    Raises:
+        FetchError: it can't be had.
+    """
+    error = await shown.show(url)
+    if error:
+        message = f"The browser could not show {host(url)}: {error}."
+        failure = traffic.failures.get(url) or Failure(FailureKind.PROTOCOL, message)
+        raise FetchError(failure)
+    await _settle(shown, traffic, LOAD_SECONDS)
+    begun = time.monotonic()
+    await shown.uncover()
+    if not await shown.scroll(SCROLL_SECONDS):
+        traffic.met.add(Limit.SCROLLING)
+    left = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun)
+    late = await shown.pass_time(left)
+    await asyncio.sleep(late)  # what the page asks for is as late as its clock
+    if not await _settle(shown, traffic, REST_SECONDS):
+        traffic.met.add(Limit.RESTLESS if shown.is_loaded else Limit.LOADING)
+    await shown.uncover()
+    return await shown.standing()
+
+
+async def _rest(shown: Page, traffic: Traffic, seconds: float) -> None:
+    """Wait until a page has loaded and asked for nothing for so many seconds."""
+    while True:
+        if shown.is_loaded and traffic.quiet_for >= seconds:
+            return
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
+    """Wait until a page has loaded and rests, so many seconds at the most; whether it does."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        is_quiet = shown.is_loaded and traffic.quiet_for >= QUIET_SECONDS
+        if is_quiet and await shown.still_for() >= STILL_SECONDS:
+            return True
+        await asyncio.sleep(LOOK_SECONDS)
+    return False
+
+
+async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewLikeness]) -> None:
+    """Add the pictures of a page; one that can't be had keeps no other from being made."""
+
+    async def print_() -> Picture:
+        return Picture(_PDF, await shown.pdf())
+
+    made: tuple[tuple[LikenessKind, Callable[[], Awaitable[Picture]]], ...] = (
+        (LikenessKind.THUMBNAIL, shown.thumbnail),
+        (LikenessKind.PICTURE, shown.picture),
+        (LikenessKind.PRINT, print_),
+    )
+    for kind, make in made:
+        try:
+            async with asyncio.timeout(PICTURE_SECONDS):
+                picture = await make()
+        except (BrowserError, TimeoutError) as error:
+            log.warning("likeness not made", kind=kind, reason=repr(error))
+        else:
+            likenesses.append(NewLikeness(kind, picture.media_type, picture.content))
+            if not picture.is_whole:
+                traffic.met.add(Limit.HEIGHT)
+
+
+async def _compare(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:
+    """How much of a page is there as well where it is shown as it stood, without scripts."""
+    before, words = await shown.small(), await shown.text()
+    # At its own address the browser may have in its cache what was sent.
+    url = f"{standing.url}{'&' if '?' in standing.url else '?'}as-it-stood"
+    traffic.give_again(url, standing.html)
+    async with asyncio.timeout(COMPARE_SECONDS):
+        await shown.show_without_scripts(url)
+        await _rest(shown, traffic, STILL_SECONDS)
+        after = await shown.small()
+        there = await shown.text()
+    return await asyncio.to_thread(_fidelity, before, after, words, there)
+
+
+def _fidelity(before: Picture, after: Picture, words: str, there: str) -> Fidelity:
+    seen = resemblance(read_png(before.content), read_png(after.content))
+    return Fidelity(seen, words_contained(words, there))
+
+
+def _as_it_stood(standing: Standing) -> NewLikeness:
+    return NewLikeness(LikenessKind.PAGE, PAGE_TYPE, standing.html.encode("utf-8", "replace"))
+
+
+def _rendered(
+    page: Obtained, traffic: Traffic, standing: Standing, likenesses: list[NewLikeness]
+) -> Rendered:
+    """What was shown, and of which capture: a script may have led to another page."""
+    ref = traffic.pages.get(standing.url) or traffic.pages.get(page.ref.url) or page.ref
+    document = Document(likenesses[0].content, "text/html", "utf-8", ref.url)
+    loaded = tuple(
+        RequisiteOutcome(url, RequisiteKind.OTHER, status)
+        for url, status in traffic.loaded.items()
+        if url != ref.url
+    )
+    led_by = led_on(traffic.led_by, frozenset({host(ref.url)}))
+    return Rendered(
+        ref,
+        tuple(likenesses),
+        document,
+        loaded,
+        led_by=led_by,
+        answers=tuple(traffic.answers),
+        wall=traffic.walls.get(ref.record_id, ""),
+        limits=tuple(sorted(traffic.met)),
+    )
+
+
+def _with_scripts(rendered: Rendered, source: str) -> Document | None:
+    """The page with its scripts; None where nobody asked for it."""
+    payload = source.encode("utf-8", "replace")
+    return replace(rendered.document, payload=payload) if source else None

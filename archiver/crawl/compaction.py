@@ -1,0 +1,471 @@
+"""Compaction: erasing deleted records from segments.
+
+Of those captures one becomes a response that holds the payload, and the others refer to it. A
+payload in chunk framing is referred to from its own URL alone (docs/decisions/0003), so one whose
+head says chunked is taken only where there is no other.
+
+``read_seen`` says what a stretch of records is; ``verdict_of`` decides, from what the index says of
+it; ``write_edition`` writes the next edition of the segment.
+
+The index refers to the earlier version or to the later one. If it refers to the earlier version,
+records are looked up in the later one by id and the index is switched to it. If the later version
+lacks a record that is wanted by now, the later version is removed.
+
+Safe to call at any time, also by several processes at once.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from itertools import islice
+
+from archiver.db import record_locations, segment_rows
+from archiver.db.engine import Database
+from archiver.db.record_locations import Moved
+from archiver.errors import StoreError
+from archiver.helpers import spooled_file
+from archiver.http.headers import parse_head
+from archiver.http.timestamps import to_datetime
+from archiver.http.urls import hash_url
+from archiver.logs import get_log
+from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
+from archiver.warc import writer
+from archiver.warc.metadata_records import (
+    EntryRecord,
+    entry_record_uri,
+    hash_of_uri,
+    read_entry_record,
+    write_entry_record,
+)
+from archiver.warc.reader import StoredRecord, open_payload, read_head
+from archiver.warc.records import Record, RecordType, new_record_id
+from archiver.warc.segment_inventory import SegmentFile
+from archiver.warc.segment_scanning import Damage, Scanned
+from archiver.warc.segment_versions import NextEdition, is_ours, serial_of
+from archiver.warc.segments import SegmentStore
+from archiver.warc.writer import Original, as_response, referring_to, with_block
+
+
+def why_unsettled(
+    segment: SegmentFile,
+    found: Sequence[SegmentFile],
+    indexed: Mapping[str, int],
+    store: SegmentStore,
+) -> str:
+    """Why a segment may change yet; empty if it can be replaced, or uploaded.
+
+    Args:
+        segment: that is asked about.
+        found: all segments of this machine at least.
+        indexed: how many bytes of each the index has read.
+        store: of this process.
+    """
+    if not is_ours(segment.name):
+        return "It has another name than archiver's segments have."
+    if indexed.get(segment.name, 0) != segment.size:
+        return "It is being written, or holds what the index has not read."
+    if store.lock.is_alive(segment.writer):
+        last = max(serial_of(each.name) for each in found if each.writer == segment.writer)
+        # Whose file was made a moment ago is no process's open segment yet, and has no byte.
+        own = segment.size and segment.writer == store.writer and not store.is_open(segment.name)
+        if serial_of(segment.name) == last and not own:
+            return "A running process writes it."
+    return ""
+
+
+@dataclass(slots=True)
+class Moves:
+    """What becomes of revisits, by record id.
+
+    Attributes:
+        whole: those that get their payload, with the record that has it so far.
+        refer: those that name another original.
+    """
+
+    whole: dict[RecordId, Capture] = field(default_factory=dict)
+    refer: dict[RecordId, Original] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Revisit:
+    """A capture without a payload of its own.
+
+    Attributes:
+        capture: as the index has it.
+        refers_to: the record that it names for its payload.
+        is_chunked: whether its own head says that the body is in chunks.
+    """
+
+    capture: Capture
+    refers_to: str
+    is_chunked: bool
+
+
+def plan_moves(
+    revisits: Sequence[Revisit],
+    living: Callable[[PayloadDigest], Iterable[Capture]],
+    holder: Callable[[PayloadDigest], Capture | None],
+    gone: frozenset[str],
+) -> Moves:
+    """Decide for all revisits of payloads that a withheld record holds.
+
+    Args:
+        revisits: all captures that have such a payload and no record with it of their own.
+        living: response records that hold a payload and stay.
+        holder: the record that holds a payload and goes.
+        gone: record ids that must not be referred to.
+    """
+    moves = Moves()
+    by_payload: dict[PayloadDigest, list[Revisit]] = {}
+    for each in revisits:
+        by_payload.setdefault(each.capture.payload_digest, []).append(each)
+    for digest, some in by_payload.items():
+        originals = [*living(digest)]
+        source = holder(digest)
+        for each in sorted(some, key=lambda each: each.is_chunked):
+            found = _within_reach(originals, each.capture.url)
+            if found is None and source is not None:
+                moves.whole[each.capture.record_id] = source
+                originals.append(_made_whole(each))
+            elif found is not None and each.refers_to in gone:
+                moves.refer[each.capture.record_id] = _original(found)
+    return moves
+
+
+def _within_reach(originals: Sequence[Capture], url: str) -> Capture | None:
+    plain = (each for each in originals if not each.is_chunked)
+    own = (each for each in originals if each.url == url)
+    return next(plain, None) or next(own, None)
+
+
+def _made_whole(revisit: Revisit) -> Capture:
+    was = revisit.capture
+    return Capture(
+        url=was.url,
+        timestamp=was.timestamp,
+        status=was.status,
+        media_type=was.media_type,
+        payload_digest=was.payload_digest,
+        payload_length=was.payload_length,
+        record_id=was.record_id,
+        location=was.location,
+        is_chunked=revisit.is_chunked,
+    )
+
+
+def _original(capture: Capture) -> Original:
+    return Original(capture.record_id, capture.url, to_datetime(capture.timestamp))
+
+
+CHUNK = 1000
+SPOOLED_BYTES = 8 << 20
+MOST_REQUEST_BYTES = 64 << 10
+_REFERER = re.compile(rb"(?im)^referer:[ \t]*([^\r\n]*?)[ \t]*\r?\n")
+_NONE = RecordId("")
+_RESPONSES = frozenset({RecordType.RESPONSE, RecordType.REVISIT})
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A record in a segment, or a damaged stretch of it, which has no type.
+
+    Attributes:
+        offset, length: its bytes there.
+        type: of the record.
+        id: of the record.
+        beside: the record that it names as its other half, or as what it was made of.
+        hash_url: of the entry that it is of, if it is of one.
+        entry_record: what it says of that entry.
+        referer: the entry whose address a request gives as its Referer, if that can be one's.
+    """
+
+    offset: int
+    length: int
+    type: RecordType | None = None
+    id: RecordId = _NONE
+    beside: RecordId = _NONE
+    hash_url: HashUrl | None = None
+    entry_record: EntryRecord | None = None
+    referer: HashUrl | None = None
+
+
+class Verdict(Enum):
+    """What becomes of a record."""
+
+    KEEP = auto()
+    DROP = auto()
+    WITHOUT_SNAPSHOT = auto()
+    WITHOUT_REFERER = auto()
+    WHOLE = auto()
+    REFER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the index says of a stretch of records.
+
+    Attributes:
+        gone: ids of captures that go.
+        generations: up to which entries are gone.
+        snapshots: those that are gone, by entry, timestamp and page.
+        strangers: entries that are gone, and not there again.
+        articles: the bytes where articles start that some snapshot has.
+        needed: ids of captures that go once their payload is elsewhere.
+    """
+
+    gone: frozenset[str]
+    generations: dict[str, int]
+    snapshots: frozenset[tuple[str, str, str]]
+    strangers: frozenset[str]
+    articles: frozenset[int]
+    needed: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Plan:
+    """What becomes of a segment: its records in order, each with its verdict.
+
+    Attributes:
+        records: all of them but the first, which names the file.
+        freed: bytes of those that go.
+        erased: how many those are.
+        changed: how many are said anew.
+    """
+
+    records: list[tuple[Seen, Verdict]] = field(default_factory=list)
+    freed: int = 0
+    erased: int = 0
+    changed: int = 0
+
+    def add(self, seen: Seen, verdict: Verdict) -> None:
+        """Add the next record."""
+        if verdict is not Verdict.WITHOUT_SNAPSHOT:
+            seen = replace(seen, entry_record=None)
+        self.records.append((seen, verdict))
+        if verdict is Verdict.DROP:
+            self.freed += seen.length
+            self.erased += 1
+        elif verdict is not Verdict.KEEP:
+            self.changed += 1
+
+
+def read_seen(store: SegmentStore, name: str) -> Iterator[list[Seen]]:
+    """The records of a segment behind its first, some at a time.
+
+    Raises:
+        StoreError: it can't be read.
+    """
+    found = store.shelf.scan(name)
+    records = (_seen(each) for each in found)
+    first = next(records, None)
+    if first is not None and first.type is not RecordType.WARCINFO:
+        raise StoreError(f"{name} does not begin as a segment does.")
+    while some := [*islice(records, CHUNK)]:
+        yield some
+
+
+def _seen(scanned: Scanned | Damage) -> Seen:
+    if isinstance(scanned, Damage):
+        return Seen(scanned.location.offset, scanned.location.length)
+    record, entry_record, referer = scanned.record, None, None
+    key = hash_of_uri(record.target_uri or "")
+    if record.type is RecordType.METADATA and key:
+        try:
+            entry_record = read_entry_record(record.block.read())
+        except StoreError:
+            key = None  # it is no part of what is gone, as far as can be told
+    if record.type is RecordType.REQUEST:
+        referer = _referer_of(record.block.read(MOST_REQUEST_BYTES))
+    beside = record.get("warc-concurrent-to") or record.get("warc-refers-to")
+    place = scanned.place()
+    return Seen(
+        place.offset,
+        place.length,
+        record.type,
+        record.id,
+        RecordId(beside.strip("<>")),
+        key,
+        entry_record,
+        referer,
+    )
+
+
+def _referer_of(head: bytes) -> HashUrl | None:
+    found = _REFERER.search(head)
+    try:
+        return hash_url(found[1].decode("ascii")) if found else None
+    except ValueError:
+        return None
+
+
+def verdict_of(seen: Seen, known: Known, moves: Moves) -> Verdict:
+    """What becomes of a record: pure."""
+    if seen.type in _RESPONSES:
+        return _of_response(seen, known, moves)
+    if seen.type is RecordType.REQUEST:
+        if seen.beside in known.gone and seen.beside not in known.needed:
+            return Verdict.DROP
+        return Verdict.WITHOUT_REFERER if seen.referer in known.strangers else Verdict.KEEP
+    if seen.hash_url and seen.entry_record:
+        return _of_entry_record(seen.hash_url, seen.entry_record, known)
+    if seen.hash_url and seen.type is RecordType.CONVERSION:
+        pages = {page for key, _, page in known.snapshots if key == seen.hash_url}
+        is_gone = seen.offset not in known.articles and seen.beside in pages
+        return Verdict.DROP if is_gone else Verdict.KEEP
+    return Verdict.KEEP
+
+
+def _of_response(seen: Seen, known: Known, moves: Moves) -> Verdict:
+    if seen.id in known.gone:
+        return Verdict.KEEP if seen.id in known.needed else Verdict.DROP
+    if seen.type is RecordType.REVISIT and seen.id in moves.whole:
+        return Verdict.WHOLE
+    if seen.type is RecordType.REVISIT and seen.id in moves.refer:
+        return Verdict.REFER
+    return Verdict.KEEP
+
+
+def _of_entry_record(key: HashUrl, record: EntryRecord, known: Known) -> Verdict:
+    if record.generation <= known.generations.get(key, -1):
+        return Verdict.DROP
+    snapshot = record.snapshot
+    if snapshot and (key, snapshot.timestamp, snapshot.capture_record) in known.snapshots:
+        return Verdict.WITHOUT_SNAPSHOT
+    return Verdict.KEEP
+
+
+def write_edition(
+    store: SegmentStore, edition: NextEdition, name: str, plan: Plan, moves: Moves
+) -> list[Moved]:
+    """Write the next edition of a segment; where its records are there."""
+    moved: list[Moved] = []
+    for seen, verdict in plan.records:
+        if verdict is Verdict.DROP:
+            continue
+        if verdict is Verdict.KEEP:
+            place = edition.copy(seen.offset, seen.length)
+            moved.append(Moved(seen.offset, place.offset, place.length))
+            continue
+        record, is_chunked = _replacement(store, name, seen, verdict, moves)
+        try:
+            place = edition.add(record)
+        finally:
+            if record.body:
+                record.body.close()
+        is_whole = verdict is Verdict.WHOLE
+        moved.append(Moved(seen.offset, place.offset, place.length, is_whole, is_chunked))
+    edition.finish()
+    return moved
+
+
+def compare_editions(store: SegmentStore, was: str, to: str) -> list[Moved]:
+    """Where the records of a segment are in its next edition, read from both.
+
+    Raises:
+        StoreError: one of them can't be read.
+    """
+    found: dict[RecordId, list[tuple[Seen, bool]]] = {}
+    for seen, is_chunked in _all_seen(store, to):
+        found.setdefault(seen.id, []).append((seen, is_chunked))
+    moved = []
+    for seen, _ in _all_seen(store, was):
+        if there := found.get(seen.id):
+            new, is_chunked = there.pop(0)
+            is_whole = new.type is RecordType.RESPONSE and seen.type is RecordType.REVISIT
+            moved.append(Moved(seen.offset, new.offset, new.length, is_whole, is_chunked))
+    return moved
+
+
+def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[Seen, bool]]:
+    for scanned in store.shelf.scan(name):
+        if isinstance(scanned, Damage) or scanned.record.type is RecordType.WARCINFO:
+            continue
+        is_chunked = False
+        if scanned.record.type is RecordType.RESPONSE:
+            is_chunked = parse_head(read_head(scanned.record)).is_chunked
+        place = scanned.place()
+        record = scanned.record
+        yield Seen(place.offset, place.length, record.type, record.id), is_chunked
+
+
+def _replacement(
+    store: SegmentStore, name: str, seen: Seen, verdict: Verdict, moves: Moves
+) -> tuple[Record, bool]:
+    """A record as it is to be from now on, and whether its body is in chunks."""
+    if verdict is Verdict.WITHOUT_SNAPSHOT:
+        return _without_snapshot(seen), False
+    record = store.read(Location(name, seen.offset, seen.length))
+    if verdict is Verdict.WITHOUT_REFERER:
+        return with_block(record, _REFERER.sub(b"", record.block.read())), False
+    if verdict is Verdict.REFER:
+        return referring_to(record, record.block.read(), moves.refer[seen.id]), False
+    return _whole(store, record, moves.whole[seen.id])
+
+
+def _without_snapshot(seen: Seen) -> Record:
+    record = seen.entry_record
+    if record is None:
+        raise ValueError("this is no entry record")
+    return writer.metadata(
+        id=new_record_id(),
+        url=entry_record_uri(record.hash_url),
+        date=record.at,
+        document=write_entry_record(replace(record, snapshot=None)),
+    )
+
+
+def _whole(store: SegmentStore, revisit: StoredRecord, holder: Capture) -> tuple[Record, bool]:
+    held = store.read(holder.location)
+    if revisit.block_length:
+        head = read_head(revisit)
+        _, pieces = open_payload(held)
+    else:
+        head = read_head(held)
+        pieces = open_payload(store.read(holder.location))[1]
+    is_chunked = parse_head(head).is_chunked
+    body = spooled_file(SPOOLED_BYTES)
+    for piece in pieces:
+        if is_chunked and piece:
+            body.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        elif piece:
+            body.write(piece)
+    if is_chunked:
+        body.write(b"0\r\n\r\n")
+    made = as_response(revisit, head, body, digest=holder.payload_digest, is_chunked=is_chunked)
+    return made, is_chunked
+
+
+log = get_log(__name__)
+
+
+async def settle_editions(db: Database, store: SegmentStore, superseded: Mapping[str, str]) -> None:
+    """Remove each replaced version of a segment once nothing refers to it."""
+    for was, to in superseded.items():
+        await _settle_edition(db, store, was, to)
+
+
+async def _settle_edition(db: Database, store: SegmentStore, was: str, to: str) -> None:
+    try:
+        holds = await _settle(db, store, was, to)
+        await asyncio.to_thread(store.shelf.remove, was if holds else to)
+    except StoreError as error:
+        log.warning("two editions of a segment left", segment=was, reason=str(error))
+    else:
+        log.info("compaction finished", segment=to if holds else was)
+
+
+async def _settle(db: Database, store: SegmentStore, was: str, to: str) -> bool:
+    """Switch the index to the later version; return whether that was possible."""
+    async with db.write() as conn:
+        indexed = await segment_rows.indexed(conn)
+        if was not in indexed:
+            return True
+        moved = await asyncio.to_thread(compare_editions, store, was, to)
+        wanted = await record_locations.wanted(conn, was)
+        if not wanted <= {each.old for each in moved}:
+            return False
+        size = await asyncio.to_thread(store.shelf.size, to)
+        await record_locations.switch(conn, was, to, moved, size=size)
+    return True

@@ -1,0 +1,328 @@
+"""Deletion of entries and snapshots.
+
+All of it happens in the caller's transaction, which also leaves a tombstone record to be written
+(``index.tombstones``): because of it a rebuild of the index does not bring back what was deleted.
+What a visit brings for an entry that was deleted meanwhile is deleted in the same way.
+"""
+
+import asyncio
+import json
+import secrets
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from archiver.crawl.row_building import needs_of
+from archiver.crawl.visit_result import LateVisit
+from archiver.db import captures as db_captures
+from archiver.db import deletions, entries, snapshot_resources, tombstones
+from archiver.db.deletions import RestoredBatch
+from archiver.db.engine import AsyncConnection
+from archiver.db.snapshot_resources import MOST_ROUNDS, Kept, Seen
+from archiver.errors import StoreError
+from archiver.http.timestamps import to_datetime
+from archiver.model.capture import RecordId, Timestamp
+from archiver.model.deletion import Deletion, Gone, GoneSnapshot, OwnArticle
+from archiver.warc.metadata_records import SnapshotRecord, read_entry_record, write_deletion
+from archiver.warc.segments import SegmentStore
+
+FILLED = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """An address as a snapshot is replayed from it, at that snapshot's moment."""
+
+    url: str
+    timestamp: int
+
+
+async def delete_entries(
+    conn: AsyncConnection, store: SegmentStore, entry_ids: Sequence[int], *, number: int
+) -> tuple[int, int]:
+    """Delete up to some hundred entries; returns how many, and how many of their snapshots.
+
+    Args:
+        conn: a writing connection.
+        store: where their records lie.
+        entry_ids: rows.
+        number: of the deletion that this is part of, by which it is undone.
+    """
+    known = await entries.with_revisions(conn, entry_ids)
+    kept = await snapshot_resources.of_entries(conn, [*known])
+    records = await asyncio.to_thread(_read_all, store, kept)
+    demands = [each for one in kept for each in _demands(one, records[one.id])]
+    whole = {each.entry.url for each in known.values()}
+    captures = await _unneeded(conn, store, demands, whole, {one.id for one in kept})
+    others = await _answers(conn, [each.answers for each in records.values() if each])
+    removed = await deletions.delete_entries(conn, [*known], number=number)
+    found = [
+        Gone(
+            each.entry.hash_url,
+            each.generation,
+            tuple(GoneSnapshot(one.timestamp, one.page) for one in kept if one.entry_id == row),
+        )
+        for row, each in known.items()
+    ]
+    await _note(conn, found, captures, others, number=number)
+    return removed
+
+
+async def delete_snapshots(
+    conn: AsyncConnection,
+    store: SegmentStore,
+    entry_id: int,
+    timestamps: Sequence[Timestamp],
+    *,
+    number: int,
+) -> int:
+    """Delete some snapshots of an entry that has others; returns how many."""
+    all_of_it = await snapshot_resources.of_entries(conn, [entry_id])
+    dead = [each for each in all_of_it if each.timestamp in timestamps]
+    if not dead:
+        return 0
+    records = await asyncio.to_thread(_read_all, store, all_of_it)
+    demands = [each for one in dead for each in _demands(one, records[one.id])]
+    captures = await _unneeded(conn, store, demands, set(), {one.id for one in dead})
+    living = [each for each in all_of_it if each not in dead]
+    articles = await asyncio.to_thread(_own_articles, store, living, records)
+    removed = await deletions.delete_snapshots(conn, [each.id for each in dead], number=number)
+    snapshots = tuple(GoneSnapshot(each.timestamp, each.page) for each in dead)
+    found = Gone(dead[0].hash_url, None, snapshots, articles)
+    gone_too = [named.answers for one in dead if (named := records[one.id])]
+    await _note(conn, [found], captures, await _answers(conn, gone_too), number=number)
+    return removed
+
+
+async def delete_late_visits(
+    conn: AsyncConnection, store: SegmentStore, late: Sequence[LateVisit]
+) -> None:
+    """Delete what visits brought for entries that were deleted meanwhile."""
+    if not late:
+        return
+    demands = [
+        Demand(url, int(each.timestamp)) for each in late for url in dict.fromkeys(each.needs)
+    ]
+    captures = await _unneeded(conn, store, demands, set(), set())
+    found = [Gone(each.hash_url, None, (GoneSnapshot(each.timestamp, each.page),)) for each in late]
+    others = await _answers(conn, [each.answers for each in late])
+    number = await deletions.begin(conn, datetime.now(UTC))
+    await _note(conn, found, captures, others, number=number)
+
+
+async def erase_named(conn: AsyncConnection, *, after: int) -> None:
+    """Remove what tombstones name and is in the index: it was read before them, or twice.
+
+    ``after``: the last row of the captures that no such deletion can name.
+    """
+    if await tombstones.is_anything(conn):
+        await deletions.erase_entries(conn, await tombstones.entries_still_there(conn))
+        await deletions.erase_snapshots(conn, await tombstones.snapshots_still_there(conn))
+        await deletions.hide_named_captures(conn, after=after)
+
+
+async def restore(conn: AsyncConnection, store: SegmentStore, number: int) -> tuple[int, int, int]:
+    """Undo a deletion, and leave records to be written that say so.
+
+    What was saved, or deleted, again since stays deleted.
+
+    Returns:
+        How many entries were restored, how many snapshots, and how many entries were not, or had
+        snapshots that were not.
+    """
+    batches = await deletions.restore(conn, number)
+    now = datetime.now(UTC).replace(microsecond=0)
+    restored = [each for each in batches if each.is_restored]
+    for each in restored:
+        if each.stayed:
+            await _owe(conn, await _still_deleted(conn, store, each, number, now))
+    if whole := tuple(each.record for each in restored if not each.stayed):
+        await _owe(conn, Deletion(_chance(), now, restores=whole))
+    return (
+        sum(len(each.entry_ids) for each in restored),
+        sum(each.snapshots for each in restored),
+        sum(len(each.stayed) for each in batches),
+    )
+
+
+async def _still_deleted(
+    conn: AsyncConnection, store: SegmentStore, batch: RestoredBatch, number: int, now: datetime
+) -> Deletion:
+    """Build the record that replaces one of which only a part was restored.
+
+    A capture is deleted again unless something that is not deleted is replayed from it.
+    """
+    recorded, named = await tombstones.recorded(conn, batch.record)
+    kept = await snapshot_resources.of_entries(conn, batch.entry_ids)
+    records = await asyncio.to_thread(_read_all, store, kept)
+    seen = await snapshot_resources.seen(conn, batch.captures)
+    known = await entries.with_revisions(conn, batch.entry_ids)
+    whole = {each.entry.url for each in known.values()}
+    needed = await _needed(
+        conn, await snapshot_resources.around(conn, {each.url for each in seen}), set()
+    )
+    back = {each.record_id for each in seen if each.id in needed or each.url in whole}
+    back |= set(await _answers(conn, [each.answers for each in records.values() if each]))
+    again = [each.id for each in seen if each.record_id not in back]
+    await deletions.hide_captures(conn, again, number=number)
+    return Deletion(
+        _chance(),
+        now,
+        gone=tuple(each for key, each in recorded.items() if key in batch.stayed),
+        captures=tuple(each for each in named if each not in back),
+        restores=(batch.record,),
+    )
+
+
+async def _note(
+    conn: AsyncConnection,
+    found: Sequence[Gone],
+    captures: Mapping[int, RecordId],
+    others: Iterable[RecordId],
+    *,
+    number: int,
+) -> None:
+    now = datetime.now(UTC).replace(microsecond=0)
+    records = tuple(dict.fromkeys([*captures.values(), *others]))
+    deletion = Deletion(_chance(), now, tuple(found), records)
+    await deletions.hide_captures(conn, [*captures], number=number)
+    await _owe(conn, deletion)
+
+
+async def _owe(conn: AsyncConnection, deletion: Deletion) -> None:
+    await tombstones.note(conn, [deletion])
+    await tombstones.owe(conn, json.dumps(write_deletion(deletion)))
+
+
+async def _answers(
+    conn: AsyncConnection, named: Iterable[tuple[RecordId, ...]]
+) -> Iterable[RecordId]:
+    """Those of the records that snapshots name as answers which are some: a file may say anything.
+
+    Each is of one snapshot, so nothing else needs it.
+    """
+    return await db_captures.answer_places(conn, {each for one in named for each in one})
+
+
+async def _unneeded(
+    conn: AsyncConnection,
+    store: SegmentStore,
+    demands: Sequence[Demand],
+    whole: set[str],
+    dead: set[int],
+) -> dict[int, RecordId]:
+    """Captures that only what goes is replayed from, by row id.
+
+    Args:
+        conn: a connection.
+        store: where records lie.
+        demands: of the snapshots that go.
+        whole: addresses of entries that go: all their captures, failures too, are looked at.
+        dead: rows of the snapshots that go.
+    """
+    await _fill(conn, store)
+    by_url = await snapshot_resources.around(conn, {*whole, *(each.url for each in demands)})
+    failed = [Demand(url, each.timestamp) for url in whole for each in by_url[url]]
+    candidates = reached([*demands, *failed], by_url)
+    candidates |= {each.id: each for url in whole for each in by_url[url]}
+    needed = await _needed(conn, by_url, dead)
+    return {row: RecordId(each.record_id) for row, each in candidates.items() if row not in needed}
+
+
+async def _needed(
+    conn: AsyncConnection, by_url: Mapping[str, Sequence[Seen]], dead: set[int]
+) -> set[int]:
+    """Rows of the captures that snapshots are replayed from, but for those in ``dead``."""
+    users = await snapshot_resources.who_needs(conn, by_url)
+    living = {row: urls for row, urls in users.items() if row not in dead}
+    moments = await snapshot_resources.moments(conn, living)
+    wanted = [Demand(url, moments[row][0]) for row, urls in living.items() for url in urls]
+    return reached(wanted, by_url).keys() | {page for _, page in moments.values()}
+
+
+def reached(demands: Iterable[Demand], by_url: Mapping[str, Sequence[Seen]]) -> dict[int, Seen]:
+    """The captures that addresses replay as at their moments, redirects and all; by row id.
+
+    Pure. ``by_url`` holds the captures of each URL in the order of their time.
+    """
+    found: dict[int, Seen] = {}
+    done: set[tuple[str, int]] = set()
+    for demand in demands:
+        step: str | None = demand.url
+        for _ in range(MOST_ROUNDS):
+            if not step or (step, demand.timestamp) in done:
+                break
+            done.add((step, demand.timestamp))
+            seen = nearest(by_url.get(step, ()), demand.timestamp)
+            if seen is None:
+                break
+            found[seen.id] = seen
+            step = seen.redirect_to
+    return found
+
+
+def nearest(seen: Sequence[Seen], timestamp: int) -> Seen | None:
+    """The capture closest in time, as ``index.captures`` finds it; of a second the last one."""
+    behind = bisect_right(seen, timestamp, key=lambda each: each.timestamp)
+    before = seen[behind - 1] if behind else None
+    if behind == len(seen):
+        return before
+    moment = seen[behind].timestamp
+    last = bisect_right(seen, moment, key=lambda each: each.timestamp)
+    after = seen[last - 1]
+    if before is None:
+        return after
+    wanted = _seconds(timestamp)
+    return after if _seconds(moment) - wanted < wanted - _seconds(before.timestamp) else before
+
+
+def _seconds(timestamp: int) -> float:
+    return to_datetime(Timestamp(f"{timestamp:014d}")).timestamp()
+
+
+def _demands(kept: Kept, record: SnapshotRecord | None) -> list[Demand]:
+    return [Demand(url, int(kept.timestamp)) for url in _needs(kept, record)]
+
+
+def _needs(kept: Kept, record: SnapshotRecord | None) -> tuple[str, ...]:
+    return needs_of(kept.url, kept.final_url, record.requisites if record else ())
+
+
+async def _fill(conn: AsyncConnection, store: SegmentStore) -> None:
+    """Note what snapshots need that an older version indexed."""
+    while found := await snapshot_resources.unknown(conn, limit=FILLED):
+        records = await asyncio.to_thread(_read_all, store, found)
+        await snapshot_resources.insert_all(
+            conn, {each.id: _needs(each, records[each.id]) for each in found}
+        )
+
+
+def _read_all(store: SegmentStore, kept: Sequence[Kept]) -> dict[int, SnapshotRecord | None]:
+    """What the records of snapshots say; None for one that can't be read."""
+    return {each.id: _read(store, each) for each in kept}
+
+
+def _read(store: SegmentStore, kept: Kept) -> SnapshotRecord | None:
+    try:
+        entry_record = read_entry_record(store.read(kept.record).block.read())
+    except StoreError:
+        return None
+    return entry_record.snapshot if entry_record else None
+
+
+def _own_articles(
+    store: SegmentStore, living: Sequence[Kept], records: Mapping[int, SnapshotRecord | None]
+) -> tuple[OwnArticle, ...]:
+    """The articles of snapshots that stay, where their records name another snapshot's."""
+    found = []
+    for each in living:
+        snapshot = records[each.id]
+        if snapshot and snapshot.article_of:
+            article = store.read(each.article).id if each.article else RecordId("")
+            found.append(OwnArticle(each.timestamp, article))
+    return tuple(found)
+
+
+def _chance() -> int:
+    return secrets.randbits(62)

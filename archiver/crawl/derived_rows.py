@@ -1,0 +1,216 @@
+"""Search documents, comparisons and scores computed from stored records.
+
+Two are: those whose entry's note or tags have changed since, which get a new one; and those that
+an older version of the index had, newest first, which keep their number. Each stretch is one
+transaction, so whoever is killed goes on where the last one ended.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from math import ceil
+from typing import TYPE_CHECKING
+
+from archiver.crawl.stored_content import article_text, read_snapshot_record
+from archiver.db import attempts, entries, search_documents, snapshots
+from archiver.db.engine import AsyncConnection, Database
+from archiver.db.entries import Revised
+from archiver.db.search_documents import NewDocument, OwedDocument
+from archiver.db.snapshots import Held
+from archiver.errors import ArchiverError, StoreError
+from archiver.logs import get_log
+from archiver.model.capture import Location
+from archiver.model.listing import MOST_EARLIER, Findable
+from archiver.model.rendering import WHOLE
+from archiver.pages.article_text import read_article_document, to_text
+from archiver.pages.capture_quality import score_of
+from archiver.search.search_document import findable, indexed, unvisited
+from archiver.warc.segments import SegmentStore
+
+if TYPE_CHECKING:
+    from archiver.model.page import Comparison
+
+DOCUMENTS_BATCH = 250
+MOST_EARLIER_WORDS = 50_000
+"""Words of earlier snapshots that are found."""
+
+log = get_log(__name__)
+
+
+async def remake_stale(db: Database, store: SegmentStore) -> int:
+    """Make some documents that are out of date anew; how many."""
+    async with db.read() as conn:
+        found = await search_documents.stale(conn, limit=DOCUMENTS_BATCH)
+        if not found:
+            return 0
+        made = await _made(conn, store, found)
+    async with db.write() as conn:
+        there = await entries.still_there(conn, [each.entry_id for each in found])
+        known = await snapshots.still_there(conn, [each.snapshot_id or 0 for each in found])
+        rows = [
+            NewDocument(each.entry_id, each.snapshot_id, found_by)
+            for each, found_by in made
+            if each.entry_id in there and (each.snapshot_id is None or each.snapshot_id in known)
+        ]
+        await attempts.point_to_documents(conn, await search_documents.insert_all(conn, rows))
+    return len(found)
+
+
+async def repay_owed(db: Database, store: SegmentStore) -> bool:
+    """Put some documents that the index lacks into it; whether there may be more."""
+    async with db.read() as conn:
+        before = await search_documents.owed_below(conn)
+        if before is None:
+            return False
+        found, below = await search_documents.owed(conn, before, limit=DOCUMENTS_BATCH)
+        made = await _made(conn, store, found)
+    async with db.write() as conn:
+        await search_documents.repay(conn, made, before=before, below=below)
+    return below > 0
+
+
+async def _made(
+    conn: AsyncConnection, store: SegmentStore, found: Sequence[OwedDocument]
+) -> list[tuple[OwedDocument, Findable]]:
+    ids = [each.entry_id for each in found]
+    known = await entries.with_revisions(conn, ids)
+    latest = await snapshots.latest_of(conn, ids)
+    held = {number: [each] for number, each in latest.items()}
+    for number in held:
+        if known[number].entry.snapshot_count > 1:
+            held[number] = await snapshots.of_entry(conn, number, limit=1 + MOST_EARLIER)
+    return await asyncio.to_thread(
+        lambda: [
+            (each, _found_by(store, known[each.entry_id], held.get(each.entry_id, [])))
+            for each in found
+        ]
+    )
+
+
+def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> Findable:
+    entry = known.entry
+    if not held:
+        return unvisited(entry.annotation, url=entry.url, host=entry.host, revision=known.revision)
+    kept = held[0].snapshot
+    texts = [_text(store, each) for each in _differing(held)]
+    found_by = findable(
+        entry.annotation,
+        kept.metadata,
+        url=entry.url,
+        host=entry.host,
+        media_type=kept.capture.media_type,
+        words=indexed(texts[0]),
+        revision=known.revision,
+    )
+    went = indexed(_what_went(texts)).split()[:MOST_EARLIER_WORDS]
+    return replace(found_by, text=" ".join((found_by.text, *went))) if went else found_by
+
+
+def _differing(held: Sequence[Held]) -> Iterator[Held]:
+    """The newest snapshot, and those before it that have an article of their own."""
+    seen = set()
+    for n, each in enumerate(held):
+        if n == 0 or each.snapshot.article not in seen:
+            yield each
+        seen.add(each.snapshot.article)
+
+
+def _what_went(texts: Sequence[str]) -> str:
+    """The paragraphs of earlier texts that no later one has."""
+    seen = set(texts[0].split("\n"))
+    lines = []
+    for text in texts[1:]:
+        for line in text.split("\n"):
+            if line not in seen:
+                seen.add(line)
+                lines.append(line)
+    return "\n".join(lines)
+
+
+def _text(store: SegmentStore, held: Held) -> str:
+    article = held.snapshot.article
+    try:
+        return article_text(store.read, article) if article else ""
+    except StoreError as error:
+        log.warning(
+            "its article can't be read, so its text can't be searched; `archiver verify` says more",
+            url=held.snapshot.url,
+            reason=str(error),
+        )
+        return ""
+
+
+COMPARISONS_BATCH = 50
+
+
+async def compare_owed(db: Database, store: SegmentStore) -> int:
+    """Make some of the comparisons that are owed; how many."""
+    async with db.read() as conn:
+        ids = await snapshots.pending_comparisons(conn, limit=COMPARISONS_BATCH)
+        held = {each: await snapshots.of_entry(conn, each, limit=2) for each in ids}
+    if ids:
+        found = [
+            (number, _latest(each), await asyncio.to_thread(_hundredths, store, each))
+            for number, each in held.items()
+        ]
+        async with db.write() as conn:
+            await snapshots.settle_comparisons(conn, found)
+    return len(ids)
+
+
+def _latest(held: Sequence[Held]) -> int:
+    return int(held[0].snapshot.timestamp) if held else 0
+
+
+def _hundredths(store: SegmentStore, held: Sequence[Held]) -> int:
+    """By how many hundredths of its words an article differs from the one before: 0 to 100."""
+    if len(held) < 2 or held[0].snapshot.article == held[1].snapshot.article:
+        return 0
+    if not all(each.snapshot.extractor for each in held):
+        return 0
+    compare = import_module(
+        "archiver.pages.text_comparison"
+    ).compare  # of a page that came again alone
+    change: Comparison = compare(
+        _text_comparisons(store, held[1]), _text_comparisons(store, held[0])
+    )
+    differing = max(change.put_in, change.taken_out)
+    return min(ceil(100 * differing / change.words), 100) if change.words else 0
+
+
+def _text_comparisons(store: SegmentStore, held: Held) -> str:
+    place = held.snapshot.article
+    if place is None:
+        return ""
+    try:
+        return to_text(read_article_document(store.read(place).block.read())[1])
+    except StoreError:
+        return ""
+
+
+STRETCH = 250
+
+
+async def score_owed(db: Database, store: SegmentStore) -> int:
+    """Score some of those that nobody scored yet; how many."""
+    async with db.read() as conn:
+        places = await snapshots.unscored(conn, limit=STRETCH)
+    if places:
+        found = await asyncio.to_thread(_scored, store, places)
+        async with db.write() as conn:
+            await snapshots.settle_scores(conn, found)
+    return len(places)
+
+
+def _scored(store: SegmentStore, places: Mapping[int, Location]) -> list[tuple[int, int]]:
+    return [(row_id, _score(store, place)) for row_id, place in places.items()]
+
+
+def _score(store: SegmentStore, place: Location) -> int:
+    """The score that a record tells of; one that can't be read tells of no flaw."""
+    with suppress(ArchiverError):
+        kept = read_snapshot_record(store, place)
+        return score_of(kept.rendering, kept.requisites, kept.appearance).hundredths
+    return WHOLE

@@ -1,0 +1,120 @@
+"""Requests for feeds."""
+
+import re
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.fetch import ask, read
+from archiver.crawl.response import Obtained
+from archiver.crawl.retry_policy import status_failure
+from archiver.errors import FetchError
+from archiver.http.media_types import is_html
+from archiver.http.requests import Outgoing
+from archiver.http.urls import host
+from archiver.model.failure import Failure, FailureKind
+
+NOT_MODIFIED = 304
+GONE = 410
+_PERMANENT = frozenset({301, 308})
+_VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]{1,1000}")
+"""What can be sent back as it came."""
+MOST_ADDRESS = 2048
+"""An address that is longer is not kept as that to which a feed has moved."""
+_MAX_AGE = re.compile(r"(?:\A|[\s,])max-age\s*=\s*\"?(\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedAnswer:
+    """What a server says when it is asked for a feed.
+
+    Attributes:
+        url: what was answered in the end.
+        moved_to: where the feed is from now on, if every redirect on the way was a permanent one.
+        is_modified: whether there is something to read.
+        is_gone: whether there is no such feed any more.
+        content: decoded; empty unless modified.
+        is_page: whether it is an HTML page.
+        etag: as it came.
+        modified: ``Last-Modified`` as it came.
+        fresh_seconds: for how long it is not worth asking again.
+    """
+
+    url: str
+    moved_to: str = ""
+    is_modified: bool = False
+    is_gone: bool = False
+    content: bytes = b""
+    is_page: bool = False
+    etag: str = ""
+    modified: str = ""
+    fresh_seconds: int = 0
+
+
+async def ask_for_feed(
+    context: CrawlContext, url: str, *, etag: str = "", modified: str = ""
+) -> FeedAnswer:
+    """Ask once, and follow redirects.
+
+    Args:
+        context: of the crawl whose guard, pace and limits hold.
+        url: serialised.
+        etag: of what is known; the server need not send it again.
+        modified: likewise, its ``Last-Modified``.
+
+    Raises:
+        FetchError: there is no feed to be had now; its failure says why, and may say for how long.
+    """
+    known = {"If-None-Match": etag, "If-Modified-Since": modified}
+    headers = tuple((name, value) for name, value in known.items() if value)
+    asked, is_permanent, led_by = url, True, frozenset[str]()
+    for _ in range(context.settings.max_redirects + 1):
+        led_by |= {host(asked)}
+        found = await _obtain(context, Outgoing(asked, headers=headers, led_by=led_by))
+        if found.redirect_to is None:
+            is_moved = is_permanent and asked != url and len(asked) <= MOST_ADDRESS
+            moved = asked if is_moved else ""
+            return replace(_answer(asked, found), moved_to=moved)
+        is_permanent = is_permanent and found.ref.status in _PERMANENT
+        asked = found.redirect_to
+    raise FetchError(
+        Failure(FailureKind.TOO_MANY_REDIRECTS, f"{host(url)} leads from one address to the next.")
+    )
+
+
+async def _obtain(context: CrawlContext, asked: Outgoing) -> Obtained:
+    exchange = await ask(context, asked, spaced=True, longest_rest=0)
+    with closing(exchange.body):
+        return await read(context, exchange)
+
+
+def _answer(url: str, found: Obtained) -> FeedAnswer:
+    fields, status = dict(found.headers), found.ref.status
+    fresh = _fresh_seconds(fields)
+    if status == NOT_MODIFIED:
+        return FeedAnswer(url, fresh_seconds=fresh)
+    if status == GONE:
+        return FeedAnswer(url, is_gone=True)
+    if failure := status_failure(status, found.retry_after):
+        raise FetchError(failure)
+    return FeedAnswer(
+        url,
+        is_modified=True,
+        content=found.content,
+        is_page=is_html(found.media_type),
+        etag=_validator(fields, "etag"),
+        modified=_validator(fields, "last-modified"),
+        fresh_seconds=fresh,
+    )
+
+
+def _validator(fields: Mapping[str, str], name: str) -> str:
+    found = fields.get(name, "")
+    return found if _VALIDATOR.fullmatch(found) else ""
+
+
+def _fresh_seconds(fields: Mapping[str, str]) -> int:
+    """For how long its server says that it stays as it is (RFC 9111 §5.2.2.1)."""
+    found = _MAX_AGE.search(fields.get("cache-control", "").lower())
+    return int(found[1]) if found else 0

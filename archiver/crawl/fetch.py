@@ -1,0 +1,279 @@
+"""Fetching a URL, or finding it among the captures."""
+
+import asyncio
+import math
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import BinaryIO
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.record_building import capture_of
+from archiver.crawl.response import Obtained
+from archiver.crawl.retry_policy import retry_after_seconds
+from archiver.db import captures
+from archiver.errors import FetchError, StoreError, TooLarge
+from archiver.http.content_coding import decode
+from archiver.http.encoding_detection import is_xml
+from archiver.http.fetcher import Turn
+from archiver.http.media_types import MediaType, declared_media_type, is_css, is_html, is_pdf, sniff
+from archiver.http.network_errors import wants_rest
+from archiver.http.requests import Outgoing
+from archiver.http.response_parser import dechunk
+from archiver.http.timestamps import to_datetime, to_timestamp
+from archiver.http.urls import host
+from archiver.model.capture import Capture, CaptureRef, Exchange
+from archiver.model.failure import Failure, FailureKind
+from archiver.pages.page_problems import wall_in_headers
+from archiver.pages.reference_values import LONGEST_LINK_HEADER
+from archiver.warc.reader import open_payload
+from archiver.warc.records import new_record_id
+
+PIECE = 64 << 10
+SHORT_BYTES = 64 << 10
+PARSED_BYTES = 16 << 20
+PDF_BYTES = 48 << 20
+"""A page or style sheet larger than this is kept, and read up to here."""
+MOST_RATIO = 50
+"""Pages pack to a fifth, tables to a thirtieth; what unpacks to more than this is no page."""
+BOMB_BYTES = 1 << 20
+"""Of such a response only the start is read; it is kept whole."""
+LEAST_REST = 2.0
+"""A host that wants more rest than this, in seconds, is waited for on disk."""
+LEAST_REST_WITHIN_A_PAGE = 10.0
+"""What a page needs is waited for longer than that, and is missing then: others want its place."""
+SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json", "application/feed+json")
+
+
+async def fetch(context: CrawlContext, asked: Outgoing, *, unhurried: bool = False) -> Obtained:
+    """Fetch what is asked for politely and hand the exchange to the recorder.
+
+    Raises:
+        FetchError: no response could be had.
+    """
+    longest = LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE
+    exchange = await ask(context, asked, spaced=unhurried, longest_rest=longest)
+    return await keep(context, exchange, led_by=asked.led_by)
+
+
+async def ask(
+    context: CrawlContext, asked: Outgoing, *, spaced: bool, longest_rest: float
+) -> Exchange:
+    """Ask a host politely, and note how long it wants to be left alone then.
+
+    Args:
+        context: of the crawl.
+        asked: what for.
+        spaced: whether the delay between requests applies.
+        longest_rest: seconds; a host that wants more is not waited for. Where it says so from now
+            on, a page is, which would lose an attempt by that; what a page needs is not.
+
+    Raises:
+        FetchError: no response could be had.
+    """
+    at = host(asked.url)
+    _refuse_to_wait(context, at, longest_rest)
+    patience = math.inf if spaced else longest_rest
+    async with context.throttle.slot(at, spaced=spaced, longest_rest=patience) as turn:
+        exchange = await _asked(context, at, asked, turn)
+    if rest := _rest_asked(exchange):
+        context.throttle.pause(at, min(rest, context.settings.max_retry_after))
+    return exchange
+
+
+async def keep(
+    context: CrawlContext, exchange: Exchange, *, led_by: frozenset[str] = frozenset()
+) -> Obtained:
+    """Read an exchange, and hand it to the recorder."""
+    capture = capture_of(exchange, new_record_id())
+    found = await read(context, exchange, capture, led_by=led_by)
+    await context.recorder.keep(exchange, capture)
+    return found
+
+
+async def read(
+    context: CrawlContext,
+    exchange: Exchange,
+    capture: Capture | None = None,
+    *,
+    led_by: frozenset[str] = frozenset(),
+) -> Obtained:
+    """What an exchange brought, not kept yet; its body is closed where it can't be read.
+
+    Args:
+        context: of the crawl.
+        exchange: what is read.
+        capture: that it will be, where that is settled.
+        led_by: the hosts that led to it.
+    """
+    declared = declared_media_type(exchange.headers)
+    capture = capture or capture_of(exchange, new_record_id())
+    try:
+        if _is_short(exchange):
+            kind, content = _read_exchange(exchange, declared, context)
+        else:
+            kind, content = await asyncio.to_thread(_read_exchange, exchange, declared, context)
+    except BaseException:
+        exchange.body.close()
+        raise
+    return Obtained(
+        ref=CaptureRef.of(capture),
+        at=exchange.at,
+        redirect_to=capture.redirect_to,
+        media_type=kind,
+        charset=_charset(declared),
+        content=content,
+        retry_after=_rest_asked(exchange),
+        is_truncated=exchange.truncated is not None,
+        wall=wall_in_headers(exchange.headers),
+        link_header=_link_header(exchange.headers),
+        headers=exchange.headers,
+        led_by=led_by,
+    )
+
+
+def _rest_asked(exchange: Exchange) -> float | None:
+    asked = exchange.header("retry-after")
+    return retry_after_seconds(exchange.status, asked, datetime.now(UTC)) if asked else None
+
+
+async def _asked(context: CrawlContext, at: str, asked: Outgoing, turn: Turn) -> Exchange:
+    try:
+        exchange = await context.fetcher.fetch(asked, turn)
+    except FetchError as error:
+        if error.failure.kind is FailureKind.TIMEOUT:
+            context.dead.timed_out(at)
+        else:
+            context.dead.answered(at)
+        raise
+    context.dead.answered(at)
+    return exchange
+
+
+def _refuse_to_wait(context: CrawlContext, at: str, longest: float) -> None:
+    if longest > LEAST_REST and context.dead.is_dead(at):
+        message = f"{at} did not answer several times in a row; this was left out."
+        raise FetchError(Failure(FailureKind.TIMEOUT, message))
+    rest = context.throttle.resting(at)
+    if rest > longest:
+        raise wants_rest(at, rest)
+
+
+async def recall(context: CrawlContext, url: str, since: datetime) -> Obtained | None:
+    """The newest capture of a URL since a moment, read back; None if there is none."""
+    found = (await look_up(context, [url], since)).get(url)
+    return await read_back(context, found) if found else None
+
+
+async def look_up(
+    context: CrawlContext, urls: Sequence[str], since: datetime
+) -> dict[str, Capture]:
+    """The newest capture of each URL since a moment, of those that have one."""
+    if not urls:
+        return {}
+    async with context.db.read() as conn:
+        return await captures.recent_of(conn, urls, to_timestamp(since))
+
+
+async def read_back(context: CrawlContext, found: Capture) -> Obtained | None:
+    """A capture as it was obtained; None if its record can't be read."""
+    holder = found
+    if found.is_revisit:
+        async with context.db.read() as conn:
+            holder = await captures.holder_of(conn, found.payload_digest) or found
+    try:
+        return await asyncio.to_thread(_read_back, context, found, holder)
+    except StoreError:
+        return None
+
+
+def _is_short(exchange: Exchange) -> bool:
+    """Whether a body is in memory, and read in less time than a thread takes to begin."""
+    coded = exchange.chunked or exchange.header("content-encoding")
+    return exchange.payload_length <= SHORT_BYTES and not coded
+
+
+def _read_exchange(
+    exchange: Exchange, declared: MediaType | None, context: CrawlContext
+) -> tuple[str, bytes]:
+    """(media type to treat it as, decoded content of what can be read)."""
+    pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
+    encoding = exchange.header("content-encoding")
+    kind, content = _content(pieces, declared, encoding, context, length=exchange.payload_length)
+    exchange.body.seek(0)
+    return kind, content
+
+
+def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtained:
+    head, pieces = open_payload(context.store.read(holder.location))
+    declared = declared_media_type(head.headers)
+    kind, content = _content(
+        pieces,
+        declared,
+        head.header("content-encoding"),
+        context,
+        length=found.payload_length,
+    )
+    return Obtained(
+        ref=CaptureRef.of(found),
+        at=to_datetime(found.timestamp),
+        redirect_to=found.redirect_to,
+        media_type=kind,
+        charset=_charset(declared),
+        content=content,
+        wall=wall_in_headers(head.headers),
+        link_header=_link_header(head.headers),
+        headers=head.headers,
+    )
+
+
+def _content(
+    pieces: Iterable[bytes],
+    declared: MediaType | None,
+    encoding: str | None,
+    context: CrawlContext,
+    *,
+    length: int,
+) -> tuple[str, bytes]:
+    decoded = decode(pieces, encoding, limit=context.settings.max_decoded_bytes)
+    plausible = max(MOST_RATIO * length, BOMB_BYTES)
+    content = bytearray()
+    kind = ""
+    try:
+        for piece in decoded:
+            content += piece
+            if not kind and content:
+                kind = sniff(declared, bytes(content[:1024]))
+                if not _is_readable(kind):
+                    return kind, b""
+            if len(content) > plausible:
+                return kind, bytes(content[:BOMB_BYTES])
+            if len(content) >= (PDF_BYTES if is_pdf(kind) else PARSED_BYTES):
+                break
+    except TooLarge:
+        pass
+    most = PDF_BYTES if is_pdf(kind) else PARSED_BYTES
+    return kind or sniff(declared, b""), bytes(content[:most])
+
+
+def _charset(declared: MediaType | None) -> str:
+    return declared.get("charset") if declared else ""
+
+
+def _link_header(headers: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(value for name, value in headers if name == "link")[:LONGEST_LINK_HEADER]
+
+
+def _is_readable(kind: str) -> bool:
+    return (
+        is_html(kind)
+        or is_css(kind)
+        or is_xml(kind)
+        or is_pdf(kind)
+        or kind.startswith(SHOWN_AS_TEXT)
+    )
+
+
+def _pieces(body: BinaryIO) -> Iterable[bytes]:
+    body.seek(0)
+    while piece := body.read(PIECE):
+        yield piece

@@ -1,0 +1,159 @@
+"""Icons and thumbnails of snapshots."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from itertools import chain, islice
+from typing import Final
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.fetch import look_up
+from archiver.crawl.requisites import EMBLEM_SECONDS
+from archiver.crawl.stored_content import OK, holder_from, read_payload
+from archiver.db import captures
+from archiver.formats.single_page import candidates
+from archiver.http.timestamps import to_datetime
+from archiver.model.capture import Capture, CaptureRef, Timestamp
+from archiver.model.page import UNREAD, Article, Discovery
+from archiver.model.rendering import LikenessKind, NewLikeness
+from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
+from archiver.pages.article_text import whole
+from archiver.pages.worker_messages import MOST_PICTURE_BYTES
+
+MOST_TRIED: Final = 4
+"""Pictures that are looked at for one that is worth showing."""
+LEAST_COVER_BYTES: Final = 128
+MOST_ARTICLE: Final = 200_000
+"""Characters of an article in which its pictures are looked for."""
+
+
+def wanted_emblems(found: Discovery) -> tuple[Requisite, ...]:
+    """What is to be fetched for lists, beside what a page needs to look as it looked."""
+    if not (found.icons or found.covers):
+        return ()
+    named = {each.url for each in found.requisites}
+    icons = ((url, RequisiteKind.ICON) for url in found.icons)
+    covers = ((url, RequisiteKind.IMAGE) for url in found.covers)
+    return tuple(
+        Requisite(url, kind, is_emblem=True)
+        for url, kind in chain(icons, covers)
+        if url not in named
+    )
+
+
+async def draw_fetched(
+    context: CrawlContext,
+    page: CaptureRef,
+    found: Discovery,
+    article: Article,
+    outcomes: Iterable[RequisiteOutcome],
+) -> tuple[NewLikeness, ...]:
+    """As ``draw_emblems``, of what was fetched just now; ``outcomes``: what became of that.
+
+    Where the article is left for later, so are they: they are drawn when it is read.
+    """
+    if article.extractor == UNREAD or not _may_show(page, found, article):
+        return ()
+    lacking = {each.url for each in outcomes if each.status != OK}
+    wanted = {
+        kind: [url for url in urls if url not in lacking]
+        for kind, urls in _wanted(page, found, article).items()
+    }
+    if not any(wanted.values()):
+        return ()  # most pages of some sites: waiting for the recorder costs each of them
+    await context.recorder.settled()
+    since = to_datetime(page.timestamp) - timedelta(seconds=EMBLEM_SECONDS)
+    lately = await look_up(context, [*chain(*wanted.values())], since)
+    return await _draw(context, wanted, page.timestamp, lately)
+
+
+async def draw_emblems(
+    context: CrawlContext, page: CaptureRef, found: Discovery, article: Article
+) -> tuple[NewLikeness, ...]:
+    """The icon and the picture of a page, of what the archive has of them.
+
+    Args:
+        context: of the crawl.
+        page: its capture.
+        found: what it names.
+        article: whose pictures are looked at where it names none.
+    """
+    return await _draw(context, _wanted(page, found, article), page.timestamp, {})
+
+
+def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
+    """Whether a page may have anything to be shown by: many have not, and are not looked into."""
+    named = found.icons or found.covers
+    return bool(named) or page.media_type.startswith("image/") or "<img" in whole(article)
+
+
+def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[LikenessKind, list[str]]:
+    """Where each emblem may be had, the best first."""
+    covers = chain(found.covers, _pictures(page, article))
+    each_kind = ((LikenessKind.ICON, found.icons), (LikenessKind.COVER, covers))
+    return {
+        kind: [*islice(dict.fromkeys(islice(urls, 2 * MOST_TRIED)), MOST_TRIED)]
+        for kind, urls in each_kind
+    }
+
+
+async def _draw(
+    context: CrawlContext,
+    wanted: Mapping[LikenessKind, Sequence[str]],
+    moment: Timestamp,
+    lately: Mapping[str, Capture],
+) -> tuple[NewLikeness, ...]:
+    held = {url: each for url, each in lately.items() if _holds_itself(each)}
+    others = [url for url in chain(*wanted.values()) if url not in held]
+    if others:
+        async with context.db.read() as conn:
+            held |= await captures.nearest_of(conn, others, moment)
+
+    async def holder_of(url: str) -> Capture | None:
+        found = held.get(url)
+        if found is None or _holds_itself(found):
+            return found
+        async with context.db.read() as conn:
+            return await holder_from(conn, found, moment)
+
+    drawn = [await _first(context, kind, urls, holder_of) for kind, urls in wanted.items()]
+    return tuple(each for each in drawn if each)
+
+
+def _is_too_small(kind: LikenessKind, holder: Capture) -> bool:
+    """Whether nothing large enough to be shown fits in so few bytes, as a dot that counts views."""
+    return kind is LikenessKind.COVER and holder.payload_length < LEAST_COVER_BYTES
+
+
+def _holds_itself(found: Capture) -> bool:
+    return found.status == OK and not found.is_revisit
+
+
+def _pictures(page: CaptureRef, article: Article) -> Iterator[str]:
+    if page.media_type.startswith("image/"):
+        yield page.url
+    for urls in candidates(whole(article)[:MOST_ARTICLE]):
+        yield from urls[:1]
+
+
+async def _first(
+    context: CrawlContext,
+    kind: LikenessKind,
+    urls: Sequence[str],
+    holder_of: Callable[[str], Awaitable[Capture | None]],
+) -> NewLikeness | None:
+    """The first of these that is worth showing."""
+    for url in urls:
+        holder = await holder_of(url)
+        if holder is None or _is_too_small(kind, holder):
+            continue
+        known = context.drawn.get(kind, holder.payload_digest)
+        if known is None:
+            payload = await asyncio.to_thread(
+                read_payload, context.store, holder, MOST_PICTURE_BYTES
+            )
+            drawn = await context.derive.draw(kind, payload.content, url) if payload else None
+            known = context.drawn.keep(kind, holder.payload_digest, drawn)
+        if known[0]:
+            return known[0]
+    return None

@@ -1,0 +1,303 @@
+"""Captures of foreign archives.
+
+An original is looked for among the payloads that have the digest which the revisit states, whatever
+their URL. Where that digest was never met, what the revisit refers to and the captures of its URL
+are read back and digested. Without any digest, only what it refers to by name is taken.
+
+The same recorder writes them as a crawl's, so the archive stays its own and only truth: payloads
+that are here already become revisits, and a killed import leaves nothing half done. A record keeps
+its id unless another has it.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from typing import BinaryIO, TypeVar
+from uuid import UUID
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.record_building import capture_of
+from archiver.db import captures as db_captures
+from archiver.db.engine import AsyncConnection
+from archiver.errors import StoreError
+from archiver.formats.archive_records import (
+    SPOOLED_BYTES,
+    ForeignCapture,
+    ForeignRevisit,
+    Payload,
+    Unusable,
+    exchange_of,
+)
+from archiver.helpers import scratch_file
+from archiver.http.headers import parse_head
+from archiver.http.timestamps import to_timestamp
+from archiver.model.capture import Capture, Exchange, PayloadDigest, RecordId, Timestamp
+from archiver.warc.reader import open_payload, read_head
+from archiver.warc.records import (
+    ORIGINAL_ID,
+    digest_by,
+    digest_of,
+    is_ours,
+    new_record_id,
+    one_line,
+)
+from archiver.warc.segments import SegmentStore
+
+OK = 200
+NOT_MODIFIED = 304
+MOST_CANDIDATES = 8
+MOST_HISTORY = 1000
+REMEMBERED = 4096
+EMPTY = digest_of(())[0]
+_EMPTY_STATED = frozenset(
+    {
+        str(EMPTY),
+        "sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "md5:d41d8cd98f00b204e9800998ecf8427e",
+    }
+)
+
+
+class RevisitResolver:
+    """Gives revisits their payloads, of those that are in the archive by now."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._db = context.db
+        self._store = context.store
+        self._read_back: OrderedDict[tuple[PayloadDigest, str], frozenset[str]] = OrderedDict()
+
+    async def resolve(self, revisits: Sequence[ForeignRevisit]) -> list[ForeignCapture | Unusable]:
+        """The captures that revisits are; for one whose payload is not here, why it is none."""
+        digests = await self._by_stated({each.digest for each in revisits if each.digest})
+        found: list[ForeignCapture | Unusable] = []
+        for each in revisits:
+            digest = digests.get(each.digest) or await self._search(each)
+            try:
+                found.append(await self._capture(each, digest) if digest else _gap(each))
+            except StoreError as error:
+                found.append(Unusable(each.url, f"It is a revisit, and {error}"))
+        return found
+
+    async def _by_stated(self, stated: set[str]) -> dict[str, PayloadDigest]:
+        """The payloads that are here, of those that have these digests."""
+        async with self._db.read() as conn:
+            known = await db_captures.by_stated_digest(conn, sorted(stated))
+            known |= {each: PayloadDigest(each) for each in stated if is_ours(each)}
+            here = await db_captures.originals(conn, [*{*known.values()}])
+        found = {each: ours for each, ours in known.items() if ours in here}
+        return found | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
+
+    async def _search(self, revisit: ForeignRevisit) -> PayloadDigest | None:
+        """The payload of a revisit, among what it refers to and the captures of its URL."""
+        async with self._db.read() as conn:
+            named = await _named(conn, revisit)
+            others = await _others(conn, revisit)
+        if not revisit.digest:
+            candidates = named or (others if revisit.is_not_modified else [])
+            return next((each.payload_digest for each in candidates), None)
+        for digest in dict.fromkeys(each.payload_digest for each in (*named, *others)):
+            if await self._is_same(digest, revisit.digest):
+                async with self._db.write() as conn:
+                    await db_captures.note_stated_digests(conn, {revisit.digest: digest})
+                return digest
+        return None
+
+    async def _is_same(self, digest: PayloadDigest, stated: str) -> bool:
+        """Whether the payload of one digest has the other too; it is read back for that."""
+        key = digest, stated.partition(":")[0]
+        if key not in self._read_back:
+            async with self._db.read() as conn:
+                original = await db_captures.original_of(conn, digest)
+            self._read_back[key] = (
+                await asyncio.to_thread(_digests, self._store, original, key[1])
+                if original
+                else frozenset()
+            )
+            while len(self._read_back) > REMEMBERED:
+                self._read_back.popitem(last=False)
+        return stated in self._read_back.get(key, frozenset())
+
+    async def _capture(self, revisit: ForeignRevisit, digest: PayloadDigest) -> ForeignCapture:
+        """The capture that a revisit is; it holds the payload itself where nobody could find it."""
+        if digest == EMPTY:
+            return _captured(revisit, Payload(EMPTY, 0))
+        async with self._db.read() as conn:
+            original = (await db_captures.originals(conn, [digest]))[digest]
+            here = {}
+            if original.is_chunked and original.url != revisit.url:
+                here = await db_captures.originals_of_urls(conn, [(revisit.url, digest)])
+        is_near = not original.is_chunked or original.url == revisit.url or bool(here)
+        if is_near and revisit.head:
+            return _captured(revisit, Payload(digest, original.payload_length))
+        if not is_near and revisit.head and parse_head(revisit.head).status == NOT_MODIFIED:
+            revisit = replace(revisit, head=b"", is_not_modified=False)
+        payload = await asyncio.to_thread(_read_payload, self._store, original, not is_near)
+        return _captured(revisit, payload)
+
+
+def _captured(revisit: ForeignRevisit, payload: Payload) -> ForeignCapture:
+    return ForeignCapture(
+        exchange_of(revisit, payload), revisit.given_id, is_framed=revisit.is_framed
+    )
+
+
+def _gap(revisit: ForeignRevisit) -> Unusable:
+    what = f"with the digest {revisit.digest}" if revisit.digest else "that it refers to"
+    return Unusable(
+        f"{revisit.url} at {revisit.timestamp}",
+        f"It is a revisit, and the payload {what} is neither here nor in the file.",
+    )
+
+
+async def _named(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
+    """The captures that a revisit refers to by record id, or by URL and moment."""
+    urls = [each for each in (revisit.refers_to_url, revisit.url) if each]
+    found: list[Capture] = []
+    if revisit.refers_to_id:
+        asked = [(url, RecordId(revisit.refers_to_id)) for url in urls]
+        rows = await db_captures.of_records(conn, asked)
+        found += [each for held in rows.values() for _, each in held]
+    if revisit.refers_to_date:
+        moment = Timestamp(revisit.refers_to_date)
+        rows_then = await db_captures.at_moments(conn, urls[:1], [moment])
+        found += [each for each in rows_then if each.url == urls[0]]
+    return found
+
+
+async def _others(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
+    """Earlier captures of a revisit's URL, or of that it refers to, the nearest first."""
+    found = await db_captures.of_url(conn, revisit.refers_to_url or revisit.url, limit=MOST_HISTORY)
+    earlier = [
+        each
+        for each in found
+        if each.timestamp <= revisit.timestamp and each.status == OK and each.payload_length
+    ]
+    return earlier[: -MOST_CANDIDATES - 1 : -1]
+
+
+def _digests(store: SegmentStore, original: Capture, algorithm: str) -> frozenset[str]:
+    """The digests of a payload, with its chunk framing too if it has any; none if unreadable."""
+    try:
+        head, payload = open_payload(store.read(original.location))
+        found = {digest_by(algorithm, payload)}
+        if head.is_chunked:
+            record = store.read(original.location)
+            read_head(record)
+            found.add(digest_by(algorithm, record.block.pieces()))
+    except StoreError:
+        return frozenset()
+    return frozenset(found)
+
+
+def _read_payload(store: SegmentStore, original: Capture, with_body: bool) -> Payload:
+    """What an original's record says; blocking."""
+    head = read_head(store.read(original.location))
+    body: BinaryIO | None = None
+    if with_body:
+        _, pieces = open_payload(store.read(original.location))
+        body = BytesIO()
+        if original.payload_length > SPOOLED_BYTES:
+            body = scratch_file()
+        for piece in pieces:
+            body.write(piece)
+    return Payload(original.payload_digest, original.payload_length, head, body)
+
+
+REMEMBERED_CAPTURES = 20_000
+"""Captures and ids that are on their way to the index: the recorder holds fewer."""
+_Mark = tuple[str, str, PayloadDigest, int, str | None]
+_Key = TypeVar("_Key")
+
+
+class Intake:
+    """Takes captures in. ``context`` has a recorder that runs and is nobody else's."""
+
+    def __init__(self, context: CrawlContext) -> None:
+        self._context = context
+        self._marks: OrderedDict[_Mark, None] = OrderedDict()
+        self._ids: OrderedDict[RecordId, None] = OrderedDict()
+
+    async def captures(self, found: Sequence[ForeignCapture]) -> int:
+        """Take some captures in; how many are new here. Their bodies are closed."""
+        here = await self._here(found)
+        fresh = []
+        for each in found:
+            mark = _mark_of(each.exchange)
+            if mark in here or mark in self._marks:
+                each.exchange.body.close()
+                continue
+            _remember(self._marks, mark)
+            fresh.append(each)
+        taken = await self._look_up(found, fresh)
+        for each in fresh:
+            exchange, record_id = self._identified(each, taken)
+            await self._context.recorder.keep(exchange, capture_of(exchange, record_id))
+        return len(fresh)
+
+    async def _here(self, found: Sequence[ForeignCapture]) -> set[_Mark]:
+        """Which of these are in the archive already."""
+        urls = [each.exchange.url for each in found]
+        moments = [to_timestamp(each.exchange.at) for each in found]
+        async with self._context.db.read() as conn:
+            rows = await db_captures.at_moments(conn, urls, moments)
+        return {_mark(each) for each in rows}
+
+    async def _look_up(
+        self, found: Sequence[ForeignCapture], fresh: Sequence[ForeignCapture]
+    ) -> set[RecordId]:
+        """Note by which digests payloads are known elsewhere; return which ids are taken here."""
+        stated = {
+            each.stated_digest: each.exchange.payload_digest for each in found if each.stated_digest
+        }
+        ids = [record_id for each in fresh if (record_id := _uuid(each.given_id))]
+        async with self._context.db.write() as conn:
+            await db_captures.note_stated_digests(conn, stated)
+            is_more = await db_captures.note_record_ids(conn)
+        while is_more:
+            async with self._context.db.write() as conn:
+                is_more = await db_captures.note_record_ids(conn)
+        async with self._context.db.read() as conn:
+            return await db_captures.taken(conn, ids)
+
+    def _identified(
+        self, capture: ForeignCapture, taken: set[RecordId]
+    ) -> tuple[Exchange, RecordId]:
+        """A capture with its record's id: its own where it is a UUID and nobody else has it."""
+        exchange, record_id = capture.exchange, _uuid(capture.given_id)
+        if record_id is None or record_id in taken or record_id in self._ids:
+            record_id = new_record_id()
+            if capture.given_id:
+                field = ORIGINAL_ID, f"<{one_line(capture.given_id)}>"
+                exchange = replace(exchange, fields=(field, *exchange.fields))
+        _remember(self._ids, record_id)
+        return exchange, record_id
+
+
+def _mark_of(exchange: Exchange) -> _Mark:
+    return _mark(capture_of(exchange, RecordId("")))
+
+
+def _mark(capture: Capture) -> _Mark:
+    """What tells a capture from others."""
+    return (
+        capture.url,
+        capture.timestamp,
+        capture.payload_digest,
+        capture.status,
+        capture.redirect_to,
+    )
+
+
+def _uuid(given: str) -> RecordId | None:
+    try:
+        return RecordId(f"urn:uuid:{UUID(given.removeprefix('urn:uuid:'))}")
+    except ValueError:
+        return None
+
+
+def _remember(lately: OrderedDict[_Key, None], key: _Key) -> None:
+    lately[key] = None
+    while len(lately) > REMEMBERED_CAPTURES:
+        lately.popitem(last=False)

@@ -1,0 +1,203 @@
+"""Entries of foreign archives without a snapshot.
+
+A failure becomes an attempt here, through the recorder, so that it stands in a record of this
+archive too; what waited is queued; what a person said since is added to an entry that is here. The
+archive's own history counts for more: of an entry that has an attempt as late, none is taken.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.visit_result import VisitResult
+from archiver.db import attempts, entries, new_entries
+from archiver.errors import ArchiverError
+from archiver.formats.archive_records import ForeignEntryRecord
+from archiver.formats.seeds import bounded
+from archiver.http.text_decoders import well_formed
+from archiver.http.timestamps import to_timestamp
+from archiver.http.urls import hash_url, host, parse_url
+from archiver.model.capture import HashUrl
+from archiver.model.failure import Failure
+from archiver.model.imports import CaptureWhen
+from archiver.model.job import Attempt, EntryRef, State
+from archiver.model.seed import Reception, RevisedSeed, Seed
+from archiver.warc.metadata_records import EntryRecord, read_entry_record
+from archiver.warc.temporary_lines import SortedLines
+
+MOST_MESSAGE = 2000
+_HTTP_STATUSES = range(100, 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class Unvisited:
+    """What a record without a snapshot tells.
+
+    Attributes:
+        at: when (aware, UTC).
+        seed: the URL, and what a person says of it.
+        failure: why an attempt brought nothing, if one was made.
+        is_waiting: whether an attempt is still to be made.
+        revision: how often what the person says had been changed.
+        is_link: whether it is kept as a link, which nobody is to capture.
+    """
+
+    at: datetime
+    seed: Seed
+    failure: Failure | None
+    is_waiting: bool
+    revision: int = 0
+    is_link: bool = False
+
+    @property
+    def revised_seed(self) -> RevisedSeed:
+        """The seed, and how often what is said of it had been changed."""
+        return RevisedSeed(self.seed, self.revision)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """How many entries became failed ones, and how many wait."""
+
+    failed: int
+    queued: int
+
+
+class NotedEntries(ExitStack):
+    """Records without snapshots: first what waits, so that it is known when its failures come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting, self._failed, self._annotated = (
+            self.enter_context(SortedLines()) for _ in range(3)
+        )
+
+    def note(self, found: ForeignEntryRecord) -> None:
+        """Note one; what this program can't have written is passed over."""
+        with suppress(ArchiverError):
+            entry_record = read_entry_record(found.block)
+            if entry_record and not entry_record.snapshot:
+                timestamp = to_timestamp(entry_record.at)
+                line = f"{timestamp} {json.dumps(json.loads(found.block))}\n".encode()
+                self._lines_for(entry_record).add(line)
+
+    def read(self) -> Iterator[Unvisited]:
+        """What they tell, of each kind the earliest first. Blocking."""
+        for line in chain(self._waiting, self._failed, self._annotated):
+            with suppress(ArchiverError, ValueError):
+                entry_record = read_entry_record(line.partition(b" ")[2])
+                if entry_record:
+                    yield _unvisited(entry_record)
+
+    def _lines_for(self, entry_record: EntryRecord) -> SortedLines:
+        if entry_record.is_waiting:
+            return self._waiting
+        return self._failed if entry_record.failure else self._annotated
+
+
+class EntryIntake:
+    """Takes such entries in; ``context`` has a recorder that runs and is nobody else's."""
+
+    def __init__(self, context: CrawlContext, import_id: int) -> None:
+        self._context = context
+        self._import_id = import_id
+
+    async def take(self, some: Sequence[Unvisited]) -> TakenIn:
+        """Take some in, in order; returns once they are durable."""
+        queued = await self._queue([each.seed for each in some if each.is_waiting])
+        failed = await self._fail([each for each in some if each.failure and not each.is_waiting])
+        await self._link([each.seed for each in some if each.is_link])
+        await self._annotate([each for each in some if not (each.failure or each.is_waiting)])
+        return TakenIn(failed, queued)
+
+    async def _fail(self, some: Sequence[Unvisited]) -> int:
+        """Make attempts of failures; returns how many entries were not here before."""
+        if not some:
+            return 0
+        async with self._context.db.read() as conn:
+            before = await entries.states_of(conn, _keys(some))
+        async with self._context.db.write() as conn:
+            ids = await new_entries.take_in(conn, [each.revised_seed for each in some])
+            later = _later(some, ids, await attempts.of_entries(conn, [*ids.values()]))
+            waits = {ids[key] for key, state in before.items() if state is State.QUEUED}
+            made = [(each.entry.id, each.at, each.failure) for each in later if each.failure]
+            await attempts.insert_attempts(
+                conn, [each for each in made if each[0] in waits], once=True
+            )
+        final = [each for each in later if each.entry.id not in waits]
+        for done in [await self._context.recorder.end(each) for each in final]:
+            await done
+        return len(ids.keys() - before.keys())
+
+    async def _queue(self, wanted: Sequence[Seed]) -> int:
+        if not wanted:
+            return 0
+        async with self._context.db.write() as conn:
+            received = await new_entries.receive(
+                conn, wanted, now=datetime.now(UTC), recapture=False, import_id=self._import_id
+            )
+        return sum(each.reception is Reception.ADDED for each in received)
+
+    async def _link(self, wanted: Sequence[Seed]) -> None:
+        """Keep as links what was kept so there."""
+        if wanted:
+            async with self._context.db.write() as conn:
+                await new_entries.receive(
+                    conn,
+                    wanted,
+                    now=datetime.now(UTC),
+                    recapture=False,
+                    import_id=self._import_id,
+                    capture=CaptureWhen.NEVER,
+                )
+
+    async def _annotate(self, some: Sequence[Unvisited]) -> None:
+        async with self._context.db.read() as conn:
+            known = await entries.states_of(conn, _keys(some))
+        wanted = [each.revised_seed for each in some if each.seed.hash_url in known]
+        if wanted:
+            async with self._context.db.write() as conn:
+                await new_entries.take_in(conn, wanted)
+
+
+def _keys(some: Sequence[Unvisited]) -> list[HashUrl]:
+    return [each.seed.hash_url for each in some]
+
+
+def _later(
+    some: Sequence[Unvisited],
+    ids: Mapping[HashUrl, int],
+    made: Mapping[int, Sequence[Attempt]],
+) -> list[VisitResult]:
+    """The ends of those attempts that are later than all that were made here, each once."""
+    latest = {entry_id: known[-1].at for entry_id, known in made.items()}
+    found = []
+    for each in some:
+        seed = each.seed
+        entry = EntryRef(ids[seed.hash_url], seed.hash_url, seed.url, seed.host)
+        if entry.id not in latest or each.at > latest[entry.id]:
+            found.append(VisitResult(entry, each.at, failure=each.failure))
+    return list(dict.fromkeys(found))
+
+
+def _unvisited(found: EntryRecord) -> Unvisited:
+    # The file may say anything: what names an entry is worked out again, the rest is bounded.
+    url = parse_url(found.url)
+    annotation = bounded(found.annotation).dated(found.at)
+    return Unvisited(
+        at=found.at,
+        seed=Seed(hash_url(url), url, host(url), annotation),
+        failure=_bounded_failure(found.failure) if found.failure else None,
+        is_waiting=found.is_waiting,
+        revision=found.revision,
+        is_link=found.is_link,
+    )
+
+
+def _bounded_failure(failure: Failure) -> Failure:
+    status = failure.status if failure.status in _HTTP_STATUSES else None
+    return Failure(failure.kind, well_formed(failure.message[:MOST_MESSAGE]), status)

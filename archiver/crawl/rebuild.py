@@ -1,0 +1,418 @@
+"""Rebuilding database rows from records.
+
+Two passes: captures are indexed as they are met; then entry records are gone through in order of
+time, each with its article. ``recovery`` does this for what a killed process left, in one
+transaction, so that half a tail is never indexed; ``services.reindexing`` for a whole archive, in a
+new index that takes a stretch at a time and goes on where a kill left it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+from archiver.crawl import deletions as crawl_deletions
+from archiver.crawl.restoring import Placed, Problem, apart, left_open, once_each, parted, restore
+from archiver.crawl.visit_result import LateVisit
+from archiver.db import captures as db_captures
+from archiver.db import lists, queue, rebuild_tables, segment_rows, tombstones
+from archiver.db.dialects import dialect_of
+from archiver.db.engine import AsyncConnection, Database
+from archiver.db.rebuild_tables import Dated
+from archiver.errors import (
+    ArchiverError,
+    IndexUnavailable,
+    InvalidRecord,
+    StoreError,
+    StoreUnavailable,
+)
+from archiver.http.media_types import declared_media_type, essence_of
+from archiver.http.timestamps import to_datetime, to_timestamp
+from archiver.http.urls import hash_url, is_kept, redirect_target
+from archiver.logs import get_log
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
+from archiver.model.deletion import Deletion
+from archiver.model.entry_list import Arrangement
+from archiver.warc.metadata_records import (
+    DELETION_URI,
+    LISTS_URI,
+    EntryRecord,
+    read_arrangement,
+    read_deletion,
+    read_entry_record,
+)
+from archiver.warc.reader import StoredRecord, open_payload
+from archiver.warc.records import ANSWERS, ORIGINAL_DIGEST, RecordType, digest_of, is_ours
+from archiver.warc.segment_inventory import PassedBy
+from archiver.warc.segment_scanning import Damage, Scanned
+from archiver.warc.segments import SegmentStore
+
+
+@dataclass(slots=True)
+class Findings:
+    """A stretch of a segment.
+
+    Attributes:
+        records: how many records were read.
+        end: the byte after the last of them.
+        captures: of response and revisit records; a revisit's length is 0 here.
+        answers: record ids and places of responses that are not what their URLs show.
+        conversions: record ids and places of conversion records.
+        entry_records: places and dates of metadata records.
+        deletions: what was thrown away.
+        arrangements: which lists there are, and in which order.
+        stated_digests: by which digests payloads of imported records are known elsewhere.
+        problems: records that could not be used, and why.
+    """
+
+    records: int = 0
+    end: int = 0
+    captures: list[Capture] = field(default_factory=list)
+    answers: list[tuple[RecordId, Location]] = field(default_factory=list)
+    conversions: list[tuple[RecordId, Location]] = field(default_factory=list)
+    entry_records: list[Dated] = field(default_factory=list)
+    deletions: list[Deletion] = field(default_factory=list)
+    arrangements: list[Arrangement] = field(default_factory=list)
+    stated_digests: dict[str, PayloadDigest] = field(default_factory=dict)
+    problems: list[tuple[Location, str]] = field(default_factory=list)
+
+
+def read_findings(scanned: Iterable[Scanned | Damage], limit: int) -> Findings:
+    """Read up to ``limit`` records from a scan."""
+    findings = Findings()
+    for each in scanned:
+        if isinstance(each, Damage):
+            place = each.location
+            if each.is_torn:
+                # It may go on: whoever recovers next looks at it again.
+                place = replace(place, length=0)
+            else:
+                findings.problems.append((each.location, each.problem))
+        else:
+            place = _read_one(findings, each)
+        findings.records += 1
+        findings.end = place.offset + place.length
+        if findings.records >= limit:
+            break
+    return findings
+
+
+def _read_one(findings: Findings, scanned: Scanned) -> Location:
+    """Note what a record says; return its place."""
+    record, head = scanned.record, None
+    start = Location(scanned.segment, record.offset, 0)
+    of_no_entry = None
+    try:
+        if is_capture(record):
+            head = capture_of(record, start)
+        elif record.type is RecordType.METADATA:
+            of_no_entry = _of_no_entry(record)
+        place = scanned.place()
+    except StoreError as error:
+        findings.problems.append((start, str(error)))
+        return start
+    if head:
+        findings.captures.append(replace(head, location=place))
+        if stated := record.get(ORIGINAL_DIGEST.lower()):
+            findings.stated_digests[stated] = head.payload_digest
+    elif record.type in (RecordType.RESPONSE, RecordType.CONVERSION):
+        is_answer = record.type is RecordType.RESPONSE
+        (findings.answers if is_answer else findings.conversions).append((record.id, place))
+    elif isinstance(of_no_entry, Deletion):
+        findings.deletions.append(of_no_entry)
+    elif of_no_entry:
+        findings.arrangements.append(of_no_entry)
+    elif record.type is RecordType.METADATA:
+        findings.entry_records.append(Dated(int(record.date.timestamp()), place))
+    return place
+
+
+def _of_no_entry(record: StoredRecord) -> Deletion | Arrangement | None:
+    """What a metadata record says of more than one entry; None for the record of one."""
+    if record.target_uri == DELETION_URI:
+        return read_deletion(record.block.read())
+    if record.target_uri == LISTS_URI:
+        return read_arrangement(record.block.read())
+    return None
+
+
+def is_capture(record: StoredRecord) -> bool:
+    """Whether a record is what its URL shows, and so has a row."""
+    is_response = record.type in (RecordType.RESPONSE, RecordType.REVISIT)
+    return is_response and not record.get(ANSWERS.lower())
+
+
+def is_answer(record: StoredRecord) -> bool:
+    """Whether a record is a response that is not what its URL shows."""
+    return record.type is RecordType.RESPONSE and bool(record.get(ANSWERS.lower()))
+
+
+def capture_of(
+    record: StoredRecord,
+    location: Location,
+    watch: Callable[[Iterator[bytes]], Iterator[bytes]] = lambda pieces: pieces,
+) -> Capture:
+    """The index row that a response or revisit record means; ``watch`` sees its payload pass.
+
+    Raises:
+        InvalidRecord: its block is not an HTTP response.
+    """
+    is_revisit = record.type is RecordType.REVISIT
+    head, payload = open_payload(record)
+    if is_revisit:
+        digest, length = _stated_digest(record), 0
+    else:
+        digest, length = digest_of(watch(payload))
+    url = record.target_uri or ""
+    return Capture(
+        url=url,
+        timestamp=to_timestamp(record.date),
+        status=head.status,
+        media_type=essence_of(declared_media_type(head.headers)),
+        payload_digest=digest,
+        payload_length=length,
+        record_id=record.id,
+        location=location,
+        is_revisit=is_revisit,
+        redirect_to=redirect_target(url, head.status, head.header("location")),
+        ip=record.get("warc-ip-address"),
+        is_chunked=head.is_chunked and not is_revisit,
+    )
+
+
+def _stated_digest(record: StoredRecord) -> PayloadDigest:
+    """The digest that a revisit states, as ours do.
+
+    Raises:
+        InvalidRecord: it states none, or one of another kind.
+    """
+    stated = record.get("warc-payload-digest")
+    if not is_ours(stated):
+        raise InvalidRecord(
+            f"A revisit states a payload digest of no kind used here: {stated[:80]}"
+        )
+    return PayloadDigest(stated)
+
+
+def chunks(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[Findings]:
+    """The findings of a scan, ``size`` records at a time."""
+    while (findings := read_findings(scanned, size)).records:
+        yield findings
+
+
+CHUNK = 500
+UNHEARD = timedelta(minutes=10)
+"""How long a process may have gone on with a job that another one had ended by what it brought when
+it came back: until the turn of the job's host came. Where the index is a file, none comes back."""
+Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """What a rebuild has read so far, and what it could not use.
+
+    Attributes:
+        records, captures, snapshots: how many were read.
+        problems: places that could not be used, and why.
+        unreadable: segments whose file could not be read, or not to its end, and why.
+    """
+
+    records: int = 0
+    captures: int = 0
+    snapshots: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    unreadable: dict[str, str] = field(default_factory=dict)
+
+
+OnProgress = Callable[[Rebuilt], None]
+
+
+async def build_within(
+    conn: AsyncConnection, store: SegmentStore, tails: Mapping[str, int]
+) -> Rebuilt:
+    """Index segments from a byte on, all of it in the caller's transaction.
+
+    Args:
+        conn: a writing connection.
+        store: where the segments lie.
+        tails: their names, and the byte to begin at.
+    """
+
+    @asynccontextmanager
+    async def same() -> AsyncIterator[AsyncConnection]:
+        yield conn
+
+    last = await db_captures.last_row(conn)
+    await rebuild_tables.begin(conn, software="", first_capture=last, temporary=True)
+    unheard = UNHEARD if dialect_of(conn).is_shared else timedelta(0)
+    rebuilt = await _Rebuild(store, same, lambda _: None, unheard=unheard).run(tails)
+    await crawl_deletions.delete_late_visits(
+        conn, store, await left_open(conn, last, unheard=unheard)
+    )
+    return rebuilt
+
+
+async def build_anew(
+    db: Database,
+    store: SegmentStore,
+    names: list[str],
+    *,
+    software: str,
+    on_progress: OnProgress = lambda _: None,
+) -> Rebuilt:
+    """Fill an index from whole segments, or go on with that, a stretch to a transaction.
+
+    Args:
+        db: empty, or left by a run of the same software that was broken off.
+        store: where the segments lie.
+        names: of all segments.
+        software: what does it.
+        on_progress: told after each stretch.
+    """
+    async with db.write() as conn:
+        await rebuild_tables.begin(conn, software=software, first_capture=0, temporary=False)
+        indexed = await segment_rows.indexed(conn)
+    tails = {name: indexed.get(name, 0) for name in names}
+    rebuilt = await _Rebuild(store, db.write, on_progress, unheard=timedelta(0)).run(tails)
+    async with db.write() as conn:
+        await lists.sweep(conn)
+    return rebuilt
+
+
+class _Rebuild:
+    """One rebuilding; ``transaction`` opens one, or gives the one that is open."""
+
+    def __init__(
+        self,
+        store: SegmentStore,
+        transaction: Transaction,
+        on_progress: OnProgress,
+        *,
+        unheard: timedelta,
+    ) -> None:
+        self._store = store
+        self._transaction = transaction
+        self._on_progress = on_progress
+        self._unheard = unheard
+        self._rebuilt = Rebuilt()
+        self._late = list[LateVisit]()
+        self._has_deletions = False
+
+    async def run(self, tails: Mapping[str, int]) -> Rebuilt:
+        for name in sorted(tails):
+            await self._read_segment(name, tails[name])
+        while await self._next_entry_records():
+            self._on_progress(self._rebuilt)
+        async with self._transaction() as conn:
+            await rebuild_tables.share_articles(conn)
+            first = await rebuild_tables.first_capture(conn)
+            await crawl_deletions.erase_named(conn, after=0 if self._has_deletions else first)
+            await crawl_deletions.delete_late_visits(conn, self._store, self._late)
+            await db_captures.give_lengths(conn, after=first)
+            await rebuild_tables.end(conn)
+        return self._rebuilt
+
+    async def _read_segment(self, name: str, start: int) -> None:
+        """Index a segment's captures; one that can't be read keeps no other from being read."""
+        async with self._transaction() as conn:
+            await segment_rows.advance(conn, {name: start})
+        stretches = chunks(self._store.shelf.scan(name, from_offset=start), CHUNK)
+        try:
+            while findings := await asyncio.to_thread(next, stretches, None):
+                async with self._transaction() as conn:
+                    await _index(conn, name, findings)
+                self._has_deletions |= bool(findings.deletions)
+                self._rebuilt.records += findings.records
+                self._rebuilt.captures += len(findings.captures)
+                self._rebuilt.problems += findings.problems
+                self._on_progress(self._rebuilt)
+        except (IndexUnavailable, StoreUnavailable):
+            raise
+        except StoreError as error:
+            self._rebuilt.unreadable[name] = str(error)
+
+    async def _next_entry_records(self) -> bool:
+        """Go through the next entry records; whether there were any."""
+        async with self._transaction() as conn:
+            dated = await rebuild_tables.next_entry_records(conn, limit=CHUNK)
+            if not dated:
+                return False
+            places = [each.location for each in dated]
+            read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
+            held, late = await parted(conn, read)
+            kept, again = await once_each(conn, held, unheard=self._unheard)
+            self._late += [*late, *again]
+            for group in apart(kept):
+                fresh = await restore(conn, self._store, group, self._rebuilt.problems)
+                self._rebuilt.snapshots += fresh
+            await rebuild_tables.forget_entry_records(conn, dated[-1])
+        return True
+
+
+async def _index(conn: AsyncConnection, name: str, findings: Findings) -> None:
+    await segment_rows.advance(conn, {name: findings.end})
+    await db_captures.insert_all(conn, findings.captures)
+    await db_captures.insert_answers(conn, findings.answers)
+    await db_captures.note_stated_digests(conn, findings.stated_digests)
+    await rebuild_tables.remember_conversions(conn, findings.conversions)
+    await rebuild_tables.remember_entry_records(conn, findings.entry_records)
+    await tombstones.note(conn, findings.deletions)
+    await lists.note(conn, findings.arrangements)
+
+
+def _read_entry_records(
+    store: SegmentStore, places: list[Location], rebuilt: Rebuilt
+) -> list[Placed]:
+    found = []
+    for place in places:
+        try:
+            entry_record = read_entry_record(store.read(place).block.read())
+            if entry_record:
+                _check(entry_record)
+                found.append((entry_record, place))
+        except StoreUnavailable:
+            raise
+        except (ArchiverError, ValueError, OverflowError) as error:
+            rebuilt.problems.append((place, str(error)))
+    return found
+
+
+def _check(entry_record: EntryRecord) -> None:
+    """Refuse a record whose parts disagree: whoever else can write into the folder wrote it.
+
+    Raises:
+        ArchiverError, ValueError: it can't be of an entry of this archive.
+    """
+    url = entry_record.url
+    if not is_kept(url) or hash_url(url) != entry_record.hash_url:
+        raise ValueError("An entry record names another URL than its hash is of.")
+    if entry_record.annotation.added_at is None:
+        raise ValueError("An entry record does not tell when the entry was saved.")
+    if entry_record.snapshot:
+        to_datetime(entry_record.snapshot.timestamp)
+
+
+LOGGED = 20
+
+log = get_log(__name__)
+
+
+async def take_up(
+    db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
+) -> list[PassedBy]:
+    """Index what the dead wrote, requeue what they held; return the segments that can't be read."""
+    async with db.write() as conn:
+        indexed = await segment_rows.indexed(conn)
+        tails = {
+            name: indexed.get(name, 0) for name, size in left.items() if size > indexed.get(name, 0)
+        }
+        rebuilt = await build_within(conn, store, tails)
+        for owner in dead:
+            held = await queue.held_by(conn, owner)
+            await queue.requeue(conn, held, owner=owner, interrupted=True, now=datetime.now(UTC))
+    for place, why in rebuilt.problems[:LOGGED]:
+        log.warning("damage passed over", segment=place.segment, offset=place.offset, problem=why)
+    if dead or rebuilt.captures or rebuilt.snapshots:
+        log.info("recovered", segments=len(tails), snapshots=rebuilt.snapshots, processes=len(dead))
+    return [PassedBy(name, why, is_loss=True) for name, why in rebuilt.unreadable.items()]

@@ -1,0 +1,353 @@
+"""WARC records of visits.
+
+A record whose block carries chunk framing states no payload digest, and other programs look for an
+original at another URL by that digest. So such a payload is referred to from its own URL alone.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from archiver.crawl.visit_result import Visit, VisitResult
+from archiver.http.media_types import declared_media_type, essence_of
+from archiver.http.timestamps import read_iso, to_datetime, to_timestamp
+from archiver.http.urls import redirect_target
+from archiver.model.capture import (
+    Capture,
+    Exchange,
+    HashUrl,
+    Location,
+    PayloadDigest,
+    RecordId,
+    Timestamp,
+)
+from archiver.model.entry import Entry, Snapshot
+from archiver.model.failure import Failure
+from archiver.model.job import State
+from archiver.model.listing import Findable
+from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
+from archiver.model.rendering import LikenessRef, Rendering
+from archiver.pages.article_text import write_article_document
+from archiver.search.search_document import findable
+from archiver.warc import writer
+from archiver.warc.metadata_records import (
+    DELETION_URI,
+    LISTS,
+    LISTS_URI,
+    EntryRecord,
+    SnapshotRecord,
+    article_uri,
+    entry_record_uri,
+    likeness_uri,
+    write_entry_record,
+)
+from archiver.warc.records import Record, new_record_id
+
+
+@dataclass(slots=True)
+class Originals:
+    """Response records by their payloads.
+
+    Attributes:
+        anywhere: one for each payload, without chunk framing where there is one.
+        at_url: one for each URL and payload.
+    """
+
+    anywhere: dict[PayloadDigest, Capture] = field(default_factory=dict)
+    at_url: dict[tuple[str, PayloadDigest], Capture] = field(default_factory=dict)
+
+    def add(self, captures: Iterable[Capture]) -> None:
+        """Learn of records; those known already stay."""
+        for each in captures:
+            known = self.anywhere.get(each.payload_digest)
+            if known is None or (known.is_chunked and not each.is_chunked):
+                self.anywhere[each.payload_digest] = each
+            self.at_url.setdefault((each.url, each.payload_digest), each)
+
+    def of(self, exchange: Exchange) -> Capture | None:
+        """The record that an exchange may be a revisit of."""
+        if not exchange.payload_length:
+            return None
+        found = self.anywhere.get(exchange.payload_digest)
+        if found and found.is_chunked and found.url != exchange.url:
+            return self.at_url.get((exchange.url, exchange.payload_digest))
+        return found
+
+    def out_of_reach(self, exchanges: Iterable[Exchange]) -> list[tuple[str, PayloadDigest]]:
+        """URLs and payloads of exchanges whose payload is known from another URL alone."""
+        return [
+            (each.url, each.payload_digest)
+            for each in exchanges
+            if each.payload_digest in self.anywhere and self.of(each) is None
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFacts:
+    """What the index knows of an entry when its visit is closed.
+
+    Attributes:
+        entry: as people see it.
+        previous: its newest snapshot before this one.
+        revision: how often its annotation was changed.
+        is_unrecorded: whether a record is owed for that.
+        generation: how often all of it was thrown away before.
+    """
+
+    entry: Entry
+    previous: Snapshot | None
+    revision: int = 0
+    is_unrecorded: bool = False
+    generation: int = 0
+
+
+SnapshotKey = tuple[HashUrl, Timestamp]
+
+
+@dataclass(slots=True)
+class Plan:
+    """The records of a batch, and where in it each thing of interest stands.
+
+    Attributes:
+        records: in the order they are to be written.
+        captures: for each exchange its capture, still without a place, by record position.
+        answers: ids of responses that are not what their URLs show, by record position.
+        articles: positions of conversion records, by snapshot.
+        entry_records: positions of the metadata records that close snapshots, by snapshot.
+        likenesses: positions of the conversion records of likenesses, by snapshot.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    captures: dict[int, Capture] = field(default_factory=dict)
+    answers: dict[int, RecordId] = field(default_factory=dict)
+    articles: dict[SnapshotKey, int] = field(default_factory=dict)
+    entry_records: dict[SnapshotKey, int] = field(default_factory=dict)
+    likenesses: dict[SnapshotKey, list[tuple[LikenessRef, int]]] = field(default_factory=dict)
+
+
+NOWHERE = Location("", 0, 0)
+
+
+def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: Originals) -> None:
+    """Add an exchange's records: a revisit where its payload is stored already, within reach.
+
+    ``originals`` learns of the payloads that this plan stores.
+    """
+    original = originals.of(exchange) if exchange.is_shown else None
+    record_id = capture.record_id
+    if original:
+        capture = replace(capture, is_revisit=True, is_chunked=False)
+    if exchange.is_shown:
+        plan.captures[len(plan.records)] = capture
+    else:
+        plan.answers[len(plan.records)] = record_id
+    request_id = new_record_id() if exchange.request else None
+    if original is None:
+        originals.add([capture] if exchange.is_shown else [])
+        plan.records.append(writer.response(exchange, id=record_id, request_id=request_id))
+    else:
+        refers_to = writer.Original(
+            record_id=original.record_id,
+            url=original.url,
+            date=to_datetime(original.timestamp),
+        )
+        plan.records.append(
+            writer.revisit(exchange, id=record_id, request_id=request_id, refers_to=refers_to)
+        )
+    if request_id:
+        plan.records.append(writer.request(exchange, id=request_id, response_id=record_id))
+
+
+def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) -> None:
+    """Add the records that close an attempt: its article and its entry record."""
+    visit = visit_result.visit
+    snapshot = _snapshot(plan, visit, facts) if visit else None
+    entry_record = _entry_record(
+        facts, visit_result.at, snapshot=snapshot, failure=visit_result.failure
+    )
+    if visit:
+        plan.entry_records[facts.entry.hash_url, visit.timestamp] = len(plan.records)
+    plan.records.append(
+        writer.metadata(
+            id=new_record_id(),
+            url=entry_record_uri(facts.entry.hash_url),
+            date=visit_result.at,
+            document=write_entry_record(entry_record),
+            refers_to=visit.page.record_id if visit else None,
+        )
+    )
+
+
+def plan_note(plan: Plan, facts: EntryFacts) -> None:
+    """Add the record that says what a person has changed of an entry, without a visit."""
+    plan.records.append(entry_note(facts, datetime.now(UTC).replace(microsecond=0)))
+
+
+def plan_owed(plan: Plan, document: Mapping[str, Any]) -> None:
+    """Add a record of no one entry, by its JSON."""
+    plan.records.append(owed_record(document))
+
+
+def owed_record(document: Mapping[str, Any]) -> Record:
+    """The record of a deletion, or of lists, by its JSON."""
+    return writer.metadata(
+        id=new_record_id(),
+        url=LISTS_URI if LISTS in document else DELETION_URI,
+        date=read_iso(document["at"]),
+        document=document,
+    )
+
+
+def entry_note(
+    facts: EntryFacts,
+    at: datetime,
+    failure: Failure | None = None,
+    *,
+    is_waiting: bool = False,
+) -> Record:
+    """A record that tells of an entry as it stands: what its person says, and what failed."""
+    return writer.metadata(
+        id=new_record_id(),
+        url=entry_record_uri(facts.entry.hash_url),
+        date=at,
+        document=write_entry_record(
+            replace(_entry_record(facts, at, failure=failure), is_waiting=is_waiting)
+        ),
+    )
+
+
+def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
+    """The snapshot before, where this page's payload, and so its article, is the same."""
+    previous = facts.previous
+    if previous is None or previous.extractor != EXTRACTOR_VERSION:
+        return None
+    if Rendering.DONE in (visit.rendering, previous.rendering):
+        return None
+    same = previous.capture.payload_digest == visit.page.payload_digest
+    return previous if same else None
+
+
+def extractor_of(visit: Visit, facts: EntryFacts) -> str:
+    """The version of what read a visit's article, now or for the snapshot before."""
+    reused = reused_article(visit, facts)
+    return reused.extractor if reused else visit.article.extractor
+
+
+def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
+    """What a visit's page says of itself."""
+    reused = reused_article(visit, facts)
+    if reused is None or visit.article.extractor:
+        return visit.article.metadata
+    return reused.metadata
+
+
+def found_by(visit: Visit, facts: EntryFacts) -> Findable | None:
+    """What a saved entry is found by; None where what it was the last time holds."""
+    if reused_article(visit, facts):
+        return None
+    return findable(
+        facts.entry.annotation,
+        visit.article.metadata,
+        url=facts.entry.url,
+        host=facts.entry.host,
+        media_type=visit.page.media_type,
+        words=visit.article.words,
+        revision=facts.revision,
+    )
+
+
+def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
+    reused = reused_article(visit, facts)
+    article = None if reused or not visit.article.html else _conversion(plan, visit, facts)
+    return SnapshotRecord(
+        timestamp=visit.timestamp,
+        capture_url=visit.page.url,
+        capture_timestamp=visit.page.timestamp,
+        capture_record=visit.page.record_id,
+        article=article,
+        article_of=reused.timestamp if reused else None,
+        extractor=extractor_of(visit, facts),
+        metadata=metadata_of(visit, facts),
+        requisites=visit.requisites,
+        charset=visit.charset,
+        rendering=visit.rendering,
+        likenesses=_likenesses(plan, visit, facts),
+        look=visit.look,
+        appearance=visit.appearance,
+        answers=visit.answers,
+    )
+
+
+def _likenesses(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[LikenessRef, ...]:
+    placed = []
+    for each in visit.likenesses:
+        made = LikenessRef(each.kind, each.media_type, new_record_id(), each.digest)
+        placed.append((made, len(plan.records)))
+        plan.records.append(
+            writer.conversion(
+                id=made.record_id,
+                url=likeness_uri(facts.entry.hash_url, each.kind),
+                date=visit.at,
+                refers_to=visit.page.record_id,
+                content_type=each.media_type,
+                block=each.content,
+            )
+        )
+    if placed:
+        plan.likenesses[facts.entry.hash_url, visit.timestamp] = placed
+    return tuple(made for made, _ in placed)
+
+
+def _conversion(plan: Plan, visit: Visit, facts: EntryFacts) -> RecordId:
+    record_id = new_record_id()
+    plan.articles[facts.entry.hash_url, visit.timestamp] = len(plan.records)
+    plan.records.append(
+        writer.conversion(
+            id=record_id,
+            url=article_uri(facts.entry.hash_url),
+            date=visit.at,
+            refers_to=visit.page.record_id,
+            content_type="text/html; charset=utf-8",
+            block=write_article_document(visit.article),
+        )
+    )
+    return record_id
+
+
+def _entry_record(
+    facts: EntryFacts,
+    at: datetime,
+    *,
+    snapshot: SnapshotRecord | None = None,
+    failure: Failure | None = None,
+) -> EntryRecord:
+    entry = facts.entry
+    return EntryRecord(
+        at,
+        entry.hash_url,
+        entry.url,
+        entry.annotation,
+        facts.revision,
+        snapshot,
+        failure,
+        generation=facts.generation,
+        is_link=entry.state is State.LINK and not (snapshot or failure),
+    )
+
+
+def capture_of(exchange: Exchange, record_id: RecordId) -> Capture:
+    """The capture that an exchange is, before it has a place on disk."""
+    return Capture(
+        url=exchange.url,
+        timestamp=to_timestamp(exchange.at),
+        status=exchange.status,
+        media_type=essence_of(declared_media_type(exchange.headers)),
+        payload_digest=exchange.payload_digest,
+        payload_length=exchange.payload_length,
+        record_id=record_id,
+        location=NOWHERE,
+        redirect_to=redirect_target(exchange.url, exchange.status, exchange.header("location")),
+        ip=exchange.ip,
+        is_chunked=exchange.chunked,
+    )

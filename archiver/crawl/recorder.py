@@ -1,0 +1,330 @@
+"""Recorder with group commit.
+
+Their jobs are still leased. Were those given back first, each would be visited again, and the
+index would have two snapshots of one visit once ``recovery`` reads what was written.
+
+Whatever arrives while one batch is on its way to disk makes the next one, whose records are written
+while the rows of the first go in. Rows are committed only after the records they name are on disk,
+and a job ends in the same transaction as its rows, so a process can be killed at any moment:
+``recovery`` reads the rest.
+
+| queue | from | to | length | when full |
+| --- | --- | --- | --- | --- |
+| ``_waiting`` | visits | the one committing task | 64 MiB, an item at least 16 KiB | visits wait |
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+
+from archiver.crawl import record_building
+from archiver.crawl.batches import BatchRows, Item, Kept, Note, Nothing, Owed, plan_all, settle
+from archiver.crawl.visit_result import VisitResult
+from archiver.db import segment_rows
+from archiver.db.engine import Database
+from archiver.errors import ArchiverError, IndexUnavailable, StoreError, StoreUnavailable
+from archiver.logs import get_log
+from archiver.model.capture import Capture, CaptureRef, Exchange, Location
+from archiver.warc.records import new_record_id
+from archiver.warc.segments import SegmentStore
+
+MOST_TRIES = 3
+"""Of what the index does not take though it answers: that is left to ``recovery``."""
+
+log = get_log(__name__)
+
+
+class RefusedRecords:
+    """The segments of this process that hold more than the index has."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+        self._names: set[str] = set()
+        self._tries = 0
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._names)
+
+    @contextmanager
+    def noted_unless_indexed(self, places: Sequence[Location]) -> Iterator[None]:
+        """Note records unless the block puts their rows into the index."""
+        try:
+            yield
+        except BaseException:
+            self._names.update(place.segment for place in places)
+            raise
+
+    async def take_up(self) -> None:
+        """Index them, all or none, and end their jobs. None of their segments is written to."""
+        if not self._names:
+            return
+        try:
+            ledger = import_module("archiver.crawl.rebuild")  # a crawl that is well does without
+            async with self._db.write() as conn:
+                indexed = await segment_rows.indexed(conn)
+                tails = {name: indexed.get(name, 0) for name in self._names}
+                rebuilt = await ledger.build_within(conn, self._store, tails)
+        except (IndexUnavailable, StoreUnavailable):
+            return
+        except Exception:
+            # The edge where one record that the index can't take must not hold up all others.
+            self._tries += 1
+            log.exception("records not taken up", segments=len(self._names), tries=self._tries)
+            if self._tries < MOST_TRIES:
+                return
+        else:
+            log.info("records taken up", captures=rebuilt.captures, snapshots=rebuilt.snapshots)
+        self._names.clear()
+        self._tries = 0
+
+    def refuse_to_go_on(self) -> None:
+        """Raise while written records are not indexed, so that no visit is repeated.
+
+        Raises:
+            StoreError: there are still some.
+        """
+        if self._names:
+            raise StoreError("What was written last is still refused, by the index or the store.")
+
+
+BATCH = 2048
+GATHER_SECONDS = 0.1
+"""What comes within it is one batch: most of a small batch's cost is not its rows."""
+BUSY_ITEMS = 64
+BUSY_FACTOR = 2.5
+"""Where that many wait already, nobody waits for one of them: a larger batch costs each less."""
+HELD_BYTES = 64 << 20
+LEAST_WEIGHT = 16 << 10
+SPOOLED_BYTES = 1 << 20
+
+
+class Recorder:
+    """Turns exchanges and visit results into records and rows. ``run`` is its one task."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+        self._waiting: asyncio.Queue[Item] = asyncio.Queue()
+        self._held = 0
+        self._room = asyncio.Event()
+        self._room.set()
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._disk: ThreadPoolExecutor | None = None
+        self._rows = BatchRows(db, store)
+        self._refused = RefusedRecords(db, store)
+
+    async def keep(self, exchange: Exchange, capture: Capture | None = None) -> CaptureRef:
+        """Take an exchange over; its body is closed here. Waits while too much is on its way.
+
+        Args:
+            exchange: what crossed the wire.
+            capture: that it is, where a record's id was settled before.
+        """
+        capture = capture or record_building.capture_of(exchange, new_record_id())
+        weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
+        await self._put(Item(Kept(exchange, capture), weight))
+        return CaptureRef.of(capture)
+
+    async def end(self, visit_result: VisitResult) -> "asyncio.Future[VisitResult | None]":
+        """Take the end of an attempt over. Waits while too much is on its way.
+
+        Returns a future that is done once all of it is durable and indexed, with the result as it
+        was written down: a failure where the visit could not be. Where nothing could be written it
+        has a ``StoreError``, and the job is still leased.
+        """
+        done = _future()
+        shown = visit_result.visit.likenesses if visit_result.visit else ()
+        weight = LEAST_WEIGHT + sum(len(each.content) for each in shown)
+        await self._put(Item(visit_result, weight, done))
+        return done
+
+    async def close(self, visit_result: VisitResult) -> None:
+        """End an attempt; returns once all of it is durable and indexed.
+
+        Raises:
+            StoreError: it could not be written; the job is still leased.
+        """
+        await (await self.end(visit_result))
+
+    async def note(self, entry_ids: Sequence[int]) -> None:
+        """Write what was said of entries since their last metadata record."""
+        waiting = [_future() for _ in entry_ids]
+        for entry_id, done in zip(entry_ids, waiting, strict=True):
+            await self._put(Item(Note(entry_id), LEAST_WEIGHT, done))
+        for done in waiting:
+            await done
+
+    async def write_down(self, owed: Mapping[int, str]) -> None:
+        """Write the records that are owed for what was thrown away, by their rows."""
+        waiting = [_future() for _ in owed]
+        for (row_id, document), done in zip(owed.items(), waiting, strict=True):
+            weight = LEAST_WEIGHT + len(document)
+            await self._put(Item(Owed(row_id, document), weight, done))
+        for done in waiting:
+            await done
+
+    async def end_segment(self) -> None:
+        """Return once all before it is indexed, and in a segment that is written no more."""
+        done = _future()
+        await self._put(Item(Nothing(ends_segment=True), LEAST_WEIGHT, done))
+        await done
+
+    async def settled(self) -> None:
+        """Return once all that was taken over before is durable and indexed.
+
+        Raises:
+            StoreError: the last of it could not be written.
+        """
+        done = _future()
+        await self._put(Item(Nothing(), LEAST_WEIGHT, done))
+        await done
+
+    def refuse_to_go_on(self) -> None:
+        """Let nobody give a job back while something that was written is not indexed.
+
+        Raises:
+            StoreError: it is not.
+        """
+        self._refused.refuse_to_go_on()
+
+    async def settle_refused(self) -> None:
+        """Return once everything that was written is indexed, and its jobs are at their end.
+
+        Raises:
+            StoreError: the index still refuses; no job may be given back yet.
+        """
+        if self._refused:
+            await self.settled()
+            self.refuse_to_go_on()
+
+    async def run(self) -> None:
+        """Commit batch after batch until cancelled; the batches under way are finished first."""
+        self._disk = ThreadPoolExecutor(1, thread_name_prefix="warc")
+        before = step = _nothing_before()
+        try:
+            while True:
+                first, written = await self._waiting.get(), asyncio.Event()
+                if step.done() and (self._refused or not step.result()):
+                    step = await self._start_afresh()
+                before, step = step, asyncio.ensure_future(self._step(first, written, step))
+                await written.wait()
+                await asyncio.wait([before])
+                if not before.result():
+                    await asyncio.wait([step])
+                await self._gather()
+        finally:
+            await asyncio.wait({before, step})
+            self._disk.shutdown(wait=True)
+
+    async def _gather(self) -> None:
+        """Let more come, for one batch."""
+        if self._waiting.qsize() < BATCH:
+            is_busy = self._waiting.qsize() > BUSY_ITEMS
+            await asyncio.sleep(GATHER_SECONDS * (BUSY_FACTOR if is_busy else 1))
+
+    async def _start_afresh(self) -> "asyncio.Future[bool]":
+        """After a batch that failed: what it wrote is not in the index, nor is what followed it.
+
+        The next records go to a segment of their own; the rest of this one is indexed then.
+        """
+        self._rows.forget_written()
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
+        except OSError:
+            log.exception("a segment could not be closed")
+        await self._refused.take_up()
+        return _nothing_before()
+
+    async def drain(self) -> None:
+        """Wait until nothing is on its way any more."""
+        await self._empty.wait()
+
+    async def _put(self, item: Item) -> None:
+        while self._held >= HELD_BYTES:
+            await self._room.wait()
+        self._hold(item.weight)
+        self._waiting.put_nowait(item)
+
+    def _hold(self, weight: int) -> None:
+        """Count bytes that came, or went."""
+        self._held += weight
+        for event, is_so in ((self._room, self._held < HELD_BYTES), (self._empty, not self._held)):
+            if is_so:
+                event.set()
+            else:
+                event.clear()
+
+    async def _step(
+        self, first: Item, written: asyncio.Event, before: "asyncio.Future[bool]"
+    ) -> bool:
+        """Commit a batch, its rows after those of the batch before; whether it could be."""
+        batch = [first]
+        while len(batch) < BATCH and not self._waiting.empty():
+            batch.append(self._waiting.get_nowait())
+        try:
+            await self._commit(batch, written, before)
+        except Exception as error:
+            # The one edge where a batch can fail: whoever waits for it must hear, and the next
+            # batch must still find a recorder.
+            log.exception("batch not written", items=len(batch))
+            settle(batch, _store_error(error))
+            return False
+        else:
+            settle(batch, None)
+            return True
+        finally:
+            written.set()
+            self._hold(-sum(item.weight for item in batch))
+
+    async def _commit(
+        self, batch: Sequence[Item], written: asyncio.Event, before: "asyncio.Future[bool]"
+    ) -> None:
+        known = await self._rows.look_up(batch)
+        plan = plan_all(batch, known)
+        loop = asyncio.get_running_loop()
+        places = await loop.run_in_executor(self._disk, self._write, plan, batch)
+        self._rows.note_written(plan)
+        written.set()
+        with self._refused.noted_unless_indexed(places):
+            prepared = await self._rows.prepared(batch, known, plan, places)
+            if not await before:
+                raise StoreError("The records before these are not in the index.")
+            await self._rows.index(batch, known, plan, places, prepared)
+
+    def _write(self, plan: record_building.Plan, batch: Sequence[Item]) -> list[Location]:
+        try:
+            places = self._store.append(plan.records)
+            self._store.sync()
+            ends = any(item.thing == Nothing(ends_segment=True) for item in batch)
+            if ends:
+                self._store.close()
+        finally:
+            for item in batch:
+                if isinstance(item.thing, Kept):
+                    item.thing.exchange.body.close()
+        return places
+
+
+def _store_error(error: Exception) -> StoreError:
+    """Why a batch was not kept, for a person: a database's own words show its statements."""
+    if isinstance(error, ArchiverError | OSError):
+        return StoreError(f"Records could not be kept: {error}")
+    return StoreError(
+        "Records could not be kept; the log says why. What is on disk is not lost: start the "
+        "service again, and if that does not help, stop it and run `archiver reindex`."
+    )
+
+
+def _nothing_before() -> "asyncio.Future[bool]":
+    done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    done.set_result(True)
+    return done
+
+
+def _future() -> "asyncio.Future[VisitResult | None]":
+    return asyncio.get_running_loop().create_future()

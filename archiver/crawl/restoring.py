@@ -1,0 +1,327 @@
+"""Restoring entries and snapshots from their records."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from archiver.crawl.record_building import NOWHERE
+from archiver.crawl.row_building import needs_of
+from archiver.crawl.stored_content import article_text
+from archiver.crawl.visit_result import LateVisit
+from archiver.db import (
+    attempts,
+    captures,
+    entries,
+    job_outcomes,
+    jobs,
+    new_entries,
+    rebuild_tables,
+    tombstones,
+    visit_results,
+)
+from archiver.db import snapshots as db_snapshots
+from archiver.db.engine import AsyncConnection
+from archiver.db.entries import Revised
+from archiver.errors import StoreError, StoreUnavailable
+from archiver.http.timestamps import to_datetime
+from archiver.http.urls import hash_url, host
+from archiver.model.capture import Capture, HashUrl, Location, RecordId
+from archiver.model.rendering import likenesses_of
+from archiver.model.requisite import needed
+from archiver.model.seed import RevisedSeed, Seed
+from archiver.pages.capture_quality import score_of
+from archiver.search.search_document import findable, indexed, unvisited
+from archiver.warc.metadata_records import EntryRecord, SnapshotRecord
+from archiver.warc.segments import SegmentReader, SegmentStore
+
+CAPTURES_AT_ONCE = 500
+Placed = tuple[EntryRecord, Location]
+
+
+async def parted(conn: AsyncConnection, read: list[Placed]) -> tuple[list[Placed], list[LateVisit]]:
+    """Entry records without those of what was thrown away, and the visits that came too late."""
+    keys = {entry_record.hash_url for entry_record, _ in read}
+    generations = await tombstones.generations(conn, keys)
+    snapshots = await tombstones.snapshots(conn, keys)
+    kept, late = [], []
+    for entry_record, place in read:
+        key, snapshot = entry_record.hash_url, entry_record.snapshot
+        is_known = snapshot is not None and (
+            (key, snapshot.timestamp, snapshot.capture_record) in snapshots
+        )
+        if entry_record.generation > generations.get(key, -1):
+            bare = replace(entry_record, snapshot=None) if is_known else entry_record
+            kept.append((bare, place))
+        elif snapshot and not is_known:
+            late.append(_late_visit(entry_record, snapshot))
+    return kept, late
+
+
+async def once_each(
+    conn: AsyncConnection, read: list[Placed], *, unheard: timedelta
+) -> tuple[list[Placed], list[LateVisit]]:
+    """Entry records without the visits of jobs that were given back, and ended by another; those.
+
+    Both were fetched, since neither process knew of the other. One of them is enough.
+
+    Args:
+        conn: a connection.
+        read: entry records.
+        unheard: for how long after the end of a job its holder may not have heard of that.
+    """
+    visits = [(each.hash_url, each.snapshot.timestamp) for each, _ in read if each.snapshot]
+    late = await jobs.superseded(conn, visits, unheard=unheard) if visits else set()
+    kept, again = [], []
+    for each, place in read:
+        if each.snapshot and (each.hash_url, each.snapshot.timestamp) in late:
+            kept.append((replace(each, snapshot=None), place))
+            again.append(_late_visit(each, each.snapshot))
+        else:
+            kept.append((each, place))
+    return kept, again
+
+
+async def left_open(conn: AsyncConnection, row: int, *, unheard: timedelta) -> list[LateVisit]:
+    """Captures after a row that no visit came to use, of jobs that another visit ended.
+
+    ``unheard``: as ``once_each`` has it.
+    """
+    late = list[LateVisit]()
+    while True:
+        made, row = await captures.since(conn, row, limit=CAPTURES_AT_ONCE)
+        if not made:
+            return late
+        found = {(hash_url(each.url), each.timestamp): each for each in made}
+        late += [
+            LateVisit(key, moment, found[key, moment].record_id, (found[key, moment].url,))
+            for key, moment in sorted(await jobs.superseded(conn, [*found], unheard=unheard))
+        ]
+
+
+def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> LateVisit:
+    return LateVisit(
+        entry_record.hash_url,
+        snapshot.timestamp,
+        snapshot.capture_record,
+        needs_of(entry_record.url, snapshot.capture_url, snapshot.requisites),
+        snapshot.answers,
+    )
+
+
+async def snapshots_of(conn: AsyncConnection, group: Sequence[Placed]) -> list[SnapshotRecord]:
+    """The snapshots of entry records, each of which has one, with the articles that are theirs."""
+    own = await tombstones.own_articles(conn, [entry_record.hash_url for entry_record, _ in group])
+    return [
+        _with_own(each, own.get((entry_record.hash_url, each.timestamp)))
+        for entry_record, _ in group
+        if (each := entry_record.snapshot)
+    ]
+
+
+def _with_own(kept: SnapshotRecord, article: RecordId | None) -> SnapshotRecord:
+    """A snapshot with its own article, where its record names a snapshot's that is gone."""
+    if article is None or not kept.article_of:
+        return kept
+    return replace(kept, article=article or None, article_of=None)
+
+
+def apart(read: list[Placed]) -> Iterator[list[Placed]]:
+    """Stretches in which no entry is spoken of twice, so that each can be restored at once."""
+    group: list[Placed] = []
+    seen: set[str] = set()
+    for entry_record, place in read:
+        if entry_record.hash_url in seen:
+            yield group
+            group, seen = [], set()
+        seen.add(entry_record.hash_url)
+        group.append((entry_record, place))
+    if group:
+        yield group
+
+
+Problem = tuple[Location, str]
+"""A place that could not be used, and why."""
+
+
+async def restore(
+    conn: AsyncConnection, store: SegmentStore, group: list[Placed], problems: list[Problem]
+) -> int:
+    """Bring entries back from their records; how many snapshots of theirs are new.
+
+    Args:
+        conn: a writing connection.
+        store: where the records lie.
+        group: records, of which no two are of one entry.
+        problems: gets the places that could not be used, and why.
+    """
+    ids = await new_entries.restore(
+        conn, [_revised_seed(entry_record) for entry_record, _ in group]
+    )
+    leases = await rebuild_tables.open_leases(conn, [*ids.values()])
+    known = await entries.with_revisions(conn, [*ids.values()])
+    revised = {key: known[number] for key, number in ids.items()}
+    visited = [each for each in group if each[0].snapshot]
+    rows = await _snapshots(conn, store, visited, ids, revised, problems)
+    fresh = await visit_results.add_snapshots(conn, rows)
+    failed = [
+        _failed(entry_record, ids, revised[entry_record.hash_url])
+        for entry_record, _ in group
+        if entry_record.failure
+    ]
+    await attempts.add_failures(conn, failed, once=True)
+    saved = {row.entry_id: row.timestamp for row in rows}
+    ends = [
+        (lease, saved.get(entry_id), entry_record.failure)
+        for entry_record, _ in group
+        if (lease := leases.get(entry_id := ids[entry_record.hash_url]))
+        and (entry_id in saved or entry_record.failure)
+    ]
+    await job_outcomes.end_jobs(conn, ends, datetime.now(UTC))
+    return fresh
+
+
+def _failed(
+    entry_record: EntryRecord, ids: Mapping[HashUrl, int], known: Revised
+) -> attempts.FailedAttempt:
+    if entry_record.failure is None:
+        raise ValueError("this attempt brought something")
+    return attempts.FailedAttempt(
+        entry_id=ids[entry_record.hash_url],
+        at=entry_record.at,
+        failure=entry_record.failure,
+        final=True,
+        found_by=unvisited(
+            known.entry.annotation,
+            url=known.entry.url,
+            host=known.entry.host,
+            revision=known.revision,
+        ),
+    )
+
+
+async def _snapshots(
+    conn: AsyncConnection,
+    store: SegmentStore,
+    group: list[Placed],
+    ids: Mapping[HashUrl, int],
+    known: Mapping[HashUrl, Revised],
+    problems: list[Problem],
+) -> list[visit_results.NewSnapshot]:
+    kept = await snapshots_of(conn, group)
+    pages = await captures.of_records(
+        conn, [(each.capture_url, each.capture_record) for each in kept]
+    )
+    made = await rebuild_tables.conversions(conn, [one for each in kept for one in each.made])
+    articles = [made.get(each.article) if each.article else None for each in kept]
+    words = await asyncio.to_thread(_words, store, articles, problems)
+    owners = [ids[entry_record.hash_url] for entry_record, _ in group]
+    shared = await _shared_articles(conn, [*zip(owners, kept, strict=True)])
+    rows = []
+    for (entry_record, place), each, article, own_words in zip(
+        group, kept, articles, words, strict=True
+    ):
+        found = _page(pages, each)
+        if found is None:
+            problems.append((place, "The capture of this snapshot is in no segment."))
+            continue
+        entry_id = ids[entry_record.hash_url]
+        of_entry = known[entry_record.hash_url]
+        held = article or shared.get(entry_id)
+        row = _row(of_entry, each, entry_id, found, held, place, own_words)
+        rows.append(replace(row, likenesses=likenesses_of(each.likenesses, made)))
+    return rows
+
+
+async def _shared_articles(
+    conn: AsyncConnection, kept: Sequence[tuple[int, SnapshotRecord]]
+) -> dict[int, Location]:
+    """The articles of earlier snapshots that hold for these, by entry, as they are now.
+
+    An article may be read again later. One that is not there yet is shared in the end.
+    """
+    wanted = [(number, int(each.article_of)) for number, each in kept if each.article_of]
+    there = await db_snapshots.articles_of(conn, wanted)
+    found, missing = {}, []
+    for number, each in kept:
+        if each.article_of:
+            extractor, article = there.get((number, int(each.article_of)), ("", None))
+            if article and extractor == each.extractor:
+                found[number] = article
+            else:
+                own = number, int(each.timestamp), int(each.article_of), each.extractor
+                missing.append(own)
+    await rebuild_tables.remember_shared_articles(conn, missing)
+    return found
+
+
+def _page(
+    pages: Mapping[tuple[str, RecordId], list[tuple[int, Capture]]], kept: SnapshotRecord
+) -> tuple[int, Capture] | None:
+    """The capture that a snapshot is of; of several that share an id, the one of its moment."""
+    found = pages.get((kept.capture_url, kept.capture_record), [])
+    same = [each for each in found if each[1].timestamp == kept.capture_timestamp]
+    return next(iter((*same, *found)), None)
+
+
+def _words(
+    store: SegmentStore, articles: list[Location | None], problems: list[Problem]
+) -> list[str]:
+    found, read = [], SegmentReader(store).read
+    for article in articles:
+        try:
+            found.append(indexed(article_text(read, article)) if article else "")
+        except StoreUnavailable:
+            raise
+        except StoreError as error:
+            problems.append((article or NOWHERE, str(error)))
+            found.append("")
+    return found
+
+
+def _row(
+    known: Revised,
+    kept: SnapshotRecord,
+    entry_id: int,
+    found: tuple[int, Capture],
+    article: Location | None,
+    place: Location,
+    words: str,
+) -> visit_results.NewSnapshot:
+    row_id, capture = found
+    found_by = findable(
+        known.entry.annotation,
+        kept.metadata,
+        url=known.entry.url,
+        host=known.entry.host,
+        media_type=capture.media_type,
+        words=words,
+        revision=known.revision,
+    )
+    return visit_results.NewSnapshot(
+        entry_id=entry_id,
+        timestamp=kept.timestamp,
+        at=to_datetime(kept.timestamp),
+        capture_id=row_id,
+        final_url=kept.capture_url,
+        status=capture.status,
+        media_type=capture.media_type,
+        metadata=kept.metadata,
+        requisite_count=len(needed(kept.requisites)),
+        missing_count=sum(each.is_missing for each in kept.requisites),
+        article=article,
+        extractor=kept.extractor,
+        record=place,
+        found_by=None if kept.article_of else found_by,
+        rendering=kept.rendering,
+        look=kept.look,
+        score=score_of(kept.rendering, kept.requisites, kept.appearance).hundredths,
+        limits=kept.appearance.limits,
+        needs=needs_of(known.entry.url, kept.capture_url, kept.requisites),
+    )
+
+
+def _revised_seed(entry_record: EntryRecord) -> RevisedSeed:
+    url = entry_record.url
+    seed = Seed(entry_record.hash_url, url, host(url), entry_record.annotation)
+    return RevisedSeed(seed, entry_record.revision, entry_record.is_link)

@@ -1,0 +1,154 @@
+"""Database rows of visits."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from archiver.crawl.record_building import (
+    EntryFacts,
+    Plan,
+    extractor_of,
+    found_by,
+    metadata_of,
+    reused_article,
+)
+from archiver.crawl.visit_result import LateVisit, Visit, VisitResult
+from archiver.db.attempts import FailedAttempt
+from archiver.db.dialects import Words
+from archiver.db.queue import LAST
+from archiver.db.visit_results import NewSnapshot
+from archiver.model.capture import Location, Timestamp
+from archiver.model.failure import Failure
+from archiver.model.job import Lease
+from archiver.model.listing import Findable
+from archiver.model.rendering import Likeness
+from archiver.model.requisite import RequisiteOutcome, needed
+from archiver.pages.capture_quality import score_of
+from archiver.search.search_document import unvisited
+
+
+def visit_of(visit_result: VisitResult) -> Visit:
+    """The visit of a result that has one."""
+    if visit_result.visit is None:
+        raise ValueError("this attempt brought nothing")
+    return visit_result.visit
+
+
+def new_snapshot(
+    visit_result: VisitResult,
+    facts: EntryFacts,
+    plan: Plan,
+    places: Sequence[Location],
+    words_of: Callable[[Findable], Words],
+) -> NewSnapshot:
+    """The rows of a visit, but for that of its capture: its transaction knows which that is."""
+    visit = visit_of(visit_result)
+    key = facts.entry.hash_url, visit.timestamp
+    reused = reused_article(visit, facts)
+    written = plan.articles.get(key)
+    said = found_by(visit, facts)
+    return NewSnapshot(
+        entry_id=visit_result.entry.id,
+        timestamp=visit.timestamp,
+        at=visit.at,
+        capture_id=0,
+        final_url=visit.page.url,
+        status=visit.page.status,
+        media_type=visit.page.media_type,
+        metadata=metadata_of(visit, facts),
+        requisite_count=len(needed(visit.requisites)),
+        missing_count=sum(each.is_missing for each in visit.requisites),
+        article=reused.article if reused else places[written] if written is not None else None,
+        extractor=extractor_of(visit, facts),
+        record=places[plan.entry_records[key]],
+        found_by=said,
+        words=words_of(said) if said else None,
+        rendering=visit.rendering,
+        look=visit.look,
+        score=score_of(visit.rendering, visit.requisites, visit.appearance).hundredths,
+        limits=visit.appearance.limits,
+        needs=needs_of(facts.entry.url, visit.page.url, visit.requisites),
+        likenesses=tuple(
+            Likeness(made.kind, made.media_type, places[n], made.digest)
+            for made, n in plan.likenesses.get(key, ())
+        ),
+    )
+
+
+def needs_of(url: str, final_url: str, requisites: Iterable[RequisiteOutcome]) -> tuple[str, ...]:
+    """The addresses that a snapshot is replayed from."""
+    return (url, final_url, *(each.url for each in requisites if each.status is not None))
+
+
+def late(
+    visit_results: Sequence[VisitResult], there: Collection[int], ended: Collection[int]
+) -> list[LateVisit]:
+    """The visits of a batch whose entries are not there any more, or whose jobs others ended."""
+    return [
+        LateVisit(
+            each.entry.hash_url,
+            each.visit.timestamp,
+            each.visit.page.record_id,
+            needs_of(each.entry.url, each.visit.page.url, each.visit.requisites),
+            each.visit.answers,
+        )
+        for each in visit_results
+        if each.visit
+        and (each.entry.id not in there or (each.lease and each.lease.job_id in ended))
+    ]
+
+
+def failed_attempts(
+    visit_results: Sequence[VisitResult], facts: Mapping[int, EntryFacts]
+) -> list[FailedAttempt]:
+    """The attempts of a batch that brought nothing."""
+    return [
+        FailedAttempt(
+            entry_id=each.entry.id,
+            at=each.at,
+            failure=each.failure,
+            final=each.retry_at is None,
+            found_by=_unvisited(facts[each.entry.id]),
+        )
+        for each in visit_results
+        if each.failure
+    ]
+
+
+def _unvisited(facts: EntryFacts) -> Findable:
+    entry = facts.entry
+    return unvisited(entry.annotation, url=entry.url, host=entry.host, revision=facts.revision)
+
+
+def ends(
+    visit_results: Sequence[VisitResult],
+) -> list[tuple[Lease, Timestamp | None, Failure | None]]:
+    """The jobs of a batch that are at their end."""
+    return [
+        (each.lease, each.visit.timestamp if each.visit else None, each.failure)
+        for each in visit_results
+        if each.retry_at is None and each.lease
+    ]
+
+
+def postponed(visit_results: Sequence[VisitResult]) -> list[tuple[Lease, Failure, datetime]]:
+    """The jobs of a batch that are tried again later."""
+    return [
+        (
+            replace(each.lease, priority=LAST) if each.is_put_last else each.lease,
+            each.failure,
+            each.retry_at,
+        )
+        for each in visit_results
+        if each.failure and each.retry_at and each.lease
+    ]
+
+
+def now_recorded(
+    visit_results: Sequence[VisitResult], noted: Sequence[int], facts: Mapping[int, EntryFacts]
+) -> dict[int, int]:
+    """The revisions of annotations that a batch wrote down and that a record was owed for."""
+    final = [each.entry.id for each in visit_results if each.retry_at is None]
+    return {
+        number: facts[number].revision for number in (*final, *noted) if facts[number].is_unrecorded
+    }

@@ -1,0 +1,1 @@
+"""Database: engine, schema and queries. Functions take a connection."""

@@ -1,0 +1,183 @@
+"""Failed attempts."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from sqlalchemy import bindparam, case, exists, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import search_documents
+from archiver.db.schema import attempt, entry, entry_table
+from archiver.db.search_documents import NewDocument
+from archiver.db.statements import among, execute_rows, insert_rows
+from archiver.http.timestamps import to_timestamp
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import Attempt, State
+from archiver.model.listing import Findable
+
+
+def dump_failure(failure: Failure) -> str:
+    """The JSON of a failure."""
+    fields = {"kind": failure.kind, "message": failure.message}
+    if failure.status is not None:
+        return json.dumps({**fields, "status": failure.status})
+    return json.dumps(fields)
+
+
+def load_failure(stored: str | None) -> Failure | None:
+    """The failure of a column, if it holds one."""
+    if not stored:
+        return None
+    fields = json.loads(stored)
+    return Failure(FailureKind(fields["kind"]), fields["message"], fields.get("status"))
+
+
+_COLUMNS = ("entry_id", "at", "failure")
+_KNOWN = attempt.alias("known")
+_NEW = {name: bindparam(f"new_{name}", type_=attempt.c[name].type) for name in _COLUMNS}
+_INSERT_ONCE = insert(attempt).from_select(
+    _COLUMNS,
+    select(*_NEW.values()).where(
+        ~exists().where(*(_KNOWN.c[name] == new for name, new in _NEW.items()))
+    ),
+)
+
+
+async def insert_attempts(
+    conn: AsyncConnection, failed: Sequence[tuple[int, datetime, Failure]], *, once: bool
+) -> None:
+    """Index attempts that failed.
+
+    Args:
+        conn: a writing connection.
+        failed: whose entry's row, when (aware, UTC), and why.
+        once: whether two alike are one, of which there are two records.
+    """
+    rows = [(entry_id, int(at.timestamp()), dump_failure(why)) for entry_id, at, why in failed]
+    if once:
+        await execute_rows(conn, _INSERT_ONCE, [each.key for each in _NEW.values()], rows)
+    else:
+        await insert_rows(conn, attempt, _COLUMNS, rows)
+
+
+async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Attempt]]:
+    """The attempts that failed of those of these entries that had some, oldest first."""
+    rows = await conn.execute(
+        select(attempt.c.entry_id, attempt.c.at, attempt.c.failure)
+        .where(attempt.c.entry_id.in_(among(entry_ids)))
+        .order_by(attempt.c.entry_id, attempt.c.at, attempt.c.id)
+    )
+    found: dict[int, list[Attempt]] = {}
+    for row in rows:
+        if failure := load_failure(row.failure):
+            made = Attempt(datetime.fromtimestamp(row.at, UTC), failure)
+            found.setdefault(row.entry_id, []).append(made)
+    return found
+
+
+async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Attempt]:
+    """The newest attempts of an entry that failed, newest first."""
+    rows = await conn.execute(
+        select(attempt.c.at, attempt.c.failure)
+        .where(attempt.c.entry_id == entry_id)
+        .order_by(attempt.c.at.desc(), attempt.c.id.desc())
+        .limit(limit)
+    )
+    return [
+        Attempt(datetime.fromtimestamp(row.at, UTC), failure)
+        for row in rows
+        if (failure := load_failure(row.failure))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """An attempt that brought nothing; ``final`` when there will be no other for this seed.
+
+    ``found_by`` is what its entry is found by, if nothing ever was brought home.
+    """
+
+    entry_id: int
+    at: datetime
+    failure: Failure
+    final: bool
+    found_by: Findable = field(default_factory=Findable)
+
+
+async def add_failures(
+    conn: AsyncConnection, failed: Sequence[FailedAttempt], *, once: bool = False
+) -> None:
+    """Index attempts that failed, as ``attempts.insert_all``.
+
+    An entry without any snapshot is then a failed one.
+    """
+    if not failed:
+        return
+    made = [(each.entry_id, each.at, each.failure) for each in failed]
+    await insert_attempts(conn, made, once=once)
+    await conn.execute(
+        update(entry_table)
+        .where(entry_table.c.id == bindparam("entry_id"))
+        .values(
+            failure=case(
+                (entry_table.c.latest > bindparam("moment"), entry_table.c.failure),
+                else_=bindparam("why"),
+            ),
+            state=case((entry_table.c.snapshot_count > 0, State.SAVED), else_=bindparam("becomes")),
+        ),
+        [
+            {
+                "entry_id": each.entry_id,
+                "why": dump_failure(each.failure),
+                "moment": int(to_timestamp(each.at)),
+                "becomes": State.FAILED if each.final else State.QUEUED,
+            }
+            for each in failed
+        ],
+    )
+    final = [each for each in failed if each.final]
+    await _name_failed(conn, final)
+    await _put_by_day_of_saving(conn, [each.entry_id for each in final])
+
+
+async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
+    """Let entries be found by these documents from now on."""
+    if newest:
+        await conn.execute(
+            update(entry_table)
+            .where(entry_table.c.id == bindparam("entry_id"))
+            .values(document_id=bindparam("newest")),
+            [{"entry_id": entry_id, "newest": each} for entry_id, each in newest.items()],
+        )
+
+
+async def _put_by_day_of_saving(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Let entries that never were captured stand where they were saved, by last capture, too.
+
+    By the moment of the attempt each that fails again would come before all that was captured.
+    """
+    if not entry_ids:
+        return
+    await conn.execute(
+        update(entry_table)
+        .where(entry_table.c.id.in_(among(entry_ids)), entry_table.c.snapshot_count == 0)
+        .values(sort_at=entry_table.c.added_at)
+    )
+
+
+async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:
+    """Let an entry that was never saved be found by its title."""
+    rows = await conn.execute(
+        select(entry.c.id).where(
+            entry.c.id.in_(among(each.entry_id for each in final)), entry.c.document_id.is_(None)
+        )
+    )
+    unnamed = set(rows.scalars())
+    made = [
+        NewDocument(each.entry_id, None, each.found_by)
+        for each in final
+        if each.entry_id in unnamed
+    ]
+    await point_to_documents(conn, await search_documents.insert_all(conn, made))

@@ -1,0 +1,612 @@
+"""Capture rows: records by URL and time, and payloads by digest.
+
+The record of a snapshot names those that its page brought; no list and no replay looks here.
+
+Imports alone fill both tables, as far as they need them: an index over the record id of every
+capture would cost each crawled URL what only an import asks for. Both are lost with the index, and
+filled again by the next import and by ``ledger.rebuild``.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+from typing import Any
+
+from sqlalchemy import (
+    CTE,
+    ColumnElement,
+    FromClause,
+    Row,
+    ScalarSelect,
+    Select,
+    bindparam,
+    column,
+    func,
+    literal_column,
+    select,
+    tuple_,
+    update,
+    values,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import counters, segment_rows, tombstones
+from archiver.db.counters import next_number
+from archiver.db.schema import (
+    answer,
+    capture,
+    capture_table,
+    counter,
+    record_id_seen,
+    segment,
+    stated_digest,
+)
+from archiver.db.statements import THESE, Clash, among, among_keys, among_texts, insert_rows
+from archiver.http.surt import surt
+from archiver.http.timestamps import to_datetime
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+
+_LABEL = "sha256:"
+
+
+def to_blob(digest: PayloadDigest) -> bytes:
+    """A digest as a column has it."""
+    return bytes.fromhex(digest.removeprefix(_LABEL))
+
+
+def from_blob(blob: bytes) -> PayloadDigest:
+    """A column as the digest it is."""
+    return PayloadDigest(_LABEL + blob.hex())
+
+
+def columns_of(captures: FromClause) -> tuple[ColumnElement[Any], ...]:
+    """What ``to_capture`` reads, of a table or view of captures."""
+    own = captures.c
+    return (
+        *(own.id, own.url, own.timestamp, own.status, own.media_type, own.payload_digest),
+        *(own.payload_length, own.record_id, own.offset, own.length, own.is_revisit),
+        *(own.redirect_to, own.ip, own.is_chunked, segment.c.name.label("segment_name")),
+    )
+
+
+COLUMNS = columns_of(capture)
+_NEW = (
+    "id",
+    "surt",
+    "url",
+    "timestamp",
+    "status",
+    "media_type",
+    "payload_digest",
+    "payload_length",
+    "record_id",
+    "segment_id",
+    "offset",
+    "length",
+    "is_revisit",
+    "redirect_to",
+    "ip",
+    "is_chunked",
+)
+CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
+ALL_CAPTURES = select(*columns_of(capture_table)).join(
+    segment, segment.c.id == capture_table.c.segment_id
+)
+"""With those that are deleted, whose records are still there."""
+_THESE = CAPTURES.where(capture.c.id.in_(THESE))
+_STILL_THERE = select(capture.c.id).where(capture.c.id.in_(THESE))
+_RECENT = CAPTURES.where(
+    capture.c.surt.in_(among_keys(bindparam("keys"))),
+    capture.c.url.in_(among_texts(bindparam("urls"))),
+    capture.c.timestamp >= bindparam("since"),
+).order_by(capture.c.timestamp, capture.c.id)
+_MOMENT = (capture.c.surt, capture.c.url, capture.c.timestamp)
+_MOST_KEYS = 5_000
+"""Keys of one statement: PostgreSQL and SQLite take some 32,700 parameters."""
+Lookup = Callable[[CTE], ScalarSelect[int]]
+"""Finds the row id of a capture for each row of keys."""
+
+
+def _exactly(wanted: CTE) -> ColumnElement[bool]:
+    return capture.c.url == wanted.c.url
+
+
+def _spelt_otherwise(_: CTE) -> ColumnElement[bool]:
+    return capture.c.redirect_to.is_(None)
+
+
+def _closest(same: Callable[[CTE], ColumnElement[bool]]) -> tuple[Lookup, Lookup]:
+    """The last capture that is not after each moment, and the first that is."""
+    own = capture.c
+
+    def before(wanted: CTE) -> ScalarSelect[int]:
+        mine = select(own.id).where(own.surt == wanted.c.surt, same(wanted))
+        mine = mine.where(own.timestamp <= wanted.c.timestamp)
+        return mine.order_by(own.timestamp.desc(), own.id.desc()).limit(1).scalar_subquery()
+
+    def after(wanted: CTE) -> ScalarSelect[int]:
+        mine = select(own.id).where(own.surt == wanted.c.surt, same(wanted))
+        mine = mine.where(own.timestamp > wanted.c.timestamp)
+        return mine.order_by(own.timestamp, own.id.desc()).limit(1).scalar_subquery()
+
+    return before, after
+
+
+_NEAREST = _closest(_exactly)
+_SPELT_OTHERWISE = _closest(_spelt_otherwise)
+
+
+async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
+    """Index captures whose records are on disk; return their row ids by record id.
+
+    Files of others have several records of one id: each has a row of its own, and the id means the
+    first of them.
+    """
+    if not captures:
+        return {}
+    known = await segment_rows.ids(conn, [*{each.location.segment for each in captures}])
+    first = await next_number(conn, capture_table.c.id)
+    rows = [_row(first + n, known[each.location.segment], each) for n, each in enumerate(captures)]
+    await insert_rows(conn, capture_table, _NEW, rows)
+    ids: dict[RecordId, int] = {}
+    for n, each in enumerate(captures):
+        ids.setdefault(each.record_id, first + n)
+    return ids
+
+
+def _row(number: int, segment_id: int, each: Capture) -> tuple[Any, ...]:
+    return (
+        number,
+        surt(each.url),
+        each.url,
+        int(each.timestamp),
+        each.status,
+        each.media_type,
+        to_blob(each.payload_digest),
+        each.payload_length,
+        each.record_id,
+        segment_id,
+        each.location.offset,
+        each.location.length,
+        int(each.is_revisit),
+        each.redirect_to,
+        each.ip,
+        int(each.is_chunked),
+    )
+
+
+async def nearest(
+    conn: AsyncConnection, url: str, timestamp: Timestamp, *, exact_only: bool = False
+) -> Capture | None:
+    """The capture of a URL closest in time.
+
+    Args:
+        conn: a connection.
+        url: the URI-R, serialised.
+        timestamp: the moment that is wanted.
+        exact_only: take no URL that differs in more than its spelling here; without it, where the
+            URL itself was never captured, one with the same SURT is taken (another scheme,
+            ``www.``, another order of the query), unless that is a redirect, which could lead
+            back here.
+    """
+    return (await nearest_of(conn, [url], timestamp, exact_only=exact_only)).get(url)
+
+
+async def nearest_of(
+    conn: AsyncConnection, urls: Sequence[str], timestamp: Timestamp, *, exact_only: bool = False
+) -> dict[str, Capture]:
+    """``nearest`` of each of these URLs that has one."""
+    by_url: dict[str, list[Capture]] = {}
+    for each in await _around(conn, _NEAREST, urls, timestamp):
+        by_url.setdefault(each.url, []).append(each)
+    missing = [url for url in urls if url not in by_url]
+    if missing and not exact_only:
+        by_surt: dict[str, list[Capture]] = {}
+        for each in await _around(conn, _SPELT_OTHERWISE, missing, timestamp):
+            by_surt.setdefault(surt(each.url), []).append(each)
+        by_url |= {url: found for url in missing if (found := by_surt.get(surt(url)))}
+    moment = to_datetime(timestamp)
+    return {
+        url: min(found, key=lambda each: abs(to_datetime(each.timestamp) - moment))
+        for url, found in by_url.items()
+    }
+
+
+async def _around(
+    conn: AsyncConnection, lookups: Sequence[Lookup], urls: Sequence[str], timestamp: Timestamp
+) -> list[Capture]:
+    """The captures next to a moment, the earlier before the later."""
+    moment = int(timestamp)
+    found = await found_by(conn, _MOMENT, lookups, [(surt(url), url, moment) for url in urls])
+    return sorted(found, key=lambda each: each.timestamp)
+
+
+async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture]:
+    """The newest captures of a URL and of those with its SURT, oldest first."""
+    rows = await conn.execute(
+        CAPTURES.where(capture.c.surt == surt(url))
+        .order_by(capture.c.timestamp.desc(), capture.c.id.desc())
+        .limit(limit)
+    )
+    return [to_capture(row) for row in rows][::-1]
+
+
+async def recent_of(
+    conn: AsyncConnection, urls: Sequence[str], since: Timestamp
+) -> dict[str, Capture]:
+    """The newest capture of each of exactly these URLs since a moment."""
+    if not urls:
+        return {}
+    wanted = {"keys": {surt(url) for url in urls}, "urls": urls, "since": int(since)}
+    newest = {row.url: row for row in await conn.execute(_RECENT, wanted)}
+    return {url: to_capture(row) for url, row in newest.items()}
+
+
+async def found_by(
+    conn: AsyncConnection,
+    columns: Sequence[ColumnElement[Any]],
+    lookups: Sequence[Lookup],
+    keys: Sequence[tuple[Any, ...]],
+) -> list[Capture]:
+    """The captures that lookups find for rows of keys, which are values of these columns."""
+    ids: list[int] = []
+    for start in range(0, len(keys), _MOST_KEYS):
+        keyed = values(*(column(each.name, each.type) for each in columns))
+        wanted = keyed.data(keys[start : start + _MOST_KEYS]).cte("wanted")
+        found = await conn.execute(select(*(each(wanted) for each in lookups)).select_from(wanted))
+        ids += [number for row in found for number in row if number is not None]
+    if not ids:
+        return []
+    rows = await conn.execute(_THESE, {"these": ids})
+    return [to_capture(row) for row in rows]
+
+
+async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int | None:
+    """The row id of the capture of a URL that has that record."""
+    rows = await conn.execute(
+        select(capture.c.id).where(capture.c.surt == surt(url), capture.c.record_id == record_id)
+    )
+    return rows.scalar()
+
+
+async def still_there(conn: AsyncConnection, row_ids: Collection[int]) -> set[int]:
+    """Those of these rows that were not thrown away."""
+    if not row_ids:
+        return set()
+    return set((await conn.execute(_STILL_THERE, {"these": row_ids})).scalars())
+
+
+async def at_moments(
+    conn: AsyncConnection, urls: Sequence[str], timestamps: Sequence[Timestamp]
+) -> list[Capture]:
+    """Captures of any of these URLs at any of these moments."""
+    rows = await conn.execute(
+        CAPTURES.where(
+            capture.c.surt.in_(among_keys({surt(url) for url in urls})),
+            capture.c.timestamp.in_(among({int(each) for each in timestamps})),
+        )
+    )
+    return [to_capture(row) for row in rows]
+
+
+async def of_records(
+    conn: AsyncConnection, wanted: Collection[tuple[str, RecordId]]
+) -> dict[tuple[str, RecordId], list[tuple[int, Capture]]]:
+    """Row ids and captures by (URL, record id): one each, but for records that share an id."""
+    rows = await conn.execute(
+        CAPTURES.where(
+            capture.c.surt.in_(among_keys({surt(url) for url, _ in wanted})),
+            capture.c.record_id.in_(among_texts(record_id for _, record_id in wanted)),
+        ).order_by(capture.c.id)
+    )
+    found: dict[tuple[str, RecordId], list[tuple[int, Capture]]] = {}
+    for row in rows:
+        found.setdefault((row.url, RecordId(row.record_id)), []).append((row.id, to_capture(row)))
+    return found
+
+
+async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
+    """Give revisits whose rows come after one the payload lengths that only originals know."""
+    original = capture_table.alias("original")
+    length = (
+        select(original.c.payload_length)
+        .where(
+            original.c.payload_digest == capture_table.c.payload_digest,
+            original.c.is_revisit == literal_column("0"),
+        )
+        .order_by(original.c.deleted_at.is_not(None))
+        .limit(1)
+        .scalar_subquery()
+    )
+    await conn.execute(
+        update(capture_table)
+        .where(
+            capture_table.c.id > after,
+            capture_table.c.is_revisit == 1,
+            capture_table.c.payload_length == 0,
+        )
+        .values(payload_length=func.coalesce(length, 0))
+    )
+
+
+async def last_row(conn: AsyncConnection) -> int:
+    """The row of the capture that was indexed last; 0 if there is none."""
+    return (await conn.execute(select(func.max(capture_table.c.id)))).scalar() or 0
+
+
+async def since(conn: AsyncConnection, row: int, *, limit: int) -> tuple[list[Capture], int]:
+    """The first captures whose rows come after one, and the last of those rows."""
+    after = CAPTURES.add_columns(capture.c.id.label("row_id")).where(capture.c.id > row)
+    rows = (await conn.execute(after.order_by(capture.c.id).limit(limit))).all()
+    return [to_capture(each) for each in rows], rows[-1].row_id if rows else row
+
+
+async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:
+    """The captures of a segment, deleted ones too, whose records start between two bytes.
+
+    They are given by that byte.
+    """
+    own = capture_table.c
+    rows = await conn.execute(
+        ALL_CAPTURES.where(segment.c.name == name, own.offset >= first, own.offset <= last)
+    )
+    return {row.offset: to_capture(row) for row in rows}
+
+
+def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:
+    """A capture from a row that has ``COLUMNS``."""
+    return Capture(
+        url=row.url,
+        timestamp=Timestamp(f"{row.timestamp:014d}"),
+        status=row.status,
+        media_type=row.media_type,
+        payload_digest=from_blob(row.payload_digest),
+        payload_length=row.payload_length,
+        record_id=RecordId(row.record_id),
+        location=Location(row.segment_name, row.offset, row.length),
+        is_revisit=bool(row.is_revisit),
+        redirect_to=row.redirect_to,
+        ip=row.ip,
+        is_chunked=bool(row.is_chunked),
+    )
+
+
+async def in_segment(
+    conn: AsyncConnection, name: str, *, first: int, end: int, limit: int
+) -> list[Capture]:
+    """Captures whose records start in a segment from a byte on and before another, in order."""
+    rows = await conn.execute(
+        CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset < end)
+        .order_by(capture.c.offset)
+        .limit(limit)
+    )
+    return [to_capture(row) for row in rows]
+
+
+_KEYS = (capture.c.surt, capture.c.timestamp, capture.c.id)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRange:
+    """A stretch of the index by SURT key and time.
+
+    Attributes:
+        first_key, last_key: from the one up to, but not with, the other.
+        first, last: timestamps as integers, both within.
+        newest_first: walk it backwards.
+    """
+
+    first_key: str
+    last_key: str
+    first: int = 0
+    last: int = 99991231235959
+    newest_first: bool = False
+
+
+Place = tuple[str, int, int]
+"""A place in the order of the index: SURT key, timestamp, row id."""
+Placed = tuple[Place, Capture]
+
+
+async def in_range(
+    conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, limit: int
+) -> list[Placed]:
+    """Captures by SURT key, time and row, each with its place; those that come after one."""
+    query = in_range_query(wanted, after=after, limit=limit).add_columns(capture.c.surt)
+    rows = await conn.execute(query)
+    return [((row.surt, row.timestamp, row.id), to_capture(row)) for row in rows]
+
+
+def in_range_query(wanted: KeyRange, *, after: Place | None, limit: int) -> Select[Any]:
+    """The statement behind ``in_range``; it walks the index by key."""
+    return _walk(CAPTURES, wanted, after).limit(limit)
+
+
+async def place_of(conn: AsyncConnection, row_id: int) -> Place | None:
+    """Where a row stands; None if there is none."""
+    row = (await conn.execute(select(*_KEYS).where(capture.c.id == row_id))).one_or_none()
+    return (row.surt, row.timestamp, row.id) if row else None
+
+
+async def block_after(
+    conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, size: int
+) -> Place | None:
+    """Where the next block of so many captures begins after the one that begins at a place.
+
+    None where the range ends before. It reads ``size`` entries of an index and no row.
+    """
+    query = _walk(select(*_KEYS), wanted, after).limit(1).offset(size - 1 if after else 0)
+    row = (await conn.execute(query)).one_or_none()
+    return (row.surt, row.timestamp, row.id) if row else None
+
+
+def _walk(query: Select[Any], wanted: KeyRange, after: Place | None) -> Select[Any]:
+    keys: tuple[Any, ...] = _KEYS
+    last: tuple[Any, ...] | None = after
+    query = query.where(capture.c.timestamp.between(wanted.first, wanted.last))
+    if wanted.last_key == wanted.first_key + "\0":
+        keys, last = keys[1:], last and last[1:]
+        query = query.where(capture.c.surt == wanted.first_key)
+    elif last is None:
+        # Not BETWEEN: PostgreSQL takes no collation there, which a text brings along.
+        query = query.where(capture.c.surt >= wanted.first_key, capture.c.surt <= wanted.last_key)
+    elif wanted.newest_first:
+        query = query.where(capture.c.surt >= wanted.first_key)
+    else:
+        query = query.where(capture.c.surt < wanted.last_key)
+    if last is not None:
+        # With no other bound at this end: SQLite would walk from the looser of two.
+        here = tuple_(*keys)
+        query = query.where(here < last if wanted.newest_first else here > last)
+    return query.order_by(*([key.desc() for key in keys] if wanted.newest_first else keys))
+
+
+_PAYLOAD = (capture.c.payload_digest,)
+_PAIR = (capture.c.surt, capture.c.url, capture.c.payload_digest)
+
+
+def _holder(wanted: CTE) -> ScalarSelect[int]:
+    """The first response record of each wanted payload."""
+    return (
+        select(capture.c.id)
+        .where(capture.c.payload_digest == wanted.c.payload_digest, capture.c.is_revisit == 0)
+        .order_by(capture.c.is_chunked, capture.c.id)
+        .limit(1)
+        .scalar_subquery()
+    )
+
+
+def _holder_of_url(wanted: CTE) -> ScalarSelect[int]:
+    """A response record of each wanted URL and payload."""
+    # Many URLs may have one payload. With "< 1" the index of payloads does not apply.
+    return (
+        select(capture.c.id)
+        .where(*(capture.c[each.name] == each for each in wanted.c), capture.c.is_revisit < 1)
+        .limit(1)
+        .scalar_subquery()
+    )
+
+
+async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
+    """The response record that holds a payload."""
+    return (await originals(conn, [digest])).get(digest)
+
+
+async def holder_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
+    """The response record that holds a payload; a deleted one, if no other does."""
+    if found := await original_of(conn, digest):
+        return found
+    own = capture_table.c
+    query = ALL_CAPTURES.where(own.payload_digest == to_blob(digest), own.is_revisit == 0)
+    row = (await conn.execute(query.order_by(own.id).limit(1))).one_or_none()
+    return to_capture(row) if row else None
+
+
+async def originals(
+    conn: AsyncConnection, digests: Sequence[PayloadDigest]
+) -> dict[PayloadDigest, Capture]:
+    """For each digest whose payload is stored, the first response record that holds it.
+
+    One without chunk framing goes before one with.
+    """
+    found = await found_by(conn, _PAYLOAD, [_holder], [(to_blob(each),) for each in digests])
+    return {each.payload_digest: each for each in found}
+
+
+async def originals_of_urls(
+    conn: AsyncConnection, wanted: Sequence[tuple[str, PayloadDigest]]
+) -> dict[tuple[str, PayloadDigest], Capture]:
+    """For each URL and digest, a response record of that URL that holds that payload."""
+    keys = [(surt(url), url, to_blob(digest)) for url, digest in wanted]
+    found = await found_by(conn, _PAIR, [_holder_of_url], keys)
+    return {(each.url, each.payload_digest): each for each in found}
+
+
+_NEW_ANSWERS = ("segment_id", "offset", "length", "record_id")
+
+
+async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]) -> None:
+    """Note where records lie, by their ids."""
+    if not found:
+        return
+    known = await segment_rows.ids(conn, [*{place.segment for _, place in found}])
+    rows = [
+        (known[place.segment], place.offset, place.length, record_id) for record_id, place in found
+    ]
+    await insert_rows(conn, answer, _NEW_ANSWERS, rows)
+
+
+async def answer_places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[RecordId, Location]:
+    """Where records lie, of those of these that are answers; one of several copies."""
+    own = answer.c
+    rows = await conn.execute(
+        select(own.record_id, segment.c.name, own.offset, own.length)
+        .join(segment, segment.c.id == own.segment_id)
+        .where(own.record_id.in_(among_texts(ids)))
+    )
+    return {RecordId(row[0]): Location(*row[1:]) for row in rows}
+
+
+async def answers_between(
+    conn: AsyncConnection, name: str, first: int, last: int
+) -> Mapping[int, RecordId]:
+    """Those of a segment whose records start between two bytes, by that byte."""
+    rows = await conn.execute(
+        select(answer.c.offset, answer.c.record_id)
+        .join(segment, segment.c.id == answer.c.segment_id)
+        .where(segment.c.name == name, answer.c.offset >= first, answer.c.offset <= last)
+    )
+    return {row.offset: RecordId(row.record_id) for row in rows}
+
+
+STRETCH = 20_000
+_LAST_SEEN = "record ids seen"
+
+
+async def note_record_ids(conn: AsyncConnection) -> bool:
+    """Note the record ids of some captures that are new in the index; whether there may be more."""
+    last = await conn.execute(select(counter.c.value).where(counter.c.name == _LAST_SEEN))
+    found = await conn.execute(
+        select(capture.c.id, capture.c.record_id)
+        .where(capture.c.id > (last.scalar() or 0))
+        .order_by(capture.c.id)
+        .limit(STRETCH)
+    )
+    rows = found.all()
+    if rows:
+        keys = sorted({(_key(row.record_id),) for row in rows})
+        await insert_rows(conn, record_id_seen, ("id",), keys, Clash.STAYS)
+        await counters.put(conn, {_LAST_SEEN: rows[-1].id})
+    return len(rows) == STRETCH
+
+
+async def taken(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
+    """Which of these record ids captures have, as far as they were noted, or had."""
+    keys = {_key(each): each for each in record_ids}
+    rows = await conn.execute(
+        select(record_id_seen.c.id).where(record_id_seen.c.id.in_(among(keys)))
+    )
+    return {keys[key] for key in rows.scalars()} | await tombstones.captures(conn, record_ids)
+
+
+async def note_stated_digests(conn: AsyncConnection, digests: Mapping[str, PayloadDigest]) -> None:
+    """Note that payloads have other digests too: by those, such as ``sha1:`` and hex digits."""
+    rows = [(stated, to_blob(ours)) for stated, ours in digests.items()]
+    await insert_rows(conn, stated_digest, ("digest", "payload_digest"), sorted(rows), Clash.GOES)
+
+
+async def by_stated_digest(
+    conn: AsyncConnection, digests: Sequence[str]
+) -> dict[str, PayloadDigest]:
+    """The payloads that have these digests, of those that were noted."""
+    rows = await conn.execute(
+        select(stated_digest.c.digest, stated_digest.c.payload_digest).where(
+            stated_digest.c.digest.in_(among_texts(digests))
+        )
+    )
+    return {row.digest: from_blob(row.payload_digest) for row in rows}
+
+
+def _key(record_id: str) -> int:
+    """63 bits of an id: two that share them by chance only cost one of them its name."""
+    return int.from_bytes(md5(record_id.encode(), usedforsecurity=False).digest()[:8]) >> 1

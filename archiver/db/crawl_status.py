@@ -1,0 +1,229 @@
+"""Crawl status: waiting and failed jobs, storage by site."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Select, case, cast, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import attempts, counters, host_queue, queue
+from archiver.db.schema import capture, counter, entry, entry_table, job, queue_host
+from archiver.db.sql_functions import HostOf, reason
+from archiver.db.statements import among, among_texts
+from archiver.model.failure import Failure, Reason
+from archiver.model.job import State
+
+MOST_WAITS = 10
+_PAUSED = "paused"
+_DUE = (queue.INTERACTIVE, queue.BULK, queue.LAST)
+_WAITING = (
+    select(
+        job.c.host,
+        func.count().label("jobs"),
+        func.min(job.c.not_before_ms).label("due"),
+        func.max(job.c.attempts).label("attempts"),
+    )
+    .where(job.c.state == State.QUEUED)
+    .group_by(job.c.host)
+    .order_by(func.count().desc(), job.c.host)
+)
+_TYPE = case((capture.c.media_type == "", "?"), else_=capture.c.media_type)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingHost:
+    """A host with queued jobs.
+
+    Attributes:
+        host: its name, with its port.
+        jobs: how many.
+        due: when the first of them may be tried (aware, UTC).
+        why: what the last attempt at one of them met, if there was one.
+    """
+
+    host: str
+    jobs: int
+    due: datetime
+    why: Failure | None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What the records of one media type or site take.
+
+    Attributes:
+        name: of the type or the site.
+        captures: how many.
+        bytes: of their members on disk.
+    """
+
+    name: str
+    captures: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLag:
+    """How far the crawl is behind.
+
+    Attributes:
+        hosts: with queued jobs.
+        waits: hosts that could have had their turn, and seconds since; those that wait longest,
+            these first.
+        oldest_lease: seconds since the first of those jobs was taken that are under way.
+    """
+
+    hosts: int
+    waits: tuple[tuple[str, float], ...]
+    oldest_lease: float
+
+
+async def queue_lag(conn: AsyncConnection, now: datetime) -> QueueLag:
+    """How far the crawl is behind; links that are kept for when nothing else is due don't count."""
+    are_due = queue_host.c.priority.in_(among(_DUE))
+    hosts = (
+        await conn.execute(select(func.count()).select_from(queue_host).where(are_due))
+    ).scalar()
+    since = func.min(queue_host.c.ready_at_ms)  # a host may wait in several lines
+    longest = await conn.execute(
+        select(queue_host.c.host, since.label("ready_at_ms"))
+        .where(are_due, queue_host.c.ready_at_ms < host_queue.to_ms(now))
+        .group_by(queue_host.c.host)
+        .order_by(since, queue_host.c.host)
+        .limit(MOST_WAITS)
+    )
+    taken = await conn.execute(
+        select(func.min(job.c.changed_at_ms)).where(job.c.state == State.FETCHING)
+    )
+    waits = tuple((row.host, _since(now, row.ready_at_ms)) for row in longest)
+    return QueueLag(hosts or 0, waits, _since(now, taken.scalar()))
+
+
+def _since(now: datetime, ms: int | None) -> float:
+    return 0.0 if ms is None else max(now.timestamp() - ms / 1000, 0.0)
+
+
+async def is_paused(conn: AsyncConnection) -> bool:
+    """Whether nothing is to be fetched for now."""
+    return bool(
+        (await conn.execute(select(counter.c.value).where(counter.c.name == _PAUSED))).scalar()
+    )
+
+
+async def set_paused(conn: AsyncConnection, *, paused: bool) -> None:
+    """Note whether anything is to be fetched."""
+    await counters.put(conn, {_PAUSED: int(paused)})
+
+
+async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHost]:
+    """The hosts with most jobs queued."""
+    rows = (await conn.execute(_WAITING.limit(limit))).all()
+    tried = await conn.execute(
+        select(job.c.host, func.max(job.c.failure))
+        .where(
+            job.c.state == State.QUEUED,
+            job.c.host.in_(among_texts(row.host for row in rows)),
+            job.c.failure.is_not(None),
+        )
+        .group_by(job.c.host)
+    )
+    why = dict(tried.all())
+    return [
+        WaitingHost(
+            row.host,
+            row.jobs,
+            datetime.fromtimestamp(row.due / 1000, UTC),
+            attempts.load_failure(why.get(row.host)),
+        )
+        for row in rows
+    ]
+
+
+async def failed_by_reason(
+    conn: AsyncConnection, *, most: int, import_id: int | None = None
+) -> list[Reason]:
+    """Of so many entries that failed, the newest: how many for which reason, the most first.
+
+    ``import_id``: only of those that an import wanted.
+    """
+    latest = (
+        _failed(import_id)
+        .with_only_columns(reason(entry.c.failure).label("failure"))
+        .where(entry.c.failure.is_not(None))
+        .order_by(entry.c.added_at.desc())
+        .limit(most)
+        .subquery()
+    )
+    count = func.count().label("entries")
+    rows = await conn.execute(
+        select(latest.c.failure, count)
+        .group_by(latest.c.failure)
+        .order_by(count.desc(), latest.c.failure)
+    )
+    return [Reason(row.failure.strip(), row.entries) for row in rows]
+
+
+async def failed_of(
+    conn: AsyncConnection, *, why: str, after: int, limit: int, import_id: int | None = None
+) -> Sequence[tuple[int, str]]:
+    """(row, host) of entries that failed for a reason, after a row: of all, or of an import."""
+    padded = why if " " in why else f"{why} "
+    rows = await conn.execute(
+        _failed(import_id)
+        .where(entry.c.id > after, reason(entry.c.failure) == padded)
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
+    return [(row.id, row.host) for row in rows]
+
+
+async def links_of(
+    conn: AsyncConnection, import_id: int, *, limit: int
+) -> Sequence[tuple[int, str]]:
+    """(row, host) of some entries of an import that are kept as links."""
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.host)
+        .where(entry.c.brought_by == import_id, entry.c.state == State.LINK)
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
+    return [(row.id, row.host) for row in rows]
+
+
+def _failed(import_id: int | None) -> Select[Any]:
+    """Entries that failed: all, or those that an import wanted."""
+    found = select(entry.c.id, entry.c.host).where(entry.c.state == State.FAILED)
+    if import_id is None:
+        return found
+    wanted = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == import_id)
+    # An entry that was thrown away and put back has lost its jobs.
+    return found.where(or_(wanted.exists(), entry.c.brought_by == import_id))
+
+
+async def queued(conn: AsyncConnection, *, limit: int) -> list[int]:
+    """Some jobs that nobody holds."""
+    rows = await conn.execute(
+        select(job.c.id).where(job.c.state == State.QUEUED).order_by(job.c.priority).limit(limit)
+    )
+    return list(rows.scalars())
+
+
+async def await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Let entries stand as waiting that had failed."""
+    await conn.execute(
+        update(entry_table).where(entry_table.c.id.in_(among(entry_ids))).values(state=State.QUEUED)
+    )
+
+
+async def room(conn: AsyncConnection, *, limit: int) -> tuple[list[Share], list[Share]]:
+    """What takes most room, by media type and by site; reads every capture."""
+    found = []
+    for name in (_TYPE, HostOf(capture.c.surt)):
+        size = cast(func.sum(capture.c.length), BigInteger)
+        named = name.label("name")
+        query = select(named, func.count(), size).select_from(capture).group_by("name")
+        rows = await conn.execute(query.order_by(size.desc()).limit(limit))
+        found.append([Share(*row) for row in rows])
+    return found[0], found[1]

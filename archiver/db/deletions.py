@@ -1,0 +1,500 @@
+"""Deletion and restoration of rows.
+
+Deleted rows stay in their tables, with the number of the deletion in ``deleted_at``. Queries read
+the views of what is not deleted (``table_registry.not_deleted``). Undo clears ``deleted_at``;
+compaction erases the rows. That deleted things stay away when records are read again is the task of
+``tombstones``.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, case, delete, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import counters, lists, queue, tags_and_lists, tombstones
+from archiver.db.schema import (
+    attempt,
+    capture,
+    capture_table,
+    document,
+    edited,
+    entry,
+    entry_table,
+    gone_capture,
+    gone_entry,
+    gone_snapshot,
+    imports,
+    job,
+    likeness,
+    need,
+    snapshot,
+    snapshot_table,
+)
+from archiver.db.statements import among, among_texts
+from archiver.http.timestamps import to_datetime
+from archiver.model.capture import HashUrl, Timestamp
+from archiver.model.job import State
+
+_LAST = "last deletion"
+_BULK = 1
+_TAGS, _LISTS = "tags", "lists"
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionSize:
+    """Number of a deletion, and how many entries and snapshots it deleted."""
+
+    id: int
+    entries: int
+    snapshots: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredBatch:
+    """What became of the part of a deletion that one tombstone record names.
+
+    Attributes:
+        record: the id of that record.
+        captures: rows of its captures, which are shown again; none where nothing was restored.
+        entry_ids: restored entries.
+        snapshots: how many snapshots were restored.
+        stayed: entries that stay deleted, or whose snapshots do: they were saved, or deleted, again
+            since.
+    """
+
+    record: int
+    captures: tuple[int, ...] = ()
+    entry_ids: tuple[int, ...] = ()
+    snapshots: int = 0
+    stayed: frozenset[HashUrl] = frozenset()
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether anything of it was restored."""
+        return bool(self.entry_ids or self.snapshots)
+
+
+async def begin(conn: AsyncConnection, now: datetime) -> int:
+    """Return the number of a new deletion: a time in milliseconds, and never the same twice."""
+    last = (await counters.all_counters(conn)).get(_LAST, 0)
+    number = max(int(now.timestamp() * 1000), last + 1)
+    await counters.put(conn, {_LAST: number})
+    return number
+
+
+async def size(conn: AsyncConnection, number: int) -> DeletionSize | None:
+    """Return what a deletion deleted; None if it can't be undone (any more)."""
+    entries, snapshots = [
+        (
+            await conn.execute(
+                select(func.count()).select_from(table).where(table.c.deleted_at == number)
+            )
+        ).scalar_one()
+        for table in (entry_table, snapshot_table)
+    ]
+    return DeletionSize(number, entries, snapshots) if entries or snapshots else None
+
+
+async def delete_entries(
+    conn: AsyncConnection, entry_ids: Collection[int], *, number: int
+) -> tuple[int, int]:
+    """Delete entries with their snapshots; returns how many entries and how many snapshots.
+
+    Their open jobs are cancelled: the worker that holds one finds that its visit is not wanted.
+    """
+    if not entry_ids:
+        return 0, 0
+    await counters.keep_numbers(conn)
+    mine = among(entry_ids)
+    carried = await tags_and_lists.labels_of_entries(conn, [*entry_ids])
+    await _detach(conn, entry_ids)
+    snapshots = await conn.execute(
+        update(snapshot_table)
+        .where(snapshot_table.c.entry_id.in_(mine), snapshot_table.c.deleted_at.is_(None))
+        .values(deleted_at=number)
+    )
+    entries = await conn.execute(
+        update(entry_table)
+        .where(entry_table.c.id.in_(mine), entry_table.c.deleted_at.is_(None))
+        .values(deleted_at=number)
+    )
+    labelled = [
+        {"entry_id": key, "labels": json.dumps({_TAGS: each.tags, _LISTS: dict(each.lists)})}
+        for key, each in carried.items()
+        if each.tags or each.lists
+    ]
+    if labelled:
+        await conn.execute(
+            update(entry_table)
+            .where(entry_table.c.id == bindparam("entry_id"))
+            .values(deleted_labels=bindparam("labels")),
+            labelled,
+        )
+    return await _count(conn, entries.rowcount, snapshots.rowcount)
+
+
+async def delete_snapshots(conn: AsyncConnection, row_ids: Collection[int], *, number: int) -> int:
+    """Delete some snapshots of entries that have others; returns how many."""
+    if not row_ids:
+        return 0
+    mine = among(row_ids)
+    await _detach_snapshots(conn, row_ids)
+    done = await conn.execute(
+        update(snapshot_table)
+        .where(snapshot_table.c.id.in_(mine), snapshot_table.c.deleted_at.is_(None))
+        .values(deleted_at=number)
+        .returning(snapshot_table.c.entry_id)
+    )
+    owners = list(done.scalars())
+    await _count(conn, 0, len(owners))
+    await renew(conn, {*owners})
+    return len(owners)
+
+
+async def hide_captures(conn: AsyncConnection, row_ids: Collection[int], *, number: int) -> None:
+    """Delete captures."""
+    if row_ids:
+        await conn.execute(
+            update(capture_table)
+            .where(capture_table.c.id.in_(among(row_ids)))
+            .values(deleted_at=number)
+        )
+
+
+async def hide_named_captures(conn: AsyncConnection, *, after: int) -> None:
+    """Delete captures that tombstones name, of those whose rows come after one."""
+    await conn.execute(
+        update(capture_table)
+        .where(
+            capture_table.c.id > after,
+            capture_table.c.deleted_at.is_(None),
+            capture_table.c.record_id.in_(select(gone_capture.c.record_id)),
+        )
+        .values(deleted_at=int(datetime.now(UTC).timestamp() * 1000))
+    )
+
+
+async def is_any_capture_deleted(conn: AsyncConnection) -> bool:
+    """Whether records of deleted captures are still to be erased, as far as the index knows."""
+    query = select(capture_table.c.id).where(capture_table.c.deleted_at.is_not(None)).limit(1)
+    return (await conn.execute(query)).scalar() is not None
+
+
+async def erase_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Remove entries and all that belongs to them from the index."""
+    if not entry_ids:
+        return
+    await counters.keep_numbers(conn)
+    mine = among(entry_ids)
+    live = select(func.count()).select_from(snapshot).where(snapshot.c.entry_id.in_(mine))
+    snapshots = (await conn.execute(live)).scalar_one()
+    await _detach(conn, entry_ids)
+    await _erase_snapshot_rows(
+        conn, select(snapshot_table.c.id).where(snapshot_table.c.entry_id.in_(mine))
+    )
+    await conn.execute(delete(attempt).where(attempt.c.entry_id.in_(mine)))
+    entries = await conn.execute(delete(entry_table).where(entry_table.c.id.in_(mine)))
+    await _count(conn, entries.rowcount, snapshots)
+
+
+async def erase_snapshots(conn: AsyncConnection, row_ids: Collection[int]) -> None:
+    """Remove some snapshots from the index; their entries show the newest that is left."""
+    if not row_ids:
+        return
+    await counters.keep_numbers(conn)
+    query = select(snapshot.c.id, snapshot.c.entry_id).where(snapshot.c.id.in_(among(row_ids)))
+    live = dict((await conn.execute(query)).all())
+    await _detach_snapshots(conn, row_ids)
+    await _erase_snapshot_rows(conn, among(row_ids))
+    await _count(conn, 0, len(live))
+    await renew(conn, {*live.values()})
+
+
+async def erase_deleted(conn: AsyncConnection, number: int | None = None) -> None:
+    """Remove the rows of deleted entries and snapshots: that can't be undone any more.
+
+    Args:
+        conn: a writing connection.
+        number: the deletion; all of them if it is None.
+    """
+    await counters.keep_numbers(conn)
+
+    def is_deleted(column: Any) -> Any:
+        return column.is_not(None) if number is None else column == number
+
+    gone = select(entry_table.c.id).where(is_deleted(entry_table.c.deleted_at))
+    own = snapshot_table.c
+    await _erase_snapshot_rows(
+        conn, select(own.id).where(or_(is_deleted(own.deleted_at), own.entry_id.in_(gone)))
+    )
+    await conn.execute(delete(attempt).where(attempt.c.entry_id.in_(gone)))
+    await conn.execute(delete(entry_table).where(is_deleted(entry_table.c.deleted_at)))
+
+
+async def restore(conn: AsyncConnection, number: int) -> list[RestoredBatch]:
+    """Undo a deletion, except for what was saved, or deleted, again since.
+
+    What stays deleted can't be undone afterwards; if nothing is restored, nothing changes.
+    """
+    found = [
+        await _restore_entries(conn, number, *each) for each in await _entries_of(conn, number)
+    ]
+    touched = set[int]()
+    for record, rows in await _snapshots_of(conn, number):
+        found.append(await _restore_snapshots(conn, number, record, rows))
+        if found[-1].snapshots:
+            touched |= {row.entry_id for row in rows}
+    await renew(conn, touched)
+    if any(each.is_restored for each in found):
+        await erase_deleted(conn, number)
+    return found
+
+
+async def renew(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Copy to entries what their newest snapshot says, after snapshots came or went."""
+    if not entry_ids:
+        return
+    newest = (
+        select(snapshot.c.entry_id, func.max(snapshot.c.timestamp), func.count(snapshot.c.id))
+        .where(snapshot.c.entry_id.in_(among(entry_ids)))
+        .group_by(snapshot.c.entry_id)
+    )
+    found = {row[0]: (row[1], row[2]) for row in await conn.execute(newest)}
+    rows = await conn.execute(
+        select(
+            *(snapshot.c.entry_id, snapshot.c.timestamp, snapshot.c.title, snapshot.c.rendering),
+            snapshot.c.score,
+            *(capture.c.status, capture.c.media_type),
+        )
+        .join(capture, capture.c.id == snapshot.c.capture_id)
+        .where(
+            snapshot.c.entry_id.in_(among(found)),
+            snapshot.c.timestamp.in_(among({latest for latest, _ in found.values()})),
+        )
+    )
+    shown = {row.entry_id: row for row in rows if row.timestamp == found[row.entry_id][0]}
+    for entry_id, row in shown.items():
+        await _renew_one(conn, entry_id, row, found[entry_id][1])
+
+
+async def _entries_of(
+    conn: AsyncConnection, number: int
+) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
+    """Return the deleted entries of a deletion, by the tombstone record that names them."""
+    own = entry_table.c
+    rows = await conn.execute(
+        select(
+            *(own.id, own.hash_url, own.generation, own.state, own.host, own.added_at),
+            *(own.deleted_labels, gone_entry.c.deletion),
+        )
+        .join(
+            gone_entry,
+            (gone_entry.c.hash_url == own.hash_url) & (gone_entry.c.generation == own.generation),
+        )
+        .where(own.deleted_at == number)
+        .order_by(gone_entry.c.deletion, own.id)
+    )
+    return _grouped(rows.all())
+
+
+async def _snapshots_of(
+    conn: AsyncConnection, number: int
+) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
+    """Return the snapshots that a deletion deleted by themselves, by the tombstone record."""
+    own = snapshot_table.c
+    rows = await conn.execute(
+        select(
+            *(own.id, own.entry_id, own.timestamp, entry_table.c.hash_url),
+            entry_table.c.deleted_at.label("owner_deleted_at"),
+            gone_snapshot.c.deletion,
+        )
+        .join(entry_table, entry_table.c.id == own.entry_id)
+        .join(capture_table, capture_table.c.id == own.capture_id)
+        .join(
+            gone_snapshot,
+            (gone_snapshot.c.hash_url == entry_table.c.hash_url)
+            & (gone_snapshot.c.timestamp == own.timestamp)
+            & (gone_snapshot.c.record_id == capture_table.c.record_id),
+        )
+        .where(
+            own.deleted_at == number,
+            or_(entry_table.c.deleted_at.is_(None), entry_table.c.deleted_at != number),
+        )
+        .order_by(gone_snapshot.c.deletion, own.id)
+    )
+    return _grouped(rows.all())
+
+
+def _grouped(
+    rows: Sequence[Row[*tuple[Any, ...]]],
+) -> list[tuple[int, list[Row[*tuple[Any, ...]]]]]:
+    found: dict[int, list[Row[*tuple[Any, ...]]]] = {}
+    for row in rows:
+        found.setdefault(row.deletion, []).append(row)
+    return [*found.items()]
+
+
+async def _restore_entries(
+    conn: AsyncConnection, number: int, record: int, rows: Sequence[Row[*tuple[Any, ...]]]
+) -> RestoredBatch:
+    """Restore entries, except those that exist again or were deleted once more."""
+    keys = {row.hash_url: row.generation for row in rows}
+    here = select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
+    there = {*(await conn.execute(here)).scalars()}
+    last = await tombstones.generations(conn, keys)
+    stayed = frozenset(
+        HashUrl(key) for key, own in keys.items() if key in there or last.get(key) != own
+    )
+    back = {row.id: row for row in rows if row.hash_url not in stayed}
+    if not back:
+        return RestoredBatch(record, stayed=stayed)
+    captures = await _show_captures(conn, number, record)
+    own = snapshot_table.c
+    snapshots = await conn.execute(
+        update(snapshot_table)
+        .where(own.entry_id.in_(among(back)), own.deleted_at == number)
+        .values(deleted_at=None)
+    )
+    has_words = entry_table.c.document_id.is_not(None)
+    await conn.execute(
+        update(entry_table)
+        .where(entry_table.c.id.in_(among(back)))
+        .values(
+            deleted_at=None,
+            deleted_labels=None,
+            document_id=None,
+            document_stale=case((has_words, 1), else_=entry_table.c.document_stale),
+        )
+    )
+    added = {key: row.added_at for key, row in back.items()}
+    carried = {key: json.loads(row.deleted_labels or "{}") for key, row in back.items()}
+    of_tags = {key: each[_TAGS] for key, each in carried.items() if each}
+    of_lists = {key: each[_LISTS] for key, each in carried.items() if each}
+    await tags_and_lists.attach(conn, of_tags, known=added, added=added)
+    await lists.put_members(conn, of_lists, known=added, added=added)
+    waiting = [(key, row.host) for key, row in back.items() if row.state == State.QUEUED]
+    await queue.enqueue(conn, waiting, priority=_BULK, now=datetime.now(UTC))
+    await _count(conn, -len(back), -snapshots.rowcount)
+    return RestoredBatch(record, captures, tuple(back), snapshots.rowcount, stayed)
+
+
+async def _restore_snapshots(
+    conn: AsyncConnection, number: int, record: int, rows: Sequence[Row[*tuple[Any, ...]]]
+) -> RestoredBatch:
+    """Restore snapshots, unless their entry is deleted or has others of the same timestamps."""
+    taken = await conn.execute(
+        select(snapshot.c.id).where(
+            snapshot.c.entry_id.in_(among({row.entry_id for row in rows})),
+            snapshot.c.timestamp.in_(among({row.timestamp for row in rows})),
+        )
+    )
+    if taken.first() is not None or any(row.owner_deleted_at for row in rows):
+        return RestoredBatch(record, stayed=frozenset(HashUrl(row.hash_url) for row in rows))
+    captures = await _show_captures(conn, number, record)
+    await conn.execute(
+        update(snapshot_table)
+        .where(snapshot_table.c.id.in_(among(row.id for row in rows)))
+        .values(deleted_at=None)
+    )
+    await _count(conn, 0, -len(rows))
+    return RestoredBatch(record, captures, snapshots=len(rows))
+
+
+async def _show_captures(conn: AsyncConnection, number: int, record: int) -> tuple[int, ...]:
+    """Restore the captures of a deletion that a tombstone record names; returns their rows."""
+    named = select(gone_capture.c.record_id).where(gone_capture.c.deletion == record)
+    rows = await conn.execute(
+        update(capture_table)
+        .where(capture_table.c.deleted_at == number, capture_table.c.record_id.in_(named))
+        .values(deleted_at=None)
+        .returning(capture_table.c.id)
+    )
+    return tuple(rows.scalars())
+
+
+async def _renew_one(
+    conn: AsyncConnection, entry_id: int, row: Row[*tuple[Any, ...]], count: int
+) -> None:
+    at = int(to_datetime(Timestamp(f"{row.timestamp:014d}")).timestamp())
+    why = (
+        select(attempt.c.failure)
+        .where(attempt.c.entry_id == entry_id, attempt.c.at > at)
+        .order_by(attempt.c.at.desc(), attempt.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    await conn.execute(
+        update(entry_table)
+        .where(entry_table.c.id == entry_id)
+        .values(
+            latest=row.timestamp,
+            page_title=row.title,
+            rendering=row.rendering,
+            score=row.score,
+            status=row.status,
+            media_type=row.media_type,
+            snapshot_count=count,
+            changed=0,
+            comparison_owed=int(count > 1),
+            sort_at=at,
+            failure=why,
+            document_stale=case((entry_table.c.document_id.is_not(None), 1), else_=0),
+        )
+    )
+
+
+async def _detach(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Remove what of entries nobody is to find: jobs, tags, lists, search documents, edits."""
+    mine = among(entry_ids)
+    await _cancel(conn, entry_ids)
+    await tags_and_lists.remove_labels(conn, entry_ids)
+    for table in (edited, document, job):
+        await conn.execute(delete(table).where(table.c.entry_id.in_(mine)))
+
+
+async def _detach_snapshots(conn: AsyncConnection, row_ids: Collection[int]) -> None:
+    await conn.execute(
+        update(document).where(document.c.snapshot_id.in_(among(row_ids))).values(snapshot_id=None)
+    )
+
+
+async def _erase_snapshot_rows(conn: AsyncConnection, row_ids: Any) -> None:
+    for table in (likeness, need):
+        await conn.execute(delete(table).where(table.c.snapshot_id.in_(row_ids)))
+    await conn.execute(delete(snapshot_table).where(snapshot_table.c.id.in_(row_ids)))
+
+
+async def _cancel(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Subtract jobs from the counts of states, and from what their imports wait for."""
+    states = await conn.execute(
+        select(job.c.state, func.count())
+        .where(job.c.entry_id.in_(among(entry_ids)))
+        .group_by(job.c.state)
+    )
+    await counters.change(conn, {state: -count for state, count in states})
+    waiting = await conn.execute(
+        select(job.c.import_id, func.count())
+        .where(
+            job.c.entry_id.in_(among(entry_ids)),
+            job.c.import_id.is_not(None),
+            job.c.state.in_([State.QUEUED, State.FETCHING]),
+        )
+        .group_by(job.c.import_id)
+    )
+    less = [{"import_id": number, "less": count} for number, count in waiting]
+    if less:
+        await conn.execute(
+            update(imports)
+            .where(imports.c.id == bindparam("import_id"))
+            .values(without_capture=imports.c.without_capture + bindparam("less")),
+            less,
+        )
+
+
+async def _count(conn: AsyncConnection, entries: int, snapshots: int) -> tuple[int, int]:
+    await counters.change(conn, {counters.ENTRIES: -entries, counters.SNAPSHOTS: -snapshots})
+    return entries, snapshots

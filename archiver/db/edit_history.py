@@ -1,0 +1,170 @@
+"""Edits of user metadata and their undo."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, delete, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import annotations, lists, tags_and_lists
+from archiver.db.imports import mark_touched
+from archiver.db.pending_records import mark_unrecorded
+from archiver.db.schema import edit, edited, entry, entry_table
+from archiver.db.statements import among, insert_rows
+from archiver.model.annotation import Annotation
+from archiver.warc.annotation_json import read_annotation, write_annotation
+
+KEPT = 20
+"""Edits that can be undone: the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditSize:
+    """How many entries an edit changed."""
+
+    edit_id: int
+    changed: int
+
+
+async def begin(conn: AsyncConnection, now: datetime) -> int:
+    """A new edit, still without entries; the oldest are forgotten.
+
+    Its number is a moment in milliseconds, so that none is given twice, in no index.
+    """
+    last = (await conn.execute(select(func.max(edit.c.id)))).scalar() or 0
+    number = max(int(now.timestamp() * 1000), last + 1)
+    await conn.execute(insert(edit).values(id=number, at=int(now.timestamp())))
+    newest = select(edit.c.id).order_by(edit.c.id.desc()).limit(KEPT)
+    await conn.execute(delete(edited).where(edited.c.edit_id.not_in(newest)))
+    await conn.execute(delete(edit).where(edit.c.id.not_in(newest)))
+    return number
+
+
+async def change(
+    conn: AsyncConnection,
+    entry_ids: Sequence[int],
+    become: Callable[[Annotation], Annotation],
+    *,
+    edit_id: int,
+) -> int:
+    """Let annotations become others; return how many did.
+
+    Args:
+        conn: a writing connection.
+        entry_ids: up to a few thousand.
+        become: from an annotation to what it is to be.
+        edit_id: the edit that this is part of; what was before is kept with it.
+    """
+    return await change_each(conn, entry_ids, lambda _, before: become(before), edit_id=edit_id)
+
+
+async def change_each(
+    conn: AsyncConnection,
+    entry_ids: Sequence[int],
+    become: Callable[[int, Annotation], Annotation],
+    *,
+    edit_id: int,
+) -> int:
+    """The same, where what an annotation becomes depends on its entry's row."""
+    rows = await _rows(conn, entry_ids)
+    before = await _annotations(conn, rows)
+    after = {number: become(number, each) for number, each in before.items()}
+    changed = {number: each for number, each in after.items() if each != before[number]}
+    await _write(conn, before, changed)
+    await mark_touched(conn, changed)
+    revisions = {row.id: row.revision + 1 for row in rows}
+    await insert_rows(
+        conn,
+        edited,
+        ("edit_id", "entry_id", "revision", "before"),
+        [(edit_id, number, revisions[number], _dump(before[number])) for number in changed],
+    )
+    return len(changed)
+
+
+async def size(conn: AsyncConnection, edit_id: int) -> EditSize | None:
+    """How many entries an edit changed, if it can still be undone."""
+    known = await conn.execute(select(edit.c.id).where(edit.c.id == edit_id))
+    if known.one_or_none() is None:
+        return None
+    rows = await conn.execute(select(edited.c.entry_id).where(edited.c.edit_id == edit_id))
+    return EditSize(edit_id, len(rows.all()))
+
+
+async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, int]:
+    """Put up to so many annotations of an edit back; (how many were, how many rows are done).
+
+    One that was changed since keeps what was said of it then.
+    """
+    rows = await conn.execute(
+        select(edited.c.entry_id, edited.c.revision, edited.c.before)
+        .where(edited.c.edit_id == edit_id)
+        .limit(most)
+    )
+    kept = {row.entry_id: row for row in rows}
+    found = [row for row in await _rows(conn, [*kept]) if row.revision == kept[row.id].revision]
+    before = await _annotations(conn, found)
+    after = {row.id: read_annotation(json.loads(kept[row.id].before)) for row in found}
+    await _write(conn, before, after)
+    await mark_touched(conn, after)
+    await conn.execute(
+        delete(edited).where(edited.c.edit_id == edit_id, edited.c.entry_id.in_(among([*kept])))
+    )
+    return len(found), len(kept)
+
+
+async def forget(conn: AsyncConnection, edit_id: int) -> None:
+    """Forget an edit, which was undone."""
+    await conn.execute(delete(edit).where(edit.c.id == edit_id))
+
+
+async def _rows(conn: AsyncConnection, entry_ids: Sequence[int]) -> Sequence[Row[*tuple[Any, ...]]]:
+    columns = (entry.c.id, entry.c.revision, *annotations.COLUMNS.values())
+    found = await conn.execute(select(*columns).where(entry.c.id.in_(among(entry_ids))))
+    return found.all()
+
+
+async def _annotations(
+    conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]
+) -> dict[int, Annotation]:
+    carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
+    return {row.id: annotations.of_row(row, carried[row.id]) for row in rows}
+
+
+async def _write(
+    conn: AsyncConnection,
+    before: Mapping[int, Annotation],
+    after: Mapping[int, Annotation],
+) -> None:
+    """Put annotations in the place of those that are there."""
+    columns = [
+        {"entry_id": number, **found}
+        for number, each in after.items()
+        if (found := annotations.changes(before[number], each))
+    ]
+    if columns:
+        await conn.execute(
+            update(entry_table).where(entry_table.c.id == bindparam("entry_id")), columns
+        )
+    await tags_and_lists.reorder_labels(
+        conn, [n for n in after if after[n].added_at != before[n].added_at]
+    )
+    lost = {number: set(before[number].tags) - set(each.tags) for number, each in after.items()}
+    await tags_and_lists.detach(conn, {number: names for number, names in lost.items() if names})
+    gained = {
+        number: [name for name in each.tags if name not in before[number].tags]
+        for number, each in after.items()
+    }
+    added = {number: int(each.saved_at.timestamp()) for number, each in after.items()}
+    await tags_and_lists.attach(conn, gained, known=after, added=added)
+    await lists.put_members(
+        conn, {number: each.lists for number, each in after.items()}, known=after, added=added
+    )
+    await mark_unrecorded(conn, {*after})
+
+
+def _dump(annotation: Annotation) -> str:
+    return json.dumps(write_annotation(annotation), ensure_ascii=False)

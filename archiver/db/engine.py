@@ -1,0 +1,379 @@
+"""Database engine: transactions and connections.
+
+SQLite transactions that write begin with ``BEGIN IMMEDIATE``: a read transaction that becomes a
+write transaction fails immediately in SQLite, whatever the timeout.
+"""
+
+import asyncio
+import fcntl
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from importlib import import_module
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
+
+from sqlalchemy import create_engine, event
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from archiver.db.dialects import WordIndex, dialect_named
+from archiver.db.schema import HEAD
+from archiver.db.schema_version import REVISION, is_current, upgrade_schema
+from archiver.db.worker_locks import GivenUp, WorkerLocks
+from archiver.errors import ConfigurationError, IndexUnavailable
+from archiver.helpers import to_its_end
+
+if TYPE_CHECKING:
+    from archiver.db.postgresql import PostgresIndex
+
+__all__ = ["AsyncConnection", "Database", "Engines", "engines_of", "is_one_place"]
+
+PAGE_BYTES = 16_384
+"""Page size of a new SQLite file."""
+READERS = 4
+MOST_READERS = 16
+READER_CACHE_KB = 8_000
+WRITER_CACHE_KB = 32_000
+READER_BUSY_MS = 60_000
+WRITER_BUSY_MS = 250
+"""How long SQLite itself waits for another process; then the caller asks again or gives up."""
+LOCKS = "run"
+_PRIMARY = 0xFF
+"""The bits of a SQLite result code without its extension."""
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA journal_size_limit = 67108864",
+)
+
+
+class SqliteIndex:
+    """An index in a SQLite file.
+
+    Attributes:
+        place: the path, for messages.
+        is_shared: whether other machines use the same index.
+    """
+
+    is_shared = False
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.place = str(path)
+
+    def prepare(self) -> None:
+        """Create the schema or migrate it to this program's version; blocking.
+
+        Raises:
+            ConfigurationError: a newer version wrote the file, or it is no database.
+        """
+        locks = self.path.parent / LOCKS
+        locks.mkdir(parents=True, exist_ok=True)
+        with (locks / "migrate").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if self._is_current():
+                return
+            begin = "BEGIN"  # no write lock unless there is something to change
+            engine = create_engine(f"sqlite:///{self.path}", poolclass=NullPool)
+            pragmas = (
+                f"PRAGMA page_size = {PAGE_BYTES}",
+                f"PRAGMA busy_timeout = {READER_BUSY_MS}",
+                *_PRAGMAS,
+            )
+            event.listen(engine, "connect", lambda dbapi, _: _set_up(dbapi, pragmas))
+            event.listen(engine, "begin", lambda conn: conn.exec_driver_sql(begin))
+            try:
+                with engine.connect() as conn:
+                    if is_current(conn):
+                        return
+                begin = "BEGIN IMMEDIATE"
+                with engine.connect() as conn:
+                    upgrade_schema(conn, self.place)
+            except DatabaseError as error:
+                raise ConfigurationError(
+                    f"{self.path} can't be opened: {error.orig}. If it is damaged, `archiver "
+                    "reindex` builds it again from the WARC files."
+                ) from error
+            finally:
+                engine.dispose()
+
+    def _is_current(self) -> bool:
+        """Return whether the file has this program's schema; False if that can't be read."""
+        try:
+            with closing(
+                sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=rw", uri=True)
+            ) as conn:
+                return conn.execute(REVISION).fetchall() == [(HEAD,)]
+        except sqlite3.Error:
+            return False
+
+    def writer(self) -> AsyncEngine:
+        """Return the engine of the one connection that writes."""
+        return self._engine(
+            1,
+            1,
+            "BEGIN IMMEDIATE",
+            f"PRAGMA busy_timeout = {WRITER_BUSY_MS}",
+            f"PRAGMA cache_size = -{WRITER_CACHE_KB}",
+        )
+
+    def readers(self) -> AsyncEngine:
+        """Return the engine of the connections that read; a transaction sees one snapshot."""
+        return self._engine(
+            READERS,
+            MOST_READERS,
+            "BEGIN",
+            f"PRAGMA busy_timeout = {READER_BUSY_MS}",
+            f"PRAGMA cache_size = -{READER_CACHE_KB}",
+            "PRAGMA query_only = ON",
+        )
+
+    def _engine(self, kept: int, most: int, begin: str, *pragmas: str) -> AsyncEngine:
+        engine = create_async_engine(
+            f"sqlite+aiosqlite:///{self.path}", pool_size=kept, max_overflow=most - kept
+        )
+        event.listen(
+            engine.sync_engine, "connect", lambda dbapi, _: _set_up(dbapi, (*_PRAGMAS, *pragmas))
+        )
+        event.listen(engine.sync_engine, "begin", lambda conn: conn.exec_driver_sql(begin))
+        return engine
+
+    async def begin_write(self, conn: AsyncConnection) -> None:
+        """Begin a write transaction, waiting as long as other processes write."""
+        while True:
+            try:
+                await conn.begin()
+            except OperationalError as error:
+                if getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY != sqlite3.SQLITE_BUSY:
+                    raise
+            else:
+                return
+
+    def is_down(self, error: DBAPIError) -> bool:
+        """Return whether an error is the database's state and not a mistake of ours."""
+        return isinstance(error, OperationalError)
+
+    def message_of(self, error: DBAPIError) -> str:
+        """Return the driver's message."""
+        return str(error.orig)
+
+    def identity(self) -> tuple[int | str, ...]:
+        """Return what differs after the index was rebuilt."""
+        found = self.path.stat()
+        return found.st_dev, found.st_ino
+
+    def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
+        """Return the arguments: a file belongs to the folder it is in."""
+        return name, store
+
+    def is_there(self) -> bool:
+        """Return whether the file exists."""
+        return self.path.exists()
+
+    def beside(self) -> "SqliteIndex":
+        """Return the index that is built to replace this one."""
+        return SqliteIndex(self.path.with_name(f"{self.path.name}.new"))
+
+    def remove(self) -> None:
+        """Remove the file and its log."""
+        self._remove("", "-wal", "-shm")
+
+    def replace(self) -> None:
+        """Replace this index with the one from ``beside``, which is closed.
+
+        The old log is removed first: SQLite would apply it to the new file.
+        """
+        self._remove("-wal", "-shm")
+        self.beside().path.replace(self.path)
+        directory = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+    def _remove(self, *suffixes: str) -> None:
+        for suffix in suffixes:
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+
+def _set_up(connection: Any, statements: tuple[str, ...]) -> None:
+    """Set up a new connection. The engine's events begin transactions, not the driver."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for statement in statements:
+        cursor.execute(statement)
+    cursor.close()
+
+
+Engines: TypeAlias = "SqliteIndex | PostgresIndex"
+
+
+def engines_of(place: Path | str) -> "SqliteIndex | PostgresIndex":
+    """Return the index at a path (SQLite) or at an address (PostgreSQL).
+
+    Raises:
+        ConfigurationError: the driver for PostgreSQL is not installed.
+    """
+    if isinstance(place, Path):
+        return SqliteIndex(place)
+    try:
+        import_module("asyncpg")
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"An index in PostgreSQL needs a driver: run `{sys.executable} -m pip install asyncpg`."
+        ) from error
+    from archiver.db.postgresql import PostgresIndex  # noqa: PLC0415 - needs the driver
+
+    return PostgresIndex(place)
+
+
+def is_one_place(one: str, other: str) -> bool:
+    """Return whether two addresses name one database, whatever their options; or are one path."""
+    return _place_of(one) == _place_of(other)
+
+
+def _place_of(address: str) -> str:
+    parts = urlsplit(address)
+    return f"{parts.username}@{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+BUSY_SECONDS = 60
+"""How long a writer waits for writers of other processes."""
+HURRY_SECONDS = 3
+_IN_THE_WAY = "another process has been writing for too long"
+
+
+class Database:
+    """The open index. ``Database.open`` opens it, its owner closes it.
+
+    Attributes:
+        machine: the name of this machine among those that share the index; None with SQLite.
+        locks: of this process as a worker; None with SQLite.
+        given_up: the workers of a shared index that have no lock.
+
+    Args:
+        engines: what ``engines_of`` returned.
+        worker: the name of this process's run lock, on a server.
+        machine: the name of the data directory, on a server.
+    """
+
+    def __init__(
+        self, engines: Engines, *, worker: str | None = None, machine: str | None = None
+    ) -> None:
+        self._engines = engines
+        self._write_lock = asyncio.Lock()
+        self._writer = engines.writer()
+        self._readers = engines.readers()
+        self._last_moment = inf
+        self.machine = machine
+        self.given_up = GivenUp()
+        self.locks: WorkerLocks | None = None
+        if worker and machine and not isinstance(engines, SqliteIndex):
+            self.locks = WorkerLocks(worker, machine, engines.connect)
+
+    @classmethod
+    async def open(cls, place: Path | str) -> "Database":
+        """Open the index at a path or an address; create or migrate it first if needed.
+
+        Raises:
+            ConfigurationError: a newer version wrote it, it is no database, or it can't be reached.
+        """
+        return await cls.opened(engines_of(place))
+
+    @classmethod
+    async def opened(cls, engines: Engines) -> "Database":
+        """Open what ``engines_of`` returned."""
+        await asyncio.to_thread(engines.prepare)
+        return cls(engines)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines can use the same index."""
+        return self._engines.is_shared
+
+    @property
+    def words(self) -> WordIndex:
+        """How the database stores the words of documents."""
+        return dialect_named(self._writer.dialect.name).words
+
+    def identity(self) -> tuple[int | str, ...]:
+        """Return what differs after the index was rebuilt."""
+        return self._engines.identity()
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncConnection]:
+        """Yield a connection that sees one snapshot of the index and changes nothing.
+
+        Raises:
+            IndexUnavailable: the index can't be read now.
+        """
+        try:
+            async with self._readers.connect() as conn:
+                yield conn
+        except (DBAPIError, NoConnection, TimeoutError) as error:
+            raise self._unavailable("{path} can't be read: {orig}.", error) from error
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncConnection]:
+        """Yield the writing connection, in a transaction that commits unless the block raises.
+
+        Raises:
+            IndexUnavailable: nothing can be written now.
+        """
+        try:
+            async with self._write_lock, self._writer.connect() as conn:
+                await self._begin(conn)
+                try:
+                    yield conn
+                except BaseException:
+                    await to_its_end(conn.rollback())
+                    raise
+                await to_its_end(conn.commit())
+        except DBAPIError as error:
+            if not self._engines.is_down(error):
+                raise
+            raise self._unavailable("{path} can't be written: {orig}.", error) from error
+
+    async def _begin(self, conn: AsyncConnection) -> None:
+        seconds = min(BUSY_SECONDS, self._last_moment - time.monotonic())
+        try:
+            async with asyncio.timeout(seconds):
+                await self._engines.begin_write(conn)
+        except TimeoutError as error:
+            raise IndexUnavailable(
+                "{path} can't be written: {orig}.", path=self._engines.place, orig=_IN_THE_WAY
+            ) from error
+
+    def _unavailable(self, message: str, error: Exception) -> IndexUnavailable:
+        orig = self._engines.message_of(error) if isinstance(error, DBAPIError) else str(error)
+        return IndexUnavailable(message, path=self._engines.place, orig=orig)
+
+    async def enter(self) -> None:
+        """Take the worker lock on a server: before this process owns jobs or imports.
+
+        Raises:
+            IndexUnavailable: the server can't be reached.
+        """
+        if self.locks:
+            await self.locks.enter()
+
+    def hurry(self) -> None:
+        """Wait for other processes' writers only for a few seconds in all from now on."""
+        self._last_moment = min(self._last_moment, time.monotonic() + HURRY_SECONDS)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self.locks:
+            await self.locks.leave()
+        await self._readers.dispose()
+        await self._writer.dispose()

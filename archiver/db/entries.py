@@ -1,0 +1,401 @@
+"""Entry rows."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, Select, func, literal_column, select, tuple_, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import annotations, attempts, tags_and_lists
+from archiver.db.schema import capture, document, entry, entry_tag, in_list, snapshot, tag
+from archiver.db.statements import among_texts, is_one_of_these
+from archiver.http.surt import surt
+from archiver.http.urls import hash_url
+from archiver.model.capture import HashUrl, Timestamp
+from archiver.model.entry import Entry
+from archiver.model.job import State
+from archiver.model.rendering import Rendering
+
+
+class Place(NamedTuple):
+    """A place in a list; the next page starts beyond it.
+
+    Attributes:
+        first: what the list is sorted by first: a moment, or a place that a person has given.
+        row: of the entry.
+    """
+
+    first: int
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a list is narrowed to; None leaves it open.
+
+    Attributes:
+        tag: by its name.
+        host: with its port.
+        state, status: of the entry.
+        any_of: it passes one of these few; none of them is no entry.
+        list_id: row of a list that it lies in.
+        is_highlighted: it has highlights.
+        is_changed: its article is another than the one before.
+        is_starred, is_read: somebody said so.
+    """
+
+    tag: str | None = None
+    host: str | None = None
+    state: State | None = None
+    status: int | None = None
+    any_of: "tuple[Filters, ...] | None" = None
+    list_id: int | None = None
+    is_highlighted: bool = False
+    is_changed: bool = False
+    is_starred: bool = False
+    is_read: bool = False
+
+
+async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry] | None:
+    """The entry of that name, with its row id."""
+    row = (await conn.execute(select(entry).where(entry.c.hash_url == hash_url))).one_or_none()
+    if row is None:
+        return None
+    return row.id, (await _entries(conn, [row]))[0]
+
+
+async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
+    """Entries by row id."""
+    return {row_id: found.entry for row_id, found in (await with_revisions(conn, ids)).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """An entry, how often its annotation was changed, and whether a record is owed for that.
+
+    ``generation``: how often all of it was thrown away before.
+    """
+
+    entry: Entry
+    revision: int
+    is_unrecorded: bool
+    generation: int = 0
+
+
+async def last_row(conn: AsyncConnection) -> int:
+    """The row id of the entry that was made last; 0 if there is none."""
+    return (await conn.execute(select(func.max(entry.c.id)))).scalar() or 0
+
+
+_BY_IDS = select(entry).where(is_one_of_these(entry.c.id))
+_STILL_THERE = select(entry.c.id).where(is_one_of_these(entry.c.id))
+
+
+async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:
+    """Entries by row id, each with the revision of its annotation."""
+    if not ids:
+        return {}
+    rows = await conn.execute(_BY_IDS, {"these": ids})
+    carried = await tags_and_lists.labels_of_entries(conn, ids)
+    return {
+        row.id: Revised(
+            _entry(row, carried[row.id]), row.revision, bool(row.unrecorded), row.generation
+        )
+        for row in rows
+    }
+
+
+async def newest(
+    conn: AsyncConnection, filters: Filters, *, below: Place | None, limit: int
+) -> tuple[list[Entry], Place | None]:
+    """A page of entries, newest first, and the place where the next one starts."""
+    rows = (await conn.execute(newest_query(filters, below=below, limit=limit + 1))).all()
+    shown = rows[:limit]
+    following = Place(shown[-1].added_at, shown[-1].id) if len(rows) > limit else None
+    return await _entries(conn, shown), following
+
+
+def newest_query(
+    filters: Filters, *, below: Place | None, limit: int, oldest_first: bool = False
+) -> Select[*tuple[Any, ...]]:
+    """The statement behind ``newest``; every combination of one filter walks an index."""
+    query: Select[*tuple[Any, ...]] = select(entry)
+    added_at, row = entry.c.added_at, entry.c.id
+    if filters.list_id is not None:
+        query = query.join(in_list, in_list.c.entry_id == entry.c.id)
+        query = query.where(in_list.c.list_id == filters.list_id)
+        added_at, row = in_list.c.added_at, in_list.c.entry_id
+    elif filters.tag is not None:
+        wanted = select(tag.c.id).where(tag.c.name == filters.tag).scalar_subquery()
+        query = query.join(entry_tag, entry_tag.c.entry_id == entry.c.id)
+        query = query.where(entry_tag.c.tag_id == wanted)
+        added_at, row = entry_tag.c.added_at, entry_tag.c.entry_id
+    query = narrowed(query, filters)
+    if below is not None:
+        place, edge = tuple_(added_at, row), (below.first, below.row)
+        query = query.where(place > edge if oldest_first else place < edge)
+    if oldest_first:
+        return query.order_by(added_at, row).limit(limit)
+    return query.order_by(added_at.desc(), row.desc()).limit(limit)
+
+
+def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple[Any, ...]]:
+    """Add the filters that are columns of an entry."""
+    if filters.host is not None:
+        query = query.where(entry.c.host == filters.host)
+    if filters.state is not None:
+        query = query.where(entry.c.state == filters.state)
+    if filters.status is not None:
+        query = query.where(entry.c.status == filters.status)
+    if filters.is_highlighted:
+        query = query.where(entry.c.highlights != literal_column("''"))
+    if filters.is_changed:
+        query = query.where(entry.c.changed > literal_column("0"))
+    if filters.is_starred:
+        query = query.where(entry.c.is_starred == literal_column("1"))
+    if filters.is_read:
+        query = query.where(entry.c.is_read == literal_column("1"))
+    return query
+
+
+async def with_gaps(
+    conn: AsyncConnection, *, after: int, limit: int
+) -> tuple[dict[int, Entry], int]:
+    """Entries by id whose newest snapshot lacks something, by that snapshot's row, after one."""
+    rows = await conn.execute(
+        select(snapshot.c.id, snapshot.c.entry_id)
+        .join(entry, (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp))
+        .where(snapshot.c.missing_count > 0, snapshot.c.id > after)
+        .order_by(snapshot.c.id)
+        .limit(limit)
+    )
+    found = rows.all()
+    listed = await by_ids(conn, [row.entry_id for row in found])
+    return {row.entry_id: listed[row.entry_id] for row in found}, found[-1].id if found else after
+
+
+async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[int, str]:
+    """URLs by id of entries whose newest snapshot is empty without its scripts, after an id."""
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.url)
+        .where(entry.c.rendering == literal_column("'needed'"), entry.c.id > after)
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
+    return dict(rows.all())
+
+
+async def begun(conn: AsyncConnection, beginning: str, *, limit: int) -> list[HashUrl]:
+    """Names of entries that begin so."""
+    name = entry.c.hash_url
+    query = select(name).where(name >= beginning, name < f"{beginning}g").order_by(name)
+    return [HashUrl(each) for each in (await conn.execute(query.limit(limit))).scalars()]
+
+
+async def still_there(conn: AsyncConnection, ids: Collection[int]) -> set[int]:
+    """Those of these rows that were not thrown away."""
+    if not ids:
+        return set()
+    return set((await conn.execute(_STILL_THERE, {"these": ids})).scalars())
+
+
+async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, Timestamp]:
+    """The newest snapshots' timestamps of those of these entries that have one."""
+    rows = await conn.execute(
+        select(entry.c.hash_url, entry.c.latest).where(
+            entry.c.hash_url.in_(among_texts(keys)), entry.c.latest.is_not(None)
+        )
+    )
+    return {HashUrl(key): Timestamp(f"{latest:014d}") for key, latest in rows}
+
+
+async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, State]:
+    """Where those of these entries stand that there are."""
+    rows = await conn.execute(
+        select(entry.c.hash_url, entry.c.state).where(entry.c.hash_url.in_(among_texts(keys)))
+    )
+    return {HashUrl(key): State(state) for key, state in rows}
+
+
+async def rows_of(conn: AsyncConnection, keys: Sequence[str]) -> dict[HashUrl, int]:
+    """Row ids of those of these entries that there are."""
+    rows = await conn.execute(
+        select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among_texts(keys)))
+    )
+    return {HashUrl(key): row for key, row in rows}
+
+
+async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[int, int]:
+    """Entry ids by the documents that hold their words."""
+    rows = await conn.execute(
+        select(document.c.id, document.c.entry_id).where(document.c.id.in_(documents))
+    )
+    return dict(rows.all())
+
+
+async def _entries(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> list[Entry]:
+    carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
+    return [_entry(row, carried[row.id]) for row in rows]
+
+
+def _entry(row: Row[*tuple[Any, ...]], carried: tags_and_lists.Labels) -> Entry:
+    return Entry(
+        hash_url=HashUrl(row.hash_url),
+        url=row.url,
+        host=row.host,
+        annotation=annotations.of_row(row, carried),
+        title=row.given_title or row.page_title,
+        state=State(row.state),
+        failure=attempts.load_failure(row.failure),
+        latest=Timestamp(f"{row.latest:014d}") if row.latest else None,
+        snapshot_count=row.snapshot_count,
+        status=row.status,
+        media_type=row.media_type,
+        rendering=Rendering(row.rendering),
+        score=row.score,
+        sorted_at=datetime.fromtimestamp(row.sort_at, UTC),
+    )
+
+
+async def snapshot_counts(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, int]:
+    """Return how many snapshots each of these entries has; unknown entries are left out."""
+    rows = await conn.execute(
+        select(entry.c.hash_url, entry.c.snapshot_count).where(
+            entry.c.hash_url.in_(among_texts(keys))
+        )
+    )
+    return dict(rows.all())
+
+
+async def snapshot_counts_after(
+    conn: AsyncConnection, after: int, *, limit: int
+) -> tuple[list[tuple[str, int]], int]:
+    """Return the next entries after a row with their snapshot counts, and the last row's id."""
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.hash_url, entry.c.snapshot_count)
+        .where(entry.c.id > after)
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
+    found = rows.all()
+    return [(row.hash_url, row.snapshot_count) for row in found], found[-1].id if found else after
+
+
+_STANDING = select(
+    entry.c.id,
+    entry.c.latest,
+    entry.c.snapshot_count,
+    entry.c.revision,
+    entry.c.document_stale,
+).where(is_one_of_these(entry.c.id))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How an entry stands.
+
+    Attributes:
+        latest: the timestamp of its newest snapshot; 0 where it has none.
+        snapshots: how many it has.
+        revision: of its annotation.
+        is_stale: whether its document is not of that.
+    """
+
+    latest: int
+    snapshots: int
+    revision: int
+    is_stale: bool
+
+
+async def standings(conn: AsyncConnection, entry_ids: Collection[int]) -> dict[int, Standing]:
+    """How these entries stand, by row."""
+    rows = await conn.execute(_STANDING, {"these": entry_ids})
+    return {
+        row.id: Standing(
+            row.latest or 0, row.snapshot_count, row.revision, bool(row.document_stale)
+        )
+        for row in rows
+    }
+
+
+MOST_LOOKED_AT = 500
+"""Captures and snapshots of each kind: one address may have many."""
+MOST_TOLD = 50
+_NAMES_ANOTHER = snapshot.c.canonical != literal_column("''")
+
+
+async def twins_of(conn: AsyncConnection, url: str) -> list[str]:
+    """Other addresses of the page at this one: those of its own host first, else by address.
+
+    They lead to it or it leads to them, they differ in scheme or ``www.``, or one names the other
+    as its own, or both name a third. What leads to it from elsewhere may be many, and ads.
+    """
+    found = {
+        each
+        for query in (*_by_captures(url), *_by_names(url))
+        for each in (await conn.execute(query.limit(MOST_LOOKED_AT))).scalars()
+        if each is not None
+    }
+    host = _host(url)
+    return sorted(found - {url}, key=lambda each: (_host(each) != host, each))[:MOST_TOLD]
+
+
+async def kept_twins(conn: AsyncConnection, url: str) -> dict[int, Entry]:
+    """Entries of other addresses of a page that have snapshots, by row id, in that order."""
+    keys = [hash_url(each) for each in await twins_of(conn, url)]
+    rows = await rows_of(conn, keys) if keys else {}
+    found = await by_ids(conn, sorted(rows.values())) if rows else {}
+    numbers = [rows[key] for key in keys if key in rows]
+    return {each: found[each] for each in numbers if each in found and found[each].latest}
+
+
+def _host(url: str) -> str:
+    """As SURT has it: without scheme and ``www.``."""
+    return surt(url).partition(")")[0]
+
+
+def _by_captures(url: str) -> tuple[Select[str | None], ...]:
+    own, key = capture.c, surt(url)
+    leading = select(own.url).where(own.redirect_to == url).order_by(own.id)
+    here = own.surt == key
+    led_to = select(own.redirect_to).where(here, own.url == url, own.redirect_to.is_not(None))
+    alike = select(own.url).where(here, own.url != url)
+    return (leading, *(each.order_by(own.timestamp) for each in (led_to, alike)))
+
+
+def _by_names(url: str) -> tuple[Select[str], ...]:
+    canonical = snapshot.c.canonical
+    mine = (
+        select(canonical)
+        .join(entry, entry.c.id == snapshot.c.entry_id)
+        .where(entry.c.hash_url == hash_url(url), _NAMES_ANOTHER)
+    )
+    naming = select(entry.c.url).join(snapshot, snapshot.c.entry_id == entry.c.id)
+    to_this = naming.where(canonical == url, _NAMES_ANOTHER).order_by(snapshot.c.id)
+    beside = naming.where(canonical.in_(mine), _NAMES_ANOTHER).order_by(canonical, snapshot.c.id)
+    return mine.order_by(snapshot.c.timestamp), to_this, beside
+
+
+async def added_within(
+    conn: AsyncConnection, spans: Sequence[tuple[int, int]], *, each: int
+) -> list[int]:
+    """Rows of the entries that were saved last in each span of Unix seconds, span after span.
+
+    Args:
+        conn: a connection.
+        spans: a few dozen, each from its first second up to the one behind it.
+        each: so many of a span at most.
+    """
+    arms = [
+        select(
+            select(entry.c.id)
+            .where(entry.c.added_at >= first, entry.c.added_at < beyond)
+            .order_by(entry.c.added_at.desc(), entry.c.id.desc())
+            .limit(each)
+            .subquery(f"day_{n}")
+        )
+        for n, (first, beyond) in enumerate(spans)
+    ]
+    return list((await conn.execute(union_all(*arms))).scalars())

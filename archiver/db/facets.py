@@ -1,0 +1,116 @@
+"""Facets of listed entries."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import MAXYEAR, UTC, datetime
+from functools import lru_cache
+from heapq import nsmallest
+
+from sqlalchemy import CompoundSelect, Integer, Select, bindparam, func, literal, select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db.schema import document, entry, entry_tag, tag
+from archiver.db.sql_functions import Gathered, YearOf
+from archiver.db.statements import THESE
+from archiver.model.listing import Facet, FacetValue
+from archiver.search.query_tree import Condition
+
+FACETS = (Condition.SITE, Condition.TAG, Condition.ADDED, Condition.TYPE)
+"""The fields that facets are of, in their order."""
+MOST_VALUES = 8
+MOST_YEARS = 20
+_MOST_SPANNED = 100
+_OWN = select(
+    Gathered(entry.c.host), Gathered(YearOf(entry.c.added_at)), Gathered(document.c.kind)
+).select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
+_OWN = _OWN.where(entry.c.id.in_(THESE))
+_NUMBER = func.count().label("number")
+_NUMBERS = select(entry_tag.c.tag_id, _NUMBER).where(entry_tag.c.entry_id.in_(THESE))
+_COUNTED = _NUMBERS.group_by(entry_tag.c.tag_id).subquery()
+_TAGS = (
+    select(tag.c.name, _COUNTED.c.number)
+    .join(_COUNTED, _COUNTED.c.tag_id == tag.c.id)
+    .order_by(_COUNTED.c.number.desc(), tag.c.name)
+    .limit(MOST_VALUES)
+)
+_MOST_USED = (
+    select(tag.c.name, tag.c.entry_count)
+    .where(tag.c.entry_count > 0)
+    .order_by(tag.c.entry_count.desc())
+    .limit(MOST_VALUES)
+)
+_ENDS = select(
+    select(func.min(entry.c.added_at)).scalar_subquery(),
+    select(func.max(entry.c.added_at)).scalar_subquery(),
+)
+"""Each by itself is the end of an index; both at once would read all of it."""
+
+
+async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...]:
+    """What is known of the whole archive without reading it: its tags, and its newest years.
+
+    Args:
+        conn: a connection.
+        most: so many entries of a year are counted at most.
+    """
+    tags = [FacetValue(*row) for row in await conn.execute(_MOST_USED)]
+    first, last = (await conn.execute(_ENDS)).one()
+    if first is None:
+        return ()
+    newest = min(datetime.fromtimestamp(last, UTC).year, MAXYEAR - 1)
+    oldest = max(datetime.fromtimestamp(first, UTC).year, newest - _MOST_SPANNED + 1)
+    found = await conn.execute(_years_from(min(oldest, newest), newest), {"most": most})
+    years = [FacetValue(f"{year:04}", count, is_more=count == most) for year, count in found]
+    newest_first = sorted((each for each in years if each.count), key=_by_value, reverse=True)
+    return (
+        Facet(Condition.TAG.value, tuple(tags), is_of_all=True),
+        Facet(Condition.ADDED.value, tuple(newest_first[:MOST_YEARS]), is_of_all=True),
+    )
+
+
+def _by_value(each: FacetValue) -> str:
+    return each.value
+
+
+@lru_cache(8)
+def _years_from(oldest: int, newest: int) -> CompoundSelect[int, int]:
+    """How many entries each year has: the same question for every look at an archive."""
+    return union_all(*(_of_year(year) for year in range(oldest, newest + 1)))
+
+
+def _of_year(year: int) -> Select[int, int]:
+    first, beyond = (int(datetime(each, 1, 1, tzinfo=UTC).timestamp()) for each in (year, year + 1))
+    within = select(entry.c.added_at).where(entry.c.added_at >= first, entry.c.added_at < beyond)
+    some = within.limit(bindparam("most", type_=Integer)).subquery(f"year_{year}")
+    return select(literal(year, Integer), func.count()).select_from(some)
+
+
+async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
+    """The most frequent values of each facet among these entries; those that tell nothing go.
+
+    Years stand in their order, the newest of them.
+    """
+    if not entry_ids:
+        return ()
+    these = {"these": entry_ids}
+    sites, years, kinds = (await conn.execute(_OWN, these)).one()
+    tags = [FacetValue(*row) for row in await conn.execute(_TAGS, these)]
+    found = {
+        Condition.SITE: _most(sites),
+        Condition.TAG: tags,
+        Condition.ADDED: _newest(years),
+        Condition.TYPE: _most(kinds),
+    }
+    return tuple(Facet(each.value, tuple(values)) for each, values in found.items() if values)
+
+
+def _most(values: Sequence[str | None] | None) -> list[FacetValue]:
+    """The most frequent values; of two alike the first."""
+    counts = Counter(filter(None, values or ()))
+    most = nsmallest(MOST_VALUES, ((-count, value) for value, count in counts.items()))
+    return [FacetValue(value, -less) for less, value in most]
+
+
+def _newest(years: Sequence[str | None] | None) -> list[FacetValue]:
+    counts = Counter(filter(None, years or ()))
+    return [FacetValue(each, counts[each]) for each in sorted(counts, reverse=True)[:MOST_YEARS]]

@@ -1,0 +1,127 @@
+"""Followed feeds and their seen items."""
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db.schema import entry, feed, feed_item, gone_entry
+from archiver.db.statements import Clash, among_texts, insert_rows
+from archiver.model.capture import HashUrl
+from archiver.model.feed import FeedState
+
+FORGOTTEN_SECONDS = 90 * 86400
+"""An item that a feed has not held for so long may come again."""
+
+
+async def states(conn: AsyncConnection) -> dict[str, FeedState]:
+    """How each feed stands, by its URL."""
+    rows = await conn.execute(select(feed))
+    return {row.url: _state(row) for row in rows}
+
+
+async def claim(
+    conn: AsyncConnection, urls: Collection[str], *, now: datetime, seconds: int
+) -> set[str]:
+    """Put off those that are due still: to whoever does so first, they are to look at."""
+    if not urls:
+        return set()
+    moment = int(now.timestamp())
+    due = (feed.c.url.in_(among_texts(urls)), feed.c.due_at <= moment)
+    put_off = update(feed).where(*due).values(due_at=moment + seconds).returning(feed.c.url)
+    return {*(await conn.execute(put_off)).scalars()}
+
+
+async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
+    """Say how a feed stands."""
+    values = {
+        "checked_at": int(state.checked_at.timestamp()),
+        "due_at": int(state.due_at.timestamp()),
+        "failures": state.failures,
+        "problem": state.problem,
+        "reason": state.reason,
+        "is_gone": int(state.is_gone),
+        "etag": state.etag,
+        "modified": state.modified,
+        "brought": state.brought,
+    }
+    known = await conn.execute(update(feed).where(feed.c.url == url).values(values))
+    if not known.rowcount:
+        await insert_rows(conn, feed, ("url", *values), [(url, *values.values())])
+
+
+async def rename(conn: AsyncConnection, before: str, after: str) -> None:
+    """Go on with a feed at the address that it has moved to."""
+    await forget(conn, after)
+    await conn.execute(update(feed).where(feed.c.url == before).values(url=after))
+
+
+async def forget(conn: AsyncConnection, url: str) -> None:
+    """Know nothing of a feed any more."""
+    known = select(feed.c.id).where(feed.c.url == url)
+    await conn.execute(delete(feed_item).where(feed_item.c.feed_id.in_(known)))
+    await conn.execute(delete(feed).where(feed.c.url == url))
+
+
+async def note_items(
+    conn: AsyncConnection, url: str, items: Sequence[HashUrl], *, now: datetime
+) -> set[HashUrl]:
+    """Note what a feed holds now, and forget what it has not held for long.
+
+    Returns:
+        Those of the items that were not seen before.
+    """
+    found = await conn.execute(select(feed.c.id).where(feed.c.url == url))
+    number, seconds = found.scalar_one(), int(now.timestamp())
+    mine = feed_item.c.feed_id == number
+    rows = await conn.execute(
+        select(feed_item.c.hash_url).where(mine, feed_item.c.hash_url.in_(among_texts(items)))
+    )
+    seen = set(rows.scalars())
+    held = [(number, each, seconds) for each in items]
+    await insert_rows(conn, feed_item, ("feed_id", "hash_url", "seen_at"), held, Clash.GOES)
+    await conn.execute(
+        delete(feed_item).where(mine, feed_item.c.seen_at < seconds - FORGOTTEN_SECONDS)
+    )
+    return {each for each in items if each not in seen}
+
+
+async def kept_or_thrown_away(conn: AsyncConnection, keys: Collection[HashUrl]) -> set[HashUrl]:
+    """Those that have an entry, or had one that was thrown away."""
+    kept = await conn.execute(
+        select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
+    )
+    gone = await conn.execute(
+        select(gone_entry.c.hash_url).where(gone_entry.c.hash_url.in_(among_texts(keys)))
+    )
+    return {*kept.scalars(), *gone.scalars()}
+
+
+async def items_of(
+    conn: AsyncConnection, url: str, *, after: str = "", limit: int
+) -> list[HashUrl]:
+    """What was seen of a feed, in the order of its keys."""
+    known = select(feed.c.id).where(feed.c.url == url)
+    rows = await conn.execute(
+        select(feed_item.c.hash_url)
+        .where(feed_item.c.feed_id.in_(known), feed_item.c.hash_url > after)
+        .order_by(feed_item.c.hash_url)
+        .limit(limit)
+    )
+    return [HashUrl(each) for each in rows.scalars()]
+
+
+def _state(row: Row[*tuple[Any, ...]]) -> FeedState:
+    return FeedState(
+        checked_at=datetime.fromtimestamp(row.checked_at, UTC),
+        due_at=datetime.fromtimestamp(row.due_at, UTC),
+        failures=row.failures,
+        problem=row.problem,
+        reason=row.reason,
+        is_gone=bool(row.is_gone),
+        etag=row.etag,
+        modified=row.modified,
+        brought=row.brought,
+    )

@@ -1,0 +1,403 @@
+"""Full-text index in SQLite (FTS5) and PostgreSQL (tsvector).
+
+Contentless: the text itself lies in the conversion records. Words come as ``query.words`` makes
+them, so that nothing is left to the tokenizer but to split at spaces.
+
+A word is a lexeme wherever it stands; one of a short column is another one besides, which says the
+column, and the first of a title a third. Nothing is left to a text search configuration. What is
+asked is the expression that ``matching`` writes for FTS5, read here into a tsquery.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise, product
+from string import ascii_lowercase, digits
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnClause,
+    Select,
+    TextClause,
+    bindparam,
+    column,
+    select,
+    text,
+)
+from sqlalchemy import Dialect as SqlDialect
+from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import NullType, UserDefinedType
+
+from archiver.db.schema import SEARCH_COLUMNS, Words, search_table
+from archiver.db.sql_functions import Gathered, storable
+from archiver.model.listing import Findable
+
+READERS: dict[str, Callable[[str], str]] = {}
+"""How an engine, by the name of its dialect, takes an expression; others take it as it is."""
+
+
+class Asked(UserDefinedType[str]):
+    """An expression, as a parameter."""
+
+    cache_ok = True
+
+    def bind_processor(self, dialect: SqlDialect) -> Callable[[Any], Any] | None:
+        """What writes the parameter."""
+        return READERS.get(dialect.name)
+
+
+class Matches(FunctionElement[Any]):
+    """Whether a document in a part, which comes first, matches an expression, which follows."""
+
+    inherit_cache = True
+    type = NullType()
+
+
+def expression(value: str) -> BindParameter[str]:
+    """An expression, for ``Matches``."""
+    return bindparam("match", value, type_=Asked(), unique=True)
+
+
+@lru_cache(256)
+def asking(statement: str, *expressions: str) -> TextClause:
+    """A statement of whose parameters these are expressions; ``match``, where none is named."""
+    names = expressions or ("match",)
+    return text(statement).bindparams(*(bindparam(each, type_=Asked()) for each in names))
+
+
+@lru_cache(256)
+def gathering(statement: TextClause, *columns: str) -> Select[*tuple[Any, ...]]:
+    """A statement whose answer is one row: a list of the values of each of these columns."""
+    rows = statement.columns(*map(column, columns)).subquery("found_rows")
+    return select(*(Gathered(rows.c[each]).label(each) for each in columns))
+
+
+class SqliteWords:
+    """How FTS5 keeps words, and finds them."""
+
+    matches = "{0} MATCH :match"
+    among = (
+        "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match"
+        " AND rowid BETWEEN :first{1} AND :last{1}"
+    )
+    chosen = (
+        "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match AND rowid BETWEEN :first{1} AND"
+        " :last{1} AND +rowid IN (SELECT value FROM json_each(:wanted{1}))"
+    )
+    """With a plus, each document that is found is asked for, and not the index for each of them."""
+    knows_places = True
+    at_first: int | None = None
+    vocabulary = "SELECT term, doc FROM {0}_words"
+    tried = ""
+    merge = "INSERT INTO {0} ({0}, rank) VALUES ('merge', -:pages)"
+    changes = "SELECT total_changes()"
+    pages = """WITH RECURSIVE piece(segid) AS (
+  SELECT min(segid) FROM {0}_idx UNION ALL
+  SELECT (SELECT min(segid) FROM {0}_idx WHERE segid > piece.segid)
+  FROM piece WHERE segid IS NOT NULL
+), leaf AS (SELECT
+  (SELECT pgno FROM {0}_idx AS leaves WHERE leaves.segid = piece.segid
+    AND term <= CAST('0' || :first AS BLOB) ORDER BY term DESC LIMIT 1) AS first,
+  (SELECT pgno FROM {0}_idx AS leaves WHERE leaves.segid = piece.segid
+    AND term <= CAST('0' || :beyond AS BLOB) ORDER BY term DESC LIMIT 1) AS last
+  FROM piece WHERE segid IS NOT NULL
+) SELECT coalesce(sum((last - coalesce(first, 2)) / 2), 0) FROM leaf"""
+    """A piece of words lies in leaves, and what is in ``_idx`` is with which word each begins, with
+    twice its number. A leaf that goes on with the places of one word is not there, but numbered."""
+    longest = """WITH leaf AS (SELECT
+  substr(CAST(term AS TEXT), 2) AS first,
+  lead(substr(CAST(term AS TEXT), 2)) OVER (ORDER BY term) AS beyond,
+  lead(pgno) OVER (ORDER BY term) - pgno AS pages
+  FROM {0}_idx WHERE segid = (SELECT segid FROM {0}_idx ORDER BY pgno DESC LIMIT 1)
+    AND term >= CAST('0' || :first AS BLOB) AND term < CAST('0' || :beyond AS BLOB)
+) SELECT (SELECT term FROM {0}_words
+    WHERE term >= leaf.first AND term < leaf.beyond ORDER BY doc DESC LIMIT 1) AS term
+  FROM leaf WHERE beyond > first ORDER BY pages DESC, first LIMIT :most OFFSET :known"""
+    """Between two leaves that are there lie those of the last word of the first one."""
+    columns: tuple[ColumnClause[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
+
+    def ddl(self, part: int) -> tuple[str, ...]:
+        """How a full-text table is made, and the list of its words."""
+        name, columns = search_table(part), ", ".join(SEARCH_COLUMNS)
+        options = "content='', tokenize='ascii'"
+        return (
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5({columns}, {options})",
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_words USING fts5vocab({name}, row)",
+        )
+
+    def row(self, found_by: Findable) -> tuple[str, ...]:
+        """A document as values of ``columns``."""
+        return tuple(getattr(found_by, name) for name in SEARCH_COLUMNS)
+
+    def score(self, weights: Mapping[str, float]) -> str:
+        """How good a document is, of those in one part."""
+        return f"-bm25({{0}}, {', '.join(str(weights[name]) for name in SEARCH_COLUMNS)})"
+
+
+@compiles(Matches, "sqlite")
+def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
+    part, expression = (compiler.process(one, **more) for one in each.clauses)
+    return f"{part} MATCH {expression}"
+
+
+COLUMN = "\ue001"
+"""Parts a column from a word; no word holds it."""
+_COLUMNS = {"title": "t", "tags": "g", "note": "n", "by": "b", "url": "u", "keys": "k", "text": ""}
+"""By which letter a column is told; in the order in which they lie."""
+_WEIGHTS = {"title": "A", "tags": "B", "note": "C", "by": "C", "url": "C", "keys": "", "text": ""}
+"""PostgreSQL's weights of positions; the lowest one is not written."""
+_FIRST = "^"
+_SECOND = f"{digits}{ascii_lowercase}æðøþđħıĸłŋœŧƿəɛɔ"
+"""What follows the first letter of a word that is also a column's; of others none is found so."""
+_APART = 100
+"""Places between two columns, so that no phrase runs from one into the next."""
+_LAST_PLACE = 16_383
+_MOST_PLACES = 255
+"""Of a lexeme; PostgreSQL keeps no more (as little as places behind the last)."""
+_MOST_BYTES = 1_000_000
+"""Of a tsvector's words and their places, which can't have more than 1 MiB."""
+_MOST_BYTES_WITH_PLACES = 700_000
+"""Beyond that a word that was met says no further place, so that there is room for others."""
+_BEGINS = 'one.lexeme COLLATE "C" >= :first AND one.lexeme COLLATE "C" < :beyond'
+_SMALL = 30_000
+"""Characters of a document that has neither more places nor more bytes than a tsvector holds."""
+_NOTHING = f"'{COLUMN}'"
+_TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
+
+
+class PostgresWords:
+    """How PostgreSQL keeps words, and finds them.
+
+    Scores are of one document alone, how often and where it has the words: not how rare they are.
+    """
+
+    matches = "words @@ CAST(:match AS tsquery)"
+    among = (
+        "SELECT rowid AS id FROM (SELECT rowid, words FROM {0}"
+        " WHERE rowid = ANY(CAST(:wanted{1} AS BIGINT[])) OFFSET 0) AS wanted"
+        " WHERE words @@ CAST(:match AS tsquery)"
+    )
+    """What stands near each other is asked of each document by one phrase after another."""
+    chosen = among
+    knows_places = False
+    at_first: int | None = 8
+    """Of what is looked for in all parts of a million entries, a page of common words reads the
+    newest few; to plan the others took the server a sixth of its time for it."""
+    vocabulary = ""
+    tried = (
+        "SELECT word AS term, doc FROM unnest(CAST(:tried AS TEXT[])) AS tried (word),"
+        " LATERAL (SELECT count(*) AS doc FROM {0}"
+        " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
+    )
+    merge = "SELECT gin_clean_pending_list(CAST('{0}_words' AS REGCLASS))"
+    """What was written last waits in a list of up to 4 MB, which each query reads to its end."""
+    changes = "SELECT 0"
+    pages = """SELECT coalesce(CAST(avg(held) * 44 AS BIGINT), 0) FROM (
+  SELECT (SELECT count(*) FROM unnest(words) AS one WHERE BEGINS) AS held
+  FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest
+) AS sample""".replace("BEGINS", _BEGINS)
+    """A word that each document of a full part has would take FTS5 44 pages."""
+    longest = """SELECT one.lexeme AS term
+  FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest, unnest(newest.words) AS one
+  WHERE BEGINS GROUP BY one.lexeme ORDER BY count(*) DESC, one.lexeme
+  LIMIT :most OFFSET :known""".replace("BEGINS", _BEGINS)
+    """The newest documents of a part tell how many words of each begin so, and which they are."""
+    columns: tuple[ColumnClause[Any], ...] = (column("words", TSVECTOR),)
+
+    def ddl(self, part: int) -> tuple[str, ...]:
+        """How the table of a part is made."""
+        name = search_table(part)
+        return (
+            f"CREATE TABLE IF NOT EXISTS {name} (rowid BIGINT PRIMARY KEY, words TSVECTOR)",
+            f"CREATE INDEX IF NOT EXISTS {name}_words ON {name} USING gin (words)",
+        )
+
+    def row(self, found_by: Findable) -> tuple[str, ...]:
+        """A document as values of ``columns``."""
+        return (vector(found_by),)
+
+    def score(self, weights: Mapping[str, float]) -> str:
+        """How good a document is; longer ones have more words, and are no better for that."""
+        shares = (weights[each] / weights["title"] for each in ("text", "by", "tags", "title"))
+        listed = ",".join(f"{share:.4f}" for share in shares)
+        return f"ts_rank('{{{{{listed}}}}}', words, CAST(:match AS tsquery), 1)"
+
+
+@compiles(Matches, "postgresql")
+def _matches_postgres_words(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
+    part, expression = (compiler.process(one, **more) for one in each.clauses)
+    return f"{part}.words @@ CAST({expression} AS tsquery)"
+
+
+def vector(found_by: Findable) -> str:
+    """The words of a document as the text of a tsvector; of one too large, the first."""
+    size = sum(len(getattr(found_by, name)) for name in _COLUMNS)
+    places = _all_places(found_by) if size < _SMALL else _places_in_bounds(found_by)
+    return " ".join(f"{_quoted(lexeme)}:{','.join(at)}" for lexeme, at in places.items())
+
+
+def _all_places(found_by: Findable) -> Mapping[str, list[str]]:
+    """Where each lexeme stands, of a document that meets no bound."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for lexeme, place, weight in _lexemes(found_by):
+        places[lexeme].append(f"{place}{weight}")
+    return places
+
+
+def _places_in_bounds(found_by: Findable) -> Mapping[str, list[str]]:
+    """Where each lexeme stands, as far as that can be kept."""
+    places: dict[str, list[str]] = {}
+    size = 0
+    for lexeme, place, weight in _lexemes(found_by):
+        known = places.get(lexeme)
+        if known is None:
+            more = 6 + len(lexeme.encode())
+            if size + more > _MOST_BYTES:
+                break
+            size += more
+            places[lexeme] = [f"{min(place, _LAST_PLACE)}{weight}"]
+        elif _is_kept(place, known, size):
+            size += 2
+            known.append(f"{place}{weight}")
+    return places
+
+
+def _is_kept(place: int, known: Sequence[str], size: int) -> bool:
+    """Whether a further place of a word is kept, in a vector that has so many bytes."""
+    is_in_reach = place <= _LAST_PLACE and len(known) < _MOST_PLACES
+    return is_in_reach and size < _MOST_BYTES_WITH_PLACES
+
+
+def _lexemes(found_by: Findable) -> Iterator[tuple[str, int, str]]:
+    """(lexeme, place, weight), the short columns first."""
+    start = 1
+    for name, letter in _COLUMNS.items():
+        words, weight = storable(getattr(found_by, name)).split(" "), _WEIGHTS[name]
+        for place, word in enumerate(filter(None, words), start):
+            yield word, place, weight
+            if letter:
+                yield f"{letter}{COLUMN}{word}", place, weight
+            if name == "title" and place == start:
+                yield f"{_FIRST}{COLUMN}{word}", place, weight
+        start += len(words) + _APART
+
+
+def _quoted(lexeme: str) -> str:
+    escaped = lexeme.replace("\\", "\\\\").replace("'", "''")
+    return f"'{escaped}'"
+
+
+def tsquery(expression: str) -> str:
+    """An expression of ``matching`` as the text of a tsquery."""
+    return _Reader(_TOKEN.findall(expression)).either(())
+
+
+class _Reader:
+    """Reads an expression; what it is to stand in are the letters of its columns."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self._tokens = [*tokens, ""]
+        self._at = 0
+
+    def either(self, columns: Sequence[str]) -> str:
+        found = [self._both(columns)]
+        while self._take("OR"):
+            found.append(self._both(columns))
+        return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+
+    def _both(self, columns: Sequence[str]) -> str:
+        found = [self._without(columns)]
+        while self._take("AND"):
+            found.append(self._without(columns))
+        return found[0] if len(found) == 1 else f"({' & '.join(found)})"
+
+    def _without(self, columns: Sequence[str]) -> str:
+        found = self._one(columns)
+        while self._take("NOT"):
+            found = f"({found} & !{self._one(columns)})"
+        return found
+
+    def _one(self, columns: Sequence[str]) -> str:
+        if self._take("("):
+            found = self.either(columns)
+            self._at += 1
+            return found
+        if self._take("NEAR"):
+            return self._near()
+        if self._take("{"):
+            named = []
+            while not self._take("}"):
+                named.append(self._next())
+            self._at += 1
+            return self._one([_COLUMNS[each] for each in named])
+        if self._take("^"):
+            return _phrase(self._words(), (_FIRST,), is_open=False)
+        if not self._tokens[self._at].startswith('"'):
+            letter = _COLUMNS[self._next()]
+            self._at += 1
+            return self._one((letter,))
+        words = self._words()
+        return _phrase(words, columns, is_open=self._take("*"))
+
+    def _near(self) -> str:
+        """Phrases that stand near each other, each near the one that was asked for before it."""
+        self._at += 1
+        phrases = []
+        while not self._take(","):
+            phrases.append(_phrase(self._words(), (), is_open=False))
+        apart, self._at = int(self._tokens[self._at]), self._at + 2
+        pairs = pairwise(phrases)
+        return f"({' & '.join(_close(one, other, apart) for one, other in pairs)})"
+
+    def _words(self) -> list[str]:
+        return self._next()[1:-1].replace('""', '"').split()
+
+    def _next(self) -> str:
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _take(self, token: str) -> bool:
+        if self._tokens[self._at] != token:
+            return False
+        self._at += 1
+        return True
+
+
+def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> str:
+    """Words that follow each other, in any of some columns, or wherever they stand."""
+    if not words:
+        return _NOTHING
+    found = []
+    for place in columns or ("",):
+        lexed = [_in_column(place, word, n) for n, word in enumerate(words)]
+        lexemes = [_quoted(each) for each in lexed]
+        lexemes[-1] = _begun(lexed[-1]) if is_open else lexemes[-1]
+        found.append(lexemes[0] if len(lexemes) == 1 else f"({' <-> '.join(lexemes)})")
+    return found[0] if len(found) == 1 else f"({' | '.join(found)})"
+
+
+def _begun(lexeme: str) -> str:
+    """All words that begin so, and no lexeme that begins with a column's letter."""
+    if lexeme not in _COLUMNS.values():
+        return f"{_quoted(lexeme)}:*"
+    longer = " | ".join(f"{_quoted(lexeme + each)}:*" for each in _SECOND)
+    return f"({_quoted(lexeme)} | {longer})"
+
+
+def _in_column(column: str, word: str, place: int) -> str:
+    """A word as a lexeme that says its column; behind the first of a title, as any of the title."""
+    letter = _COLUMNS["title"] if column == _FIRST and place else column
+    return f"{letter}{COLUMN}{word}" if letter else word
+
+
+def _close(one: str, other: str, apart: int) -> str:
+    ways = product(range(1, apart + 2), ((one, other), (other, one)))
+    return f"({' | '.join(f'({a} <{distance}> {b})' for distance, (a, b) in ways)})"
+
+
+READERS["postgresql"] = tsquery

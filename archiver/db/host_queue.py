@@ -1,0 +1,182 @@
+"""Hosts with pending jobs, in the order of their slots.
+
+``queue_host`` holds a row for each host with queued jobs, ordered by when it may be asked next.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal_column,
+    select,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import sql_functions
+from archiver.db.dialects import SqlDialect
+from archiver.db.schema import entry, job, queue_host
+from archiver.db.sql_functions import Greatest
+from archiver.db.statements import Clash, execute_rows, insert_rows
+
+PRIORITIES = (0, 1, 2, 3)
+"""Lower ones first."""
+LEASED = (*job.c, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source)
+"""What a lease is made of."""
+
+
+def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    """When the first of these hosts may be asked, a column for each priority."""
+    own = queue_host.c
+    return select(
+        *(
+            select(own.ready_at_ms)
+            .where(own.priority == literal_column(str(priority)), *which)
+            .order_by(own.ready_at_ms)
+            .limit(1)
+            .scalar_subquery()
+            for priority in PRIORITIES
+        )
+    )
+
+
+_FIRST_IN_LINE = _first_in_line(
+    queue_host.c.host.not_in(sql_functions.texts(bindparam("busy"))),
+)
+_READY = (
+    select(queue_host.c.priority, queue_host.c.host)
+    .where(
+        queue_host.c.priority == bindparam("priority"),
+        queue_host.c.ready_at_ms <= bindparam("now"),
+        queue_host.c.host.not_in(sql_functions.texts(bindparam("busy"))),
+    )
+    .order_by(queue_host.c.ready_at_ms)
+    .limit(bindparam("count", type_=Integer))
+    .with_for_update(skip_locked=True)
+)
+_IS_PROVEN = queue_host.c.host.in_(sql_functions.texts(bindparam("proven")))
+_IS_MINE = queue_host.c.host.in_(sql_functions.texts(bindparam("mine")))
+"""On a server: the hosts of which this worker has the lock."""
+_DUE_HOSTS = (
+    select(queue_host.c.host)
+    .where(
+        queue_host.c.ready_at_ms <= bindparam("now"),
+        queue_host.c.host.not_in(sql_functions.texts(bindparam("busy"))),
+    )
+    .order_by(queue_host.c.priority, queue_host.c.ready_at_ms)
+    .limit(bindparam("count", type_=Integer))
+)
+_WAITING = job.alias("waiting")
+_MINE = (
+    job.c.state == literal_column("'queued'"),
+    job.c.priority == queue_host.c.priority,
+    job.c.host == queue_host.c.host,
+)
+_SOONEST = select(func.min(job.c.not_before_ms)).where(*_MINE).scalar_subquery()
+_IS_THIS = (
+    queue_host.c.priority == bindparam("of_priority"),
+    queue_host.c.host == bindparam("of_host"),
+)
+_READY_AT = bindparam("new_ready_at_ms", type_=queue_host.c.ready_at_ms.type)
+_TURN = (
+    update(queue_host)
+    .where(*_IS_THIS)
+    .values(ready_at_ms=Greatest(_READY_AT, func.coalesce(_SOONEST, 0)))
+)
+_FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_MINE))
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Hosts as one process knows them.
+
+    Attributes:
+        busy: those that must not be asked for more now.
+        proven: those that have answered lately.
+    """
+
+    busy: Sequence[str] = ()
+    proven: Sequence[str] = ()
+
+
+@cache
+def _hosts(is_proven: bool, only_mine: bool) -> Select[int, str]:
+    """The hosts whose turn it is: those that do answer, or those that may not."""
+    ready = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
+    return ready.where(_IS_MINE) if only_mine else ready
+
+
+@cache
+def next_jobs(dialect: SqlDialect, is_proven: bool, only_mine: bool) -> Select[*tuple[Any, ...]]:
+    """The hosts whose turn it is (``rank``, ``name``), each beside some of its jobs that are due.
+
+    One that has none stands beside NULL.
+    """
+    ready = _hosts(is_proven, only_mine).subquery("ready")
+    own = _WAITING.c
+    first = (
+        select(own.id)
+        .where(
+            own.state == literal_column("'queued'"),
+            own.priority == ready.c.priority,
+            own.host == ready.c.host,
+            own.not_before_ms <= bindparam("now"),
+        )
+        .order_by(own.not_before_ms, own.id)
+        .limit(bindparam("each", type_=Integer))
+    )
+    found = dialect.with_each(ready, first, job).outerjoin(entry, entry.c.id == job.c.entry_id)
+    hosts = ready.c.priority.label("rank"), ready.c.host.label("name")
+    limit = bindparam("count", type_=Integer)
+    return select(*hosts, *LEASED).select_from(found).limit(limit)
+
+
+async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int, int]:
+    """When the first in line may be asked (ms), by priority: of all hosts, but for some."""
+    row = (await conn.execute(_FIRST_IN_LINE, {"busy": [*busy]})).one()
+    return {rank: due for rank, due in zip(PRIORITIES, row, strict=True) if due is not None}
+
+
+async def due_hosts(
+    conn: AsyncConnection, busy: Sequence[str], *, now: datetime, count: int
+) -> list[str]:
+    """Return up to ``count`` hosts with due jobs, in the order of their turns."""
+    rows = await conn.execute(_DUE_HOSTS, {"busy": busy, "now": to_ms(now), "count": count})
+    return [*dict.fromkeys(rows.scalars())]
+
+
+async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]) -> None:
+    """Let hosts, by (priority, host), have their turn at these moments (ms), or sooner."""
+    if not ready:
+        return
+    rows = sorted((priority, host, due) for (priority, host), due in ready.items())
+    await insert_rows(conn, queue_host, ("priority", "host", "ready_at_ms"), rows, Clash.SINKS)
+
+
+async def turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
+    """Send hosts to the end of the line, or out of it when nothing of theirs is queued."""
+    some = sorted(hosts)
+    names = ("of_priority", "of_host")
+    await execute_rows(conn, _FORGET, names, some)
+    rows = [(*each, to_ms(now)) for each in some]
+    await execute_rows(conn, _TURN, (*names, "new_ready_at_ms"), rows)
+
+
+def to_ms(moment: datetime) -> int:
+    """Milliseconds since 1970."""
+    return int(moment.timestamp() * 1000)
+
+
+def from_ms(moment: int) -> datetime:
+    """The same back (aware, UTC)."""
+    return datetime.fromtimestamp(moment / 1000, UTC)

@@ -1,0 +1,190 @@
+"""Import receipts: the outcome of each row."""
+
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db.schema import entry, import_row, imports
+from archiver.db.sql_functions import JsonRow
+from archiver.db.statements import among, insert_rows
+from archiver.model.imports import ARCHIVE_FORMS, MOST_GIVEN, Outcome, ReceiptRow, Rejected
+from archiver.model.job import State
+from archiver.model.seed import Reception
+
+_COLUMNS = ("import_id", "row", "outcome", "given", "hash_url", "reason")
+_HEAD = (
+    *("name", "format", "started_at", "read", "added", "known", "merged", "rejected"),
+    *("rejected_samples", "error", "saved", "failed", "passed_over", "choices", "undone"),
+    "lists_left_out",
+)
+"""What a receipt says of its import, by column."""
+_IS_ALL_THAT_IS_KNOWN = -1
+"""In the place of whether a receipt is owed: the import was made of its receipt."""
+
+
+async def write(
+    conn: AsyncConnection,
+    import_id: int,
+    taken: Sequence[tuple[int, Reception, str, str]],
+    rejected: Sequence[Rejected],
+) -> None:
+    """Write down what became of some rows: those that were taken, and those not.
+
+    Args:
+        conn: a writing connection.
+        import_id: the import they are of.
+        taken: number, how it was received, the address as it was given, and hash_url of each.
+        rejected: the others.
+    """
+    # The members of Reception have the values of those of Outcome.
+    rows: list[tuple[int, int, str, str, str | None, str]] = [
+        (import_id, row, reception.value, given[:MOST_GIVEN], key, "")
+        for row, reception, given, key in taken
+    ]
+    rows += [
+        (import_id, each.row, _outcome(each), each.given, None, each.reason) for each in rejected
+    ]
+    rows.sort(key=itemgetter(1))
+    if rows:
+        named = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+        await conn.execute(insert(import_row), named)
+
+
+def _outcome(rejected: Rejected) -> str:
+    return (Outcome.LEFT_OUT if rejected.is_left_out else Outcome.UNUSABLE).value
+
+
+async def page(
+    conn: AsyncConnection, import_id: int, *, after: int, limit: int
+) -> list[ReceiptRow]:
+    """The rows of a receipt behind a number, in order."""
+    found = await conn.execute(
+        select(import_row)
+        .where(import_row.c.import_id == import_id, import_row.c.row > after)
+        .order_by(import_row.c.row)
+        .limit(limit)
+    )
+    return [
+        ReceiptRow(row.row, Outcome(row.outcome), row.given, row.hash_url, row.reason)
+        for row in found
+    ]
+
+
+async def lines(
+    conn: AsyncConnection, import_id: int, *, after: int, limit: int
+) -> tuple[str, int, int]:
+    """The rows behind a number as JSON arrays, a line each; how many, and the last number.
+
+    The engine puts the lines together: thousands of values on their way from it take ten times as
+    long as one.
+    """
+    array = JsonRow(*(import_row.c[name] for name in _COLUMNS[1:]))
+    some = (
+        select(array.label("line"), import_row.c.row)
+        .where(import_row.c.import_id == import_id, import_row.c.row > after)
+        .order_by(import_row.c.row)
+        .limit(limit)
+        .subquery()
+    )
+    text = func.coalesce(func.aggregate_strings(some.c.line, "\n"), "")
+    found = await conn.execute(
+        select(text, func.count(), func.coalesce(func.max(some.c.row), after)).select_from(some)
+    )
+    row = found.one()
+    return row[0], row[1], row[2]
+
+
+async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[tuple[str, int]]:
+    """Why rows are unusable, with how many, the commonest first."""
+    count = func.count()
+    found = await conn.execute(
+        select(import_row.c.reason, count)
+        .where(
+            import_row.c.import_id == import_id,
+            import_row.c.reason != "",
+            import_row.c.outcome == Outcome.UNUSABLE,
+        )
+        .group_by(import_row.c.reason)
+        .order_by(count.desc(), import_row.c.reason)
+        .limit(limit)
+    )
+    return [(reason, number) for reason, number in found]
+
+
+async def owed(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
+    """Imports whose receipts are to be written to a file, with what their rows say of them."""
+    rows = await conn.execute(select(imports).where(imports.c.receipt_owed == 1))
+    return [(row["id"], {name: row[name] for name in _HEAD}) for row in rows.mappings()]
+
+
+async def settle(conn: AsyncConnection, import_id: int) -> None:
+    """Note that the receipt of an import is in its file."""
+    await conn.execute(update(imports).where(imports.c.id == import_id).values(receipt_owed=0))
+
+
+async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[str, Any]) -> int:
+    """Make an import of what its receipt says; returns its number, another one if that is taken."""
+    taken = await conn.execute(select(imports.c.id).where(imports.c.id == import_id))
+    if taken.first():
+        highest = await conn.execute(select(func.max(imports.c.id)))
+        import_id = highest.scalar_one() + 1
+    row = {name: head[name] for name in _HEAD if name in head}
+    row |= {"id": import_id, "reading": 0, "receipt_owed": _IS_ALL_THAT_IS_KNOWN}
+    await conn.execute(insert(imports).values(row))
+    return import_id
+
+
+async def known_whole(conn: AsyncConnection) -> list[int]:
+    """The imports of which an index knows more than their receipts tell."""
+    rows = await conn.execute(
+        select(imports.c.id).where(imports.c.receipt_owed != _IS_ALL_THAT_IS_KNOWN)
+    )
+    return [*rows.scalars()]
+
+
+async def note_known_whole(conn: AsyncConnection, import_ids: Sequence[int]) -> None:
+    """Note that more is known of imports than their receipts tell: another index told it."""
+    are_those = imports.c.id.in_(among(import_ids))
+    await conn.execute(
+        update(imports)
+        .where(are_those, imports.c.receipt_owed == _IS_ALL_THAT_IS_KNOWN)
+        .values(receipt_owed=0)
+    )
+
+
+async def is_of_its_receipt(conn: AsyncConnection, import_id: int) -> bool:
+    """Whether no more is known of an import than its receipt tells."""
+    rows = await conn.execute(select(imports.c.receipt_owed).where(imports.c.id == import_id))
+    return rows.scalar() == _IS_ALL_THAT_IS_KNOWN
+
+
+async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[ReceiptRow]) -> None:
+    """Put rows of a receipt back."""
+    kept = [
+        (import_id, each.row, each.outcome.value, each.given, each.hash_url, each.reason)
+        for each in rows
+    ]
+    await insert_rows(conn, import_row, _COLUMNS, kept)
+
+
+async def recount(conn: AsyncConnection) -> None:
+    """Count what became of the links of imports whose jobs are in no index any more."""
+    added = (
+        select(func.count())
+        .select_from(import_row.join(entry, entry.c.hash_url == import_row.c.hash_url))
+        .where(import_row.c.import_id == imports.c.id, import_row.c.outcome == Outcome.ADDED)
+        .correlate(imports)
+    )
+    saved, failed = (
+        added.where(entry.c.state == state).scalar_subquery()
+        for state in (State.SAVED, State.FAILED)
+    )
+    of_links = imports.c.format.not_in(ARCHIVE_FORMS)
+    await conn.execute(
+        update(imports).where(of_links, imports.c.reading == 0).values(saved=saved, failed=failed)
+    )
+    ended = imports.c.added - imports.c.saved - imports.c.failed
+    await conn.execute(update(imports).where(imports.c.reading == 0).values(without_capture=ended))

@@ -1,0 +1,431 @@
+"""Imports, their progress and the entries they created.
+
+`entry.brought_by` is the import that created an entry. It becomes NULL when a person saves or
+changes the entry. If the file of another import has the entry too, it is handed over to that import
+when the first one is undone; the receipts (`import_row`) tell which imports those are.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, bindparam, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import jobs
+from archiver.db.schema import entry, entry_table, import_row, imports
+from archiver.db.sql_functions import Greatest
+from archiver.db.statements import Clash, among, among_texts, insert_rows
+from archiver.model.capture import HashUrl
+from archiver.model.imports import (
+    NO_CHOICES,
+    Choices,
+    ImportStatus,
+    ImportUndone,
+    Rejected,
+    Taken,
+    is_archive_form,
+)
+from archiver.model.job import QueueCounts
+from archiver.model.message import marked
+from archiver.model.seed import Reception
+
+
+async def mark_touched(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Note that a person saved or changed entries: no undo deletes them."""
+    if entry_ids:
+        await conn.execute(
+            update(entry_table)
+            .where(entry_table.c.id.in_(among(entry_ids)), entry_table.c.brought_by.is_not(None))
+            .values(brought_by=None)
+        )
+
+
+async def has_created_any(conn: AsyncConnection, import_id: int) -> bool:
+    """Return whether there is an entry that an import created and no person touched."""
+    rows = await conn.execute(select(entry.c.id).where(entry.c.brought_by == import_id).limit(1))
+    return rows.first() is not None
+
+
+async def count_to_delete(conn: AsyncConnection, import_id: int) -> int:
+    """Return how many entries the undo of an import deletes: those that no other import has."""
+    mine = select(func.count(entry.c.id)).where(entry.c.brought_by == import_id)
+    others = await _others(conn, import_id)
+    if others:
+        mine = mine.where(entry.c.hash_url.not_in(_named_by(others).with_only_columns(_KEY)))
+    return int((await conn.execute(mine)).scalar_one())
+
+
+async def hand_over(conn: AsyncConnection, import_id: int) -> None:
+    """Give entries that an import created to the first other import that has them in its file."""
+    others = await _others(conn, import_id)
+    if others:
+        heir = _named_by(others).subquery()
+        await conn.execute(
+            update(entry_table)
+            .where(entry_table.c.brought_by == import_id, entry_table.c.hash_url == heir.c.hash_url)
+            .values(brought_by=heir.c.import_id)
+        )
+
+
+async def created_by(conn: AsyncConnection, import_id: int, *, limit: int) -> list[int]:
+    """Return the row ids of some entries that an import created."""
+    rows = await conn.execute(
+        select(entry.c.id).where(entry.c.brought_by == import_id).order_by(entry.c.id).limit(limit)
+    )
+    return list(rows.scalars())
+
+
+async def creators_after(
+    conn: AsyncConnection, after: int, *, limit: int
+) -> tuple[list[tuple[HashUrl, int]], int]:
+    """Return a page of (hash_url, import) after an entry's row id, and the last row id of it."""
+    rows = (
+        await conn.execute(
+            select(entry.c.id, entry.c.hash_url, entry.c.brought_by)
+            .where(entry.c.brought_by.is_not(None), entry.c.id > after)
+            .order_by(entry.c.id)
+            .limit(limit)
+        )
+    ).all()
+    found = [(HashUrl(row.hash_url), row.brought_by) for row in rows]
+    return found, rows[-1].id if rows else after
+
+
+async def restore_creators(conn: AsyncConnection, creators: Sequence[tuple[HashUrl, int]]) -> None:
+    """Copy (hash_url, import) pairs from another index, where both exist in this one."""
+    known = {*(await conn.execute(select(imports.c.id))).scalars()}
+    found = await conn.execute(
+        select(entry.c.hash_url, entry.c.id).where(
+            entry.c.hash_url.in_(among_texts(key for key, _ in creators))
+        )
+    )
+    ids: dict[str, int] = dict(found.all())
+    rows = [
+        {"entry_id": ids[key], "creator": number}
+        for key, number in creators
+        if key in ids and number in known
+    ]
+    if rows:
+        statement = update(entry_table).where(entry_table.c.id == bindparam("entry_id"))
+        await conn.execute(statement.values(brought_by=bindparam("creator")), rows)
+
+
+_KEY = import_row.c.hash_url
+
+
+def _named_by(import_ids: Collection[int]) -> Select[str | None, int]:
+    """Select the entries in the files of imports, each with the first of these imports."""
+    return (
+        select(_KEY, func.min(import_row.c.import_id).label("import_id"))
+        .where(import_row.c.import_id.in_(among(import_ids)), _KEY.is_not(None))
+        .group_by(_KEY)
+    )
+
+
+async def _others(conn: AsyncConnection, import_id: int) -> list[int]:
+    """Return the other imports, without those that are undone."""
+    rows = await conn.execute(
+        select(imports.c.id, imports.c.undone).where(imports.c.id != import_id)
+    )
+    return [row.id for row in rows.all() if not row.undone or await has_created_any(conn, row.id)]
+
+
+SAMPLES = 20
+INCOMPLETE = marked(
+    "Parts of the file could not be read, so links may be missing. The report lists these places. "
+    "Everything else was imported."
+)
+_COUNTED = (
+    *("added", "known", "merged", "rejected", "rejected_samples", "passed_over", "error"),
+    "lists_left_out",
+)
+_UNCLAIMED = (imports.c.reading == 1, imports.c.path.is_not(None), imports.c.owner.is_(None))
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """An import whose kept file was not read to the end.
+
+    Attributes:
+        id, name, format: as its status has them.
+        started_at: Unix seconds.
+        path: where the file is kept.
+        read: how many links to skip.
+        choices: what was chosen for it.
+        counted: its other numbers, by column.
+    """
+
+    id: int
+    name: str
+    format: str
+    started_at: int
+    path: str
+    read: int
+    choices: Choices = NO_CHOICES
+    counted: Mapping[str, int | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """An import that some process reads, or was to read."""
+
+    id: int
+    name: str
+    read: int
+    is_archive: bool
+
+
+async def create(
+    conn: AsyncConnection,
+    *,
+    name: str,
+    form: str,
+    path: str | None,
+    owner: str,
+    now: datetime,
+    choices: Choices = NO_CHOICES,
+) -> int:
+    """Begin an import.
+
+    Args:
+        conn: a writing connection.
+        name: of the file.
+        form: what it is read as.
+        path: where it is kept until it is read, if it is kept.
+        owner: the run lock's name of the process that reads it.
+        now: the moment (aware, UTC).
+        choices: what was chosen for it.
+    """
+    row = {"name": name, "format": form, "path": path, "owner": owner, "reading": 1}
+    row["choices"] = choices.write()
+    number = select(func.coalesce(func.max(imports.c.id), 0) + 1).scalar_subquery()
+    statement = insert(imports).values(id=number, started_at=int(now.timestamp()), **row)
+    return int((await conn.execute(statement.returning(imports.c.id))).scalar_one())
+
+
+async def owned_by(conn: AsyncConnection, owner: str) -> list[Owned]:
+    """The imports that a process reads."""
+    rows = await conn.execute(
+        select(imports).where(imports.c.reading == 1, imports.c.owner == owner)
+    )
+    return [Owned(row.id, row.name, row.read, is_archive_form(row.format)) for row in rows]
+
+
+async def disown(conn: AsyncConnection, owner: str) -> None:
+    """Let the imports that a process reads, and whose file is kept, wait for who claims them."""
+    await conn.execute(
+        update(imports)
+        .where(imports.c.reading == 1, imports.c.owner == owner, imports.c.path.is_not(None))
+        .values(owner=None)
+    )
+
+
+async def is_any_unclaimed(conn: AsyncConnection) -> bool:
+    """Whether there is a kept file that nobody reads."""
+    rows = await conn.execute(select(imports.c.id).where(*_UNCLAIMED).limit(1))
+    return rows.scalar() is not None
+
+
+async def unclaimed(conn: AsyncConnection) -> list[Unfinished]:
+    """The imports whose kept file nobody reads."""
+    return [_unfinished(row) for row in await conn.execute(select(imports).where(*_UNCLAIMED))]
+
+
+async def claim(
+    conn: AsyncConnection, owner: str, ids: Sequence[int] | None = None
+) -> list[Unfinished]:
+    """Take over the imports whose kept file nobody reads: all, or of these."""
+    some = () if ids is None else (imports.c.id.in_(among(ids)),)
+    rows = await conn.execute(
+        update(imports).where(*_UNCLAIMED, *some).values(owner=owner).returning(imports)
+    )
+    return [_unfinished(row) for row in rows]
+
+
+async def advance(
+    conn: AsyncConnection,
+    import_id: int,
+    receptions: Mapping[Reception, int],
+    rejected: Sequence[Rejected],
+    *,
+    links: int = 0,
+    lists_left_out: int = 0,
+) -> None:
+    """Count a batch of links that has been read; ``links``: so many of those added stay links."""
+    left_out = sum(each.is_left_out for each in rejected)
+    unusable = [each for each in rejected if not each.is_left_out]
+    added, known, merged = (receptions.get(each, 0) for each in Reception)
+    more = {
+        imports.c.read: added + known + merged + len(rejected),
+        imports.c.added: added,
+        imports.c.known: known,
+        imports.c.merged: merged,
+        imports.c.rejected: len(unusable),
+        imports.c.passed_over: left_out,
+        imports.c.without_capture: links,
+        imports.c.lists_left_out: lists_left_out,
+    }
+    this = imports.c.id == import_id
+    await conn.execute(
+        update(imports).where(this).values({column: column + by for column, by in more.items()})
+    )
+    if any(each.is_broken for each in rejected):
+        await conn.execute(update(imports).where(this).values(error=INCOMPLETE))
+    if unusable:
+        shown = select(imports.c.rejected_samples).where(this)
+        samples = json.loads((await conn.execute(shown)).scalar_one())
+        samples += [_sample(each) for each in unusable[: SAMPLES - len(samples)]]
+        await conn.execute(update(imports).where(this).values(rejected_samples=json.dumps(samples)))
+
+
+async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -> None:
+    """Count a stretch of an archive file: its pages are saved as they are added."""
+    row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
+    samples = json.loads(row.rejected_samples)
+    samples += [_sample(each) for each in taken.unusable[: SAMPLES - len(samples)]]
+    await conn.execute(
+        update(imports)
+        .where(imports.c.id == import_id)
+        .values(
+            read=row.read + taken.read,
+            merged=row.merged + taken.fresh,
+            known=row.known + taken.known,
+            added=row.added + taken.pages + taken.failed + taken.queued,
+            saved=row.saved + taken.pages,
+            failed=row.failed + taken.failed,
+            rejected=row.rejected + len(taken.unusable),
+            rejected_samples=json.dumps(samples),
+            passed_over=row.passed_over + taken.passed_over,
+        )
+    )
+
+
+async def begin_again(conn: AsyncConnection, import_id: int) -> int:
+    """Count what is read from nothing: the file is read from its start; pages are made only once.
+
+    Returns how many captures were taken in before.
+    """
+    this = imports.c.id == import_id
+    before: int = (await conn.execute(select(imports.c.merged).where(this))).scalar_one()
+    numbers = dict.fromkeys(("read", "merged", "known", "rejected", "passed_over"), 0)
+    await conn.execute(update(imports).where(this).values(rejected_samples="[]", **numbers))
+    return before
+
+
+async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> None:
+    """Note that reading has ended, and why if not at the end of the file.
+
+    An error that an earlier batch set stays.
+    """
+    ended: dict[str, int | str | None] = {"reading": 0, "path": None, "owner": None}
+    ended |= {"receipt_owed": 1, **({"error": error} if error else {})}
+    await conn.execute(update(imports).where(imports.c.id == import_id).values(ended))
+
+
+async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone) -> None:
+    """Note how far the undoing of an import has come."""
+    await conn.execute(
+        update(imports)
+        .where(imports.c.id == import_id)
+        .values(undone=json.dumps(asdict(undone)), receipt_owed=int(undone.is_done))
+    )
+
+
+async def wait_for_links(conn: AsyncConnection, import_id: int, count: int) -> None:
+    """Count links that are to be captured after all among those that an import waits for."""
+    await conn.execute(
+        update(imports)
+        .where(imports.c.id == import_id)
+        .values(without_capture=Greatest(imports.c.without_capture - count, 0))
+    )
+
+
+async def wait_again(conn: AsyncConnection, import_id: int, count: int) -> None:
+    """Count captures that had failed among those that an import waits for."""
+    await conn.execute(
+        update(imports)
+        .where(imports.c.id == import_id)
+        .values(failed=Greatest(imports.c.failed - count, 0))
+    )
+
+
+async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
+    """Imports whose kept file was not read to the end, whoever reads it."""
+    rows = await conn.execute(
+        select(imports).where(imports.c.reading == 1, imports.c.path.is_not(None))
+    )
+    return [_unfinished(row) for row in rows]
+
+
+async def restore(conn: AsyncConnection, left: Unfinished) -> None:
+    """Take an import over that another index did not see to its end; once, however often asked."""
+    row: dict[str, int | str | None] = {"id": left.id, "name": left.name, "format": left.format}
+    row |= left.counted
+    row |= {"path": left.path, "choices": left.choices.write()}
+    row |= {"started_at": left.started_at, "read": left.read, "reading": 1}
+    await insert_rows(conn, imports, tuple(row), [tuple(row.values())], Clash.STAYS)
+
+
+async def status(conn: AsyncConnection, import_id: int) -> ImportStatus | None:
+    """How far an import has come."""
+    row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one_or_none()
+    return await _status(conn, row) if row else None
+
+
+async def recent(conn: AsyncConnection, limit: int) -> list[ImportStatus]:
+    """The newest imports, newest first."""
+    rows = await conn.execute(select(imports).order_by(imports.c.id.desc()).limit(limit))
+    return [await _status(conn, row) for row in rows.all()]
+
+
+async def _status(conn: AsyncConnection, row: Row[*tuple[Any, ...]]) -> ImportStatus:
+    waiting = row.added - row.saved - row.failed - row.without_capture
+    fetching = await jobs.fetching_of_import(conn, row.id) if waiting else 0
+    undone = _read_undone(row.undone) if row.undone else None
+    return ImportStatus(
+        id=row.id,
+        name=row.name,
+        format=row.format,
+        started_at=datetime.fromtimestamp(row.started_at, UTC),
+        reading=bool(row.reading) and row.owner is not None,
+        read=row.read,
+        added=row.added,
+        known=row.known,
+        merged=row.merged,
+        rejected=row.rejected,
+        rejected_samples=tuple(Rejected(*each) for each in json.loads(row.rejected_samples)),
+        error=row.error,
+        counts=QueueCounts(max(waiting - fetching, 0), fetching, row.saved, row.failed),
+        passed_over=row.passed_over,
+        paused=bool(row.reading) and row.owner is None,
+        without_capture=row.without_capture,
+        undone=undone,
+        lists_left_out=row.lists_left_out,
+        is_put_back=bool(undone and undone.is_done) and await has_created_any(conn, row.id),
+    )
+
+
+def _read_undone(document: str) -> ImportUndone:
+    """Read the JSON that `set_undone` wrote; receipts of older versions have more fields."""
+    known = json.loads(document)
+    return ImportUndone(**{each.name: known[each.name] for each in fields(ImportUndone)})
+
+
+def _sample(rejected: Rejected) -> list[str | int]:
+    return [rejected.given, rejected.reason, rejected.row]
+
+
+def _unfinished(row: Row[*tuple[Any, ...]]) -> Unfinished:
+    return Unfinished(
+        id=row.id,
+        name=row.name,
+        format=row.format,
+        started_at=row.started_at,
+        path=row.path,
+        read=row.read,
+        choices=Choices.read(row.choices),
+        counted={name: getattr(row, name) for name in _COUNTED} | {"without_capture": row.added},
+    )

@@ -1,0 +1,240 @@
+"""Job rows and the order of their changes.
+
+A clock alone gives no order: it is read before a commit, each process reads its own, it is set
+back, and a thousand changes share one millisecond. Whoever remembered a moment would miss what is
+committed later with an earlier one. So a change is stamped with the clock, or with one more than
+all that is committed where that is greater: writers take turns, so stamps rise as commits do.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby, pairwise
+from operator import attrgetter
+from typing import Any
+
+from sqlalchemy import Row, Select, func, or_, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import attempts, counters
+from archiver.db.schema import entry, job, snapshot
+from archiver.db.sql_functions import KindOfFailure, StatusOfFailure
+from archiver.db.statements import among, among_texts
+from archiver.http.timestamps import to_timestamp
+from archiver.model.capture import HashUrl, Timestamp
+from archiver.model.failure import FailureKind
+from archiver.model.job import Change, ChangeCursor, Job, QueueCounts, State
+
+_COUNTED = (State.QUEUED, State.FETCHING, State.SAVED, State.FAILED)
+
+
+async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
+    """These jobs, in the order they were made."""
+    rows = await conn.execute(query().where(job.c.id.in_(ids)).order_by(job.c.id))
+    return [of_row(row) for row in rows]
+
+
+async def under_way(conn: AsyncConnection, limit: int) -> list[Job]:
+    """Jobs that are being fetched now, in any process."""
+    rows = await conn.execute(
+        query().where(job.c.state == State.FETCHING).order_by(job.c.owner, job.c.id).limit(limit)
+    )
+    return [of_row(row) for row in rows]
+
+
+async def superseded(
+    conn: AsyncConnection,
+    visits: Sequence[tuple[HashUrl, Timestamp]],
+    *,
+    unheard: timedelta = timedelta(0),
+) -> set[tuple[HashUrl, Timestamp]]:
+    """Those visits, by URL and moment, of jobs that were open then, and ended by another one.
+
+    Visits that have a snapshot already are not among them.
+
+    Args:
+        conn: a connection.
+        visits: which are asked for.
+        unheard: for so long after the end of a job its holder may not have heard of that, and
+            visited; not beyond the making of the entry's next job.
+    """
+    keys = among_texts({key for key, _ in visits})
+    rows = await conn.execute(
+        select(
+            entry.c.hash_url, job.c.state, job.c.created_at, job.c.changed_at_ms, job.c.timestamp
+        )
+        .join(job, job.c.entry_id == entry.c.id)
+        .where(entry.c.hash_url.in_(keys))
+        .order_by(entry.c.hash_url, job.c.id)
+    )
+    ended = {
+        key: _ended(list(of_one), unheard) for key, of_one in groupby(rows, attrgetter("hash_url"))
+    }
+    late = {
+        (key, moment)
+        for key, moment in visits
+        if any(
+            made <= moment < until and moment != saved for made, saved, until in ended.get(key, ())
+        )
+    }
+    return late - await _kept(conn, {key for key, _ in late})
+
+
+def _ended(
+    of_one: Sequence[Row[*tuple[Any, ...]]], unheard: timedelta
+) -> list[tuple[str, str, str]]:
+    """Of an entry's jobs, as they were made: when each was, what ended it, and until when."""
+    found = list[tuple[str, str, str]]()
+    for each, later in pairwise((*of_one, None)):
+        if each and each.state == State.SAVED and each.timestamp is not None:
+            made, over = _moment(each.created_at), _moment(each.changed_at_ms / 1000)
+            beyond = _moment(each.changed_at_ms / 1000 + unheard.total_seconds())
+            next_made = _moment(later.created_at) if later else beyond
+            saved = f"{each.timestamp:014d}"
+            found.append((made, saved, max(saved, over, min(beyond, next_made))))
+    return found
+
+
+def _moment(seconds: float) -> Timestamp:
+    return to_timestamp(datetime.fromtimestamp(seconds, UTC))
+
+
+async def _kept(conn: AsyncConnection, keys: set[HashUrl]) -> set[tuple[HashUrl, Timestamp]]:
+    """The snapshots of entries, by URL and moment."""
+    if not keys:
+        return set()
+    rows = await conn.execute(
+        select(entry.c.hash_url, snapshot.c.timestamp)
+        .join(snapshot, snapshot.c.entry_id == entry.c.id)
+        .where(entry.c.hash_url.in_(among_texts(keys)))
+    )
+    return {(row.hash_url, Timestamp(f"{row.timestamp:014d}")) for row in rows}
+
+
+async def latest_of_entry(conn: AsyncConnection, entry_id: int) -> Job | None:
+    """The newest job of an entry."""
+    row = (
+        await conn.execute(
+            query().where(job.c.entry_id == entry_id).order_by(job.c.id.desc()).limit(1)
+        )
+    ).one_or_none()
+    return of_row(row) if row else None
+
+
+async def queue_counts(conn: AsyncConnection) -> QueueCounts:
+    """How many jobs stand where."""
+    known = await counters.all_counters(conn)
+    return QueueCounts(*(known.get(state, 0) for state in _COUNTED))
+
+
+async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:
+    """How many jobs of an import are being fetched now."""
+    rows = await conn.execute(
+        select(func.count()).where(job.c.state == State.FETCHING, job.c.import_id == import_id)
+    )
+    return rows.scalar_one()
+
+
+def query() -> Select[*tuple[Any, ...]]:
+    """Jobs with what is shown of their entries."""
+    return select(job, entry.c.hash_url, entry.c.url, entry.c.given_title, entry.c.page_title).join(
+        entry, entry.c.id == job.c.entry_id
+    )
+
+
+def of_row(row: Row[*tuple[Any, ...]]) -> Job:
+    """The job of a row of ``query``."""
+    waits = row.state == State.QUEUED and row.attempts
+    return Job(
+        id=row.id,
+        hash_url=HashUrl(row.hash_url),
+        url=row.url,
+        state=State(row.state),
+        title=row.given_title or row.page_title,
+        attempts=row.attempts,
+        failure=attempts.load_failure(row.failure),
+        not_before=datetime.fromtimestamp(row.not_before_ms / 1000, UTC) if waits else None,
+        timestamp=Timestamp(f"{row.timestamp:014d}") if row.timestamp else None,
+    )
+
+
+LAST_ID = (1 << 63) - 1
+
+
+async def next_stamp(conn: AsyncConnection, now: datetime) -> int:
+    """The stamp of what a writing connection is about to change."""
+    return max(await _newest(conn) + 1, int(now.timestamp() * 1000))
+
+
+async def newest_change(conn: AsyncConnection) -> ChangeCursor:
+    """The place behind all that has changed so far."""
+    return ChangeCursor(await _newest(conn), LAST_ID)
+
+
+async def changes_after(
+    conn: AsyncConnection, cursor: ChangeCursor, *, limit: int
+) -> Sequence[Change]:
+    """What changed behind a place, in order; a job that changed twice is where it last did."""
+    place = tuple_(job.c.changed_at_ms, job.c.id)
+    rows = await conn.execute(
+        query()
+        .where(
+            job.c.changed_at_ms >= cursor.stamp,
+            place > tuple_(cursor.stamp, cursor.job_id),
+        )
+        .order_by(job.c.changed_at_ms, job.c.id)
+        .limit(limit)
+    )
+    return [Change(ChangeCursor(row.changed_at_ms, row.id), of_row(row)) for row in rows]
+
+
+async def _newest(conn: AsyncConnection) -> int:
+    return (await conn.execute(select(func.max(job.c.changed_at_ms)))).scalar() or 0
+
+
+GONE = (FailureKind.DNS, FailureKind.WALLED, FailureKind.PARKED, FailureKind.NOT_RESCUED)
+GONE_STATUSES = (404, 410)
+_IS_GONE = or_(
+    KindOfFailure(entry.c.failure).in_(GONE), StatusOfFailure(entry.c.failure).in_(GONE_STATUSES)
+)
+
+
+async def gone(conn: AsyncConnection, *, after: int, limit: int) -> Sequence[tuple[int, str]]:
+    """(row, host) of entries without a snapshot whose page is gone, after a row."""
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.host)
+        .where(
+            entry.c.state == State.FAILED,
+            entry.c.snapshot_count == 0,
+            entry.c.id > after,
+            _IS_GONE,
+        )
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
+    return [(row.id, row.host) for row in rows]
+
+
+async def without_snapshot(conn: AsyncConnection, ids: Sequence[int]) -> list[tuple[int, str]]:
+    """(row, host) of those of these entries that failed and have no snapshot."""
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.host).where(
+            entry.c.id.in_(among(ids)), entry.c.state == State.FAILED, entry.c.snapshot_count == 0
+        )
+    )
+    return [(row.id, row.host) for row in rows]
+
+
+async def open_jobs(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, int]:
+    """The jobs of these entries that are queued, by entry."""
+    rows = await conn.execute(
+        select(job.c.entry_id, job.c.id).where(
+            job.c.entry_id.in_(among(ids)), job.c.state.in_((State.QUEUED, State.FETCHING))
+        )
+    )
+    return {row.entry_id: row.id for row in rows}
+
+
+async def ask_archives(conn: AsyncConnection, job_ids: Sequence[int]) -> None:
+    """Note that public archives are to be asked for the pages of these jobs."""
+    if job_ids:
+        await conn.execute(update(job).where(job.c.id.in_(among(job_ids))).values(rescue=1))

@@ -1,0 +1,213 @@
+"""Order of listed entries and the index that serves it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from sqlalchemy import Column, ColumnElement, Select, func, select, tuple_, union
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import hosts
+from archiver.db.entries import Filters, Place, narrowed, newest_query
+from archiver.db.query_sql import lists_named, with_document
+from archiver.db.schema import document, entry, entry_list, in_list, tag
+from archiver.db.sql_functions import Gathered
+from archiver.db.statements import THESE
+from archiver.model.job import State
+from archiver.model.listing import Sort
+from archiver.search.query_tree import Condition, Is, Mark, Node, conjuncts
+from archiver.search.words import fold
+
+
+async def rows_in_order(
+    conn: AsyncConnection,
+    filters: Filters,
+    *,
+    beyond: Place | None,
+    limit: int,
+    order: Sort = Sort.NEWEST,
+) -> list[Place]:
+    """The places of entries beyond one, in an order that an index holds.
+
+    That of ``Sort.CAPTURED`` is of all entries, whatever the filters; that of a list needs one.
+    """
+    if order is Sort.LIST and filters.list_id is not None:
+        return await _places(conn, _arranged(filters, beyond, limit))
+    if order is Sort.CAPTURED:
+        return await _places(conn, _captured(beyond, limit), reverse=True)
+    oldest_first = order is Sort.OLDEST
+    if filters.any_of == ():
+        return []
+    if filters.any_of is not None:
+        query = _of_any(filters.any_of, beyond, limit, oldest_first=oldest_first)
+    else:
+        query = newest_query(filters, below=beyond, limit=limit, oldest_first=oldest_first)
+        query = query.with_only_columns(entry.c.added_at, entry.c.id)
+    return await _places(conn, query, reverse=not oldest_first)
+
+
+async def _places(
+    conn: AsyncConnection, query: Select[*tuple[Any, ...]], *, reverse: bool = False
+) -> list[Place]:
+    """What a query of places selects, in its order: handed over at once, which keeps none."""
+    rows = query.subquery("taken")
+    firsts, numbers = (await conn.execute(select(*map(Gathered, rows.c)))).one()
+    return sorted(map(Place, firsts or (), numbers or ()), reverse=reverse)
+
+
+def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
+    """What lies in a list, in its order."""
+    place = (in_list.c.place, in_list.c.entry_id)
+    query = select(*place).join(entry, entry.c.id == in_list.c.entry_id)
+    query = narrowed(query.where(in_list.c.list_id == filters.list_id), filters)
+    if beyond is not None:
+        query = query.where(tuple_(*place) > (beyond.first, beyond.row))
+    return query.order_by(*place).limit(limit)
+
+
+def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
+    """All entries, what was captured last first."""
+    place = (entry.c.sort_at, entry.c.id)
+    query = select(*place)
+    if beyond is not None:
+        query = query.where(tuple_(*place) < (beyond.first, beyond.row))
+    return query.order_by(*(column.desc() for column in place)).limit(limit)
+
+
+def _of_any(
+    filters: Sequence[Filters], beyond: Place | None, limit: int, *, oldest_first: bool
+) -> Select[*tuple[Any, ...]]:
+    """So many of each, as its index has them, and of those so many, each once."""
+    each = [
+        newest_query(one, below=beyond, limit=limit, oldest_first=oldest_first)
+        .with_only_columns(entry.c.added_at, entry.c.id)
+        .subquery(f"found_{n}")
+        for n, one in enumerate(filters)
+    ]
+    found = union(*(select(some) for some in each)).subquery("found")
+    order = (found.c.added_at, found.c.id)
+    query = select(found.c.added_at, found.c.id).limit(limit)
+    return query.order_by(*order if oldest_first else (column.desc() for column in order))
+
+
+MOST_WALKED = 64
+"""Hosts of a site, spellings of a tag or lists in a list that are walked each by itself; what has
+more is common enough to be met."""
+_STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED, Mark.LINK: State.LINK}
+_T = TypeVar("_T")
+
+
+async def walked(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
+    """The filters to walk a list by, so that nothing that the query matches is passed over."""
+    for node in conjuncts(tree):
+        if isinstance(node, Is) and isinstance(node.value, str):
+            filters = await _narrower(conn, node.condition, node.value, filters)
+    return filters
+
+
+async def _narrower(
+    conn: AsyncConnection, which: Condition, value: str, filters: Filters
+) -> Filters:
+    if which is Condition.STATUS and value in set(State):
+        return filters if filters.state else replace(filters, state=State(value))
+    if which is Condition.FAILED:
+        return filters if filters.state else replace(filters, state=State.FAILED)
+    if which is Condition.STATUS and value.isdecimal():
+        return filters if filters.status else replace(filters, status=int(value))
+    if which is Condition.IS:
+        return _marked(value, filters)
+    return await _named(conn, which, value, filters)
+
+
+async def _named(conn: AsyncConnection, which: Condition, value: str, filters: Filters) -> Filters:
+    """By what has names: a list, a tag in every spelling, a site."""
+    if which is Condition.LIST and filters.list_id is None:
+        found = await _few(conn, entry_list.c.id, lists_named(value))
+        if len(found) == 1:
+            return replace(filters, list_id=found[0])
+        return _any_of(filters, [Filters(list_id=each) for each in found])
+    if which is Condition.TAG and filters.tag is None:
+        names = await _few(conn, tag.c.name, tag.c.folded == fold(value))
+        if len(names) == 1:
+            return replace(filters, tag=names[0])
+        return _any_of(filters, [Filters(tag=each) for each in names])
+    if which is Condition.SITE:
+        found_hosts = await hosts.of_site(conn, value, limit=MOST_WALKED + 1)
+        return _any_of(filters, [Filters(host=each) for each in found_hosts])
+    return filters
+
+
+async def _few(conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]) -> list[_T]:
+    """What is named so; no more of it than tells that it is too much."""
+    rows = await conn.execute(select(wanted).where(test).limit(MOST_WALKED + 1))
+    return list(rows.scalars())
+
+
+def _any_of(filters: Filters, few: Sequence[Filters]) -> Filters:
+    """Narrowed to what passes one of a few; as it was where they are many, or another narrows."""
+    if not few:
+        return replace(filters, any_of=())
+    return (
+        Filters(any_of=tuple(few)) if filters == Filters() and len(few) <= MOST_WALKED else filters
+    )
+
+
+def _marked(value: str, filters: Filters) -> Filters:
+    mark = Mark(value)
+    state = _STATES.get(mark)
+    if state:
+        return filters if filters.state else replace(filters, state=state)
+    return replace(
+        filters,
+        is_highlighted=filters.is_highlighted or mark is Mark.HIGHLIGHTED,
+        is_changed=filters.is_changed or mark is Mark.CHANGED,
+        is_starred=filters.is_starred or mark is Mark.STARRED,
+        is_read=filters.is_read or mark is Mark.READ,
+    )
+
+
+_TITLE = func.coalesce(func.nullif(entry.c.given_title, ""), func.nullif(entry.c.page_title, ""))
+_ORDERS: dict[Sort, ColumnElement[object]] = {
+    Sort.NEWEST: entry.c.added_at.desc(),
+    Sort.OLDEST: entry.c.added_at.asc(),
+    Sort.CAPTURED: entry.c.sort_at.desc(),
+    Sort.TITLE: func.lower(func.coalesce(_TITLE, entry.c.url)),
+    Sort.LENGTH: document.c.word_count.desc().nulls_last(),
+    Sort.SCORE: entry.c.score.asc().nulls_last(),
+}
+
+
+def _ranking(sort: Sort) -> Select[*tuple[Any, ...]]:
+    """The ids of some entries and their ranks, two lists: one row is handed over at once."""
+    rank = func.dense_rank().over(order_by=_ORDERS[sort])
+    query = select(entry.c.id, rank.label("rank")).select_from(entry)
+    if sort is Sort.LENGTH:
+        query = with_document(query)
+    ranked = query.where(entry.c.id.in_(THESE)).subquery("ranked")
+    return select(Gathered(ranked.c.id), Gathered(ranked.c.rank))
+
+
+_RANKINGS = {sort: _ranking(sort) for sort in _ORDERS}
+
+
+async def in_order(conn: AsyncConnection, entry_ids: Sequence[int], sort: Sort) -> list[int]:
+    """These entries by when they were saved or captured, by title, the longest or the worst first.
+
+    Ties stay as given.
+    """
+    places = {entry_id: place for place, entry_id in enumerate(entry_ids)}
+    ids, ranks = (await conn.execute(_RANKINGS[sort], {"these": entry_ids})).one()
+    put = sorted(zip(ranks or (), map(places.__getitem__, ids or ()), strict=True))
+    return [entry_ids[place] for _, place in put]
+
+
+_DOCUMENTS = select(entry.c.id, entry.c.document_id).where(entry.c.id.in_(THESE))
+
+
+async def by_day(conn: AsyncConnection, places: Sequence[Place], sort: Sort) -> list[int]:
+    """The entries of places, by when they were saved; of one moment what was read last."""
+    rows = await conn.execute(_DOCUMENTS, {"these": [each.row for each in places]})
+    read = {row.id: row.document_id or 0 for row in rows}
+    sign = 1 if sort is Sort.OLDEST else -1
+    put = sorted(places, key=lambda each: (sign * each.first, -read.get(each.row, 0)))
+    return [each.row for each in put]

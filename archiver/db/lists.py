@@ -1,0 +1,396 @@
+"""Lists and their entries.
+
+What no entry can say (lists without entries, saved searches, the order of all) is owed a
+record whenever it becomes another (``owe``).
+
+How many entries a list has is kept as it changes, as it is for tags, so a side bar costs one row a
+list.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import counters, tombstones
+from archiver.db.schema import counter, entry_list, imports, in_list
+from archiver.db.statements import THESE, Clash, among, among_texts, execute_rows, insert_rows
+from archiver.model.entry_list import (
+    MOST_LISTS,
+    Arrangement,
+    EntryList,
+    beside,
+    folders_above,
+    with_more,
+    with_outer,
+)
+from archiver.search.words import list_key
+from archiver.warc.metadata_records import write_arrangement
+
+_REVISION = "lists"
+_ARRANGED = "lists arranged"
+_COLUMNS = ("path", "folded", "position", "query")
+_ARRANGE = (
+    update(entry_list)
+    .where(entry_list.c.path == bindparam("of_path"))
+    .values(position=bindparam("new_position"), query=bindparam("new_query"))
+)
+
+
+async def all_lists(conn: AsyncConnection) -> list[EntryList]:
+    """Every list, in order, with the number of entries that lie in it; of searches none."""
+    rows = await conn.execute(
+        select(entry_list.c.path, entry_list.c.query, entry_list.c.entry_count)
+        .order_by(entry_list.c.position, entry_list.c.id)
+        .limit(MOST_LISTS)
+    )
+    return [EntryList(path, query, None if query else count) for path, query, count in rows]
+
+
+async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
+    """Let there be these lists in this order, and behind them others that have entries."""
+    rows = [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)]
+    moved = [(path, position, query) for path, _, position, query in rows]
+    await execute_rows(conn, _ARRANGE, ("of_path", "new_position", "new_query"), moved)
+    await insert_rows(conn, entry_list, _COLUMNS, rows, Clash.STAYS)
+    others = entry_list.c.path.not_in(among_texts(each.path for each in lists))
+    await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))
+    await conn.execute(
+        update(entry_list).where(others).values(position=len(lists) + entry_list.c.id)
+    )
+    await _part_from_searches(conn, entry_list.c.entry_count > 0)
+
+
+async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: int) -> int:
+    """Let there be the lists of a file too, behind all others; for how many there is no room."""
+    if not given:
+        return 0
+    known = await all_lists(conn)
+    wanted, left_out = with_more(known, given)
+    if len(wanted) > len(known):
+        await arrange(conn, wanted)
+        await owe(conn)
+    fresh = {each.path for each in wanted} - {each.path for each in known}
+    await note_creator(conn, import_id, fresh)
+    return len(left_out)
+
+
+async def owe(conn: AsyncConnection) -> None:
+    """Note that which lists there are, and in which order, is to be written down."""
+    await counters.change(conn, {_REVISION: 1})
+    lists = tuple(await all_lists(conn))
+    now = datetime.now(UTC).replace(microsecond=0)
+    arrangement = Arrangement(await _counted(conn, _REVISION), now, lists)
+    await tombstones.owe(conn, json.dumps(write_arrangement(arrangement), ensure_ascii=False))
+
+
+async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
+    """Take over what records say, if it is newer than what is known here."""
+    known = await _counted(conn, _REVISION)
+    newest = max(found, key=lambda each: each.revision, default=None)
+    if newest and newest.revision > known:
+        await arrange(conn, with_outer(newest.lists))
+        arranged = await _counted(conn, _ARRANGED)
+        await counters.change(
+            conn,
+            {
+                _REVISION: newest.revision - known,
+                _ARRANGED: len(with_outer(newest.lists)) - arranged,
+            },
+        )
+
+
+async def sweep(conn: AsyncConnection) -> None:
+    """Take out what older records put entries into, and no later one knows, once all are read."""
+    full = await conn.execute(select(entry_list.c.path).where(entry_list.c.entry_count > 0))
+    kept = [each.path for each in with_outer(map(EntryList, full.scalars()))]
+    await conn.execute(
+        delete(entry_list).where(
+            entry_list.c.position > await _counted(conn, _ARRANGED),
+            entry_list.c.path.not_in(among_texts(kept)),
+        )
+    )
+
+
+async def _counted(conn: AsyncConnection, name: str) -> int:
+    known = await conn.execute(select(counter.c.value).where(counter.c.name == name))
+    return known.scalar() or 0
+
+
+async def ids_to_fill(
+    conn: AsyncConnection, paths: Collection[str], import_id: int | None
+) -> dict[str, int]:
+    """The rows of lists into which something is put, which are made where there are none."""
+    if not paths:
+        return {}
+    before = await _known(conn, _with_outer(paths))
+    if await _part_from_searches(conn, entry_list.c.path.in_(among_texts(paths))):
+        await owe(conn)
+    ids = await list_ids(conn, paths)
+    created = ids.keys() - before.keys()
+    await note_creator(conn, import_id, ids if import_id is None else created)
+    return ids
+
+
+async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
+    """The rows of lists; those that there are not are made, behind all others."""
+    wanted = _with_outer(paths)
+    known = await _known(conn, wanted)
+    fresh = [path for path in wanted if path not in known]
+    if not fresh:
+        return known
+    last = (await conn.execute(select(func.max(entry_list.c.position)))).scalar() or 0
+    rows = [(path, list_key(path), last + n) for n, path in enumerate(fresh, 1)]
+    await insert_rows(conn, entry_list, ("path", "folded", "position"), rows)
+    if last < MOST_LISTS:
+        await owe(conn)
+    return await _known(conn, wanted)
+
+
+async def note_creator(
+    conn: AsyncConnection, import_id: int | None, paths: Collection[str]
+) -> None:
+    """Note that an import created lists, or that a person named them (`import_id` is None)."""
+    if paths:
+        await conn.execute(
+            update(entry_list)
+            .where(entry_list.c.path.in_(among_texts(paths)))
+            .values(created_by_import=import_id)
+        )
+
+
+async def count_created(conn: AsyncConnection, import_id: int) -> int:
+    """Return how many lists only an import created."""
+    mine = entry_list.c.created_by_import == import_id
+    return int((await conn.execute(select(func.count(entry_list.c.id)).where(mine))).scalar_one())
+
+
+async def creators(conn: AsyncConnection) -> Sequence[tuple[str, int]]:
+    """Return (path, import) of all lists that only one import created."""
+    column = entry_list.c.created_by_import
+    rows = await conn.execute(select(entry_list.c.path, column).where(column.is_not(None)))
+    return [(path, number) for path, number in rows]
+
+
+async def restore_creators(conn: AsyncConnection, rows: Sequence[tuple[str, int]]) -> None:
+    """Copy (path, import) pairs from another index."""
+    if rows:
+        await conn.execute(
+            update(entry_list)
+            .where(entry_list.c.path == bindparam("named"))
+            .values(created_by_import=bindparam("creator")),
+            [{"named": path, "creator": number} for path, number in rows],
+        )
+
+
+async def delete_empty(conn: AsyncConnection) -> bool:
+    """Delete the empty lists that only undone imports created; return whether there were any."""
+    column = entry_list.c.created_by_import
+    rows = (await conn.execute(select(entry_list.c.path, entry_list.c.entry_count, column))).all()
+    undone = {*(await conn.execute(select(imports.c.id).where(imports.c.undone != ""))).scalars()}
+    kept = {row.path for row in rows if row.entry_count or row.created_by_import not in undone}
+    kept |= {outer for path in kept for outer in folders_above(path)}
+    empty = [row.path for row in rows if row.path not in kept]
+    if empty:
+        await conn.execute(delete(entry_list).where(entry_list.c.path.in_(among_texts(empty))))
+    return bool(empty)
+
+
+def _with_outer(paths: Iterable[str]) -> list[str]:
+    return [each.path for each in with_outer(map(EntryList, paths))]
+
+
+async def _part_from_searches(conn: AsyncConnection, which: ColumnElement[bool]) -> bool:
+    """Let saved searches be called otherwise, where their names are those of lists with entries.
+
+    Nobody would see those entries: a search shows what it finds, and not what lies in it.
+    """
+    found = await conn.execute(select(entry_list).where(which, entry_list.c.query != ""))
+    searches = found.all()
+    if searches:
+        taken = {*(await conn.execute(select(entry_list.c.path))).scalars()}
+        rows = []
+        for each in searches:
+            path = beside(each.path, taken)
+            taken.add(path)
+            rows.append((path, list_key(path), each.position, each.query))
+        await insert_rows(conn, entry_list, _COLUMNS, rows)
+        ids = among(each.id for each in searches)
+        await conn.execute(update(entry_list).where(entry_list.c.id.in_(ids)).values(query=""))
+    return bool(searches)
+
+
+async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
+    rows = await conn.execute(
+        select(entry_list.c.path, entry_list.c.id).where(entry_list.c.path.in_(among_texts(paths)))
+    )
+    return dict(rows.all())
+
+
+STEP = 1 << 20
+"""Between two places: so often what lies between others can be halved before all are moved."""
+MIDDLE = 1 << 40
+"""The first place, far from 0, which is none."""
+_Rows = set[tuple[int, int]]
+_TAKE_OUT = delete(in_list).where(
+    in_list.c.entry_id == bindparam("of_entry"), in_list.c.list_id == bindparam("of_list")
+)
+
+
+async def put_members(
+    conn: AsyncConnection,
+    wanted: Mapping[int, Mapping[str, int]],
+    *,
+    known: Collection[int],
+    added: Mapping[int, int],
+    import_id: int | None = None,
+) -> set[int]:
+    """Let entries lie in these lists and no others; return the ids of those that did not.
+
+    Args:
+        conn: a writing connection.
+        wanted: places in lists by path, by entry; 0 is the one that it has, or the last.
+        known: entries that may lie in lists already.
+        added: ``added_at`` of all.
+        import_id: the import that says so; a person, where there is none.
+    """
+    before = await lists_of_entries(conn, wanted.keys() & {*known})
+    lost = {
+        (entry_id, path)
+        for entry_id, lists in before.items()
+        for path in lists
+        if path not in wanted[entry_id]
+    }
+    gained = {
+        (entry_id, path): place
+        for entry_id, lists in wanted.items()
+        for path, place in lists.items()
+        if entry_id not in before or _is_new(path, place, before[entry_id])
+    }
+    if not lost and not gained:
+        return set()
+    await _take_out_of(conn, lost)
+    ids = await ids_to_fill(conn, {path: None for _, path in gained}, import_id)
+    fresh = (ids[path] for each, path in gained if path not in before.get(each, {}))
+    places = gained.items()
+    rows = [(each, ids[path], at, added[each]) for (each, path), at in places]
+    last = await _last_places(conn, {list_id for _, list_id, place, _ in rows if not place})
+    await _put_in(conn, rows, last, fresh=Counter(fresh))
+    return {entry_id for entry_id, _ in (*lost, *gained)}
+
+
+async def _take_out_of(conn: AsyncConnection, lost: Collection[tuple[int, str]]) -> None:
+    """Take entries out of lists: (entry, path)."""
+    ids = await list_ids(conn, dict.fromkeys(path for _, path in lost))
+    await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
+
+
+def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:
+    """Whether an entry that lies in these lists is to lie in this one, or elsewhere in it."""
+    return before.get(path) != place if place else path not in before
+
+
+async def take_out_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Take entries out of all lists."""
+    rows = await conn.execute(
+        select(in_list.c.entry_id, in_list.c.list_id).where(
+            in_list.c.entry_id.in_(among(entry_ids))
+        )
+    )
+    await _take_out(conn, {(row.entry_id, row.list_id) for row in rows})
+
+
+_OF_ENTRIES = (
+    select(in_list.c.entry_id, entry_list.c.path, in_list.c.place)
+    .join(entry_list, entry_list.c.id == in_list.c.list_id)
+    .where(in_list.c.entry_id.in_(THESE))
+)
+
+
+async def lists_of_entries(
+    conn: AsyncConnection, entry_ids: Collection[int]
+) -> dict[int, dict[str, int]]:
+    """The place in each list, by path and in the order of paths, of entries that lie in some."""
+    if not entry_ids:
+        return {}
+    rows = await conn.execute(_OF_ENTRIES, {"these": entry_ids})
+    found: dict[int, dict[str, int]] = {}
+    for entry_id, path, place in sorted((row.entry_id, row.path, row.place) for row in rows):
+        found.setdefault(entry_id, {})[path] = place
+    return found
+
+
+async def members_in_order(conn: AsyncConnection, path: str) -> list[tuple[int, int]]:
+    """(row, place) of all that lies in a list, in its order."""
+    rows = await conn.execute(
+        select(in_list.c.entry_id, in_list.c.place)
+        .join(entry_list, entry_list.c.id == in_list.c.list_id)
+        .where(entry_list.c.path == path)
+        .order_by(in_list.c.place, in_list.c.entry_id)
+    )
+    return [(row.entry_id, row.place) for row in rows]
+
+
+async def _put_in(
+    conn: AsyncConnection,
+    rows: Sequence[tuple[int, int, int, int]],
+    last: dict[int, int],
+    *,
+    fresh: Mapping[int, int],
+) -> None:
+    """Put entries into lists: (entry, list, place, ``added_at``), 0 behind the last places."""
+    placed = []
+    for entry_id, list_id, place, added_at in rows:
+        if not place:
+            last[list_id] += STEP
+        placed.append((entry_id, list_id, place or last[list_id], added_at))
+    names = ("entry_id", "list_id", "place", "added_at")
+    await insert_rows(conn, in_list, names, placed, Clash.GOES)
+    await _count(conn, fresh)
+
+
+async def _last_places(conn: AsyncConnection, list_ids: Collection[int]) -> dict[int, int]:
+    # A subquery for each list looks at the end of its index; a GROUP BY would walk all of it.
+    last = select(func.max(in_list.c.place)).where(in_list.c.list_id == entry_list.c.id)
+    rows = await conn.execute(
+        select(entry_list.c.id, func.coalesce(last.scalar_subquery(), MIDDLE)).where(
+            entry_list.c.id.in_(among(list_ids))
+        )
+    )
+    return dict(rows.all())
+
+
+async def _take_out(conn: AsyncConnection, rows: _Rows) -> None:
+    if rows:
+        await execute_rows(conn, _TAKE_OUT, ("of_entry", "of_list"), sorted(rows))
+        await _count(conn, {each: -n for each, n in Counter(one for _, one in rows).items()})
+
+
+async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
+    if more:
+        await conn.execute(
+            update(entry_list)
+            .where(entry_list.c.id == bindparam("list_id"))
+            .values(entry_count=entry_list.c.entry_count + bindparam("more")),
+            [{"list_id": list_id, "more": by} for list_id, by in more.items()],
+        )
+
+
+MOST_IN_SEVERAL = 200_000
+"""Of more, numbers of what lies beneath lists count some entries twice."""
+
+
+async def in_several(conn: AsyncConnection) -> list[tuple[int, str]]:
+    """(row, path) of entries that lie in several lists, each entry's together, up to so many."""
+    several = select(in_list.c.entry_id).group_by(in_list.c.entry_id).having(func.count() > 1)
+    rows = await conn.execute(
+        select(in_list.c.entry_id, entry_list.c.path)
+        .join(entry_list, entry_list.c.id == in_list.c.list_id)
+        .where(in_list.c.entry_id.in_(several))
+        .order_by(in_list.c.entry_id)
+        .limit(MOST_IN_SEVERAL)
+    )
+    return [(row.entry_id, row.path) for row in rows]

@@ -1,0 +1,16 @@
+"""Schema migrations with Alembic."""
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection
+
+from archiver.helpers import MIGRATIONS
+
+
+def upgrade(conn: Connection) -> None:
+    """Run the migrations that are still to be run; blocking."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = conn
+    command.upgrade(config, "head")
+    conn.commit()

@@ -1,0 +1,559 @@
+"""New entries and jobs: submitted, restored from records, or carried over.
+
+A web form, an import and a feed all use `receive`. What a seed says is merged with what is known of
+its entry; nothing that a person said is lost.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, bindparam, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import annotations, counters, hosts, lists, queue, tags_and_lists, tombstones
+from archiver.db.counters import next_number
+from archiver.db.imports import mark_touched
+from archiver.db.pending_records import mark_unrecorded
+from archiver.db.schema import entry, entry_table, job
+from archiver.db.statements import among, among_texts
+from archiver.formats.own_json import has_held, without_held
+from archiver.model.annotation import merged_all
+from archiver.model.capture import HashUrl
+from archiver.model.imports import CaptureWhen
+from archiver.model.job import State
+from archiver.model.seed import Received, Reception, RevisedSeed, Seed
+
+KnownRow = Row[*tuple[Any, ...]]
+_PRIORITIES = {
+    CaptureWhen.NOW: queue.BULK,
+    CaptureWhen.IDLE: queue.IDLE,
+    CaptureWhen.NEVER: queue.IDLE,
+}
+_KNOWN = (
+    entry.c.id,
+    entry.c.hash_url,
+    *annotations.COLUMNS.values(),
+    entry.c.state,
+    entry.c.snapshot_count,
+    entry.c.revision,
+    entry.c.brought_by,
+)
+
+
+async def receive(
+    conn: AsyncConnection,
+    seeds: Sequence[Seed],
+    *,
+    now: datetime,
+    recapture: bool,
+    import_id: int | None = None,
+    capture: CaptureWhen = CaptureWhen.NOW,
+) -> list[Received]:
+    """Add up to a few thousand seeds, and a job for each entry that is to be captured.
+
+    Args:
+        conn: a writing connection.
+        seeds: in order; a URL may come more than once.
+        now: the moment (aware, UTC).
+        recapture: capture URLs that have a snapshot again, before the jobs of imports.
+        import_id: the import that the seeds belong to.
+        capture: when; new entries are kept as links without a job if it is `NEVER`.
+
+    Returns:
+        One result for each seed, in order.
+    """
+    unique = _merged_by_key(seeds)
+    known = await known_entries(conn, [*unique])
+    unique = _without_own_export(unique, known)
+    is_link = capture is CaptureWhen.NEVER
+    ids, changed = await _add(conn, unique, known, now, import_id, is_link=is_link)
+    waiting = await open_jobs(conn, [row.id for row in known.values()])
+    finished = _finished(known.values(), recapture=recapture, is_import=import_id is not None)
+    no_job = {*ids.values()} if is_link else finished | waiting.keys()
+    wanted = [(ids[key], each.host) for key, each in unique.items() if ids[key] not in no_job]
+    priority = queue.INTERACTIVE if recapture else _PRIORITIES[capture]
+    made = await queue.enqueue(conn, wanted, priority=priority, now=now, import_id=import_id)
+    await _await_again(conn, [row.id for row in known.values() if row.id in made])
+    if recapture:
+        await queue.hurry(conn, [*waiting.values()], priority=priority, now=now)
+    added = {*made, *(ids[key] for key in unique.keys() - known.keys())}
+    if import_id is None:
+        merged: Collection[int] = waiting.keys()
+    else:
+        merged = changed | {row.id for row in known.values() if row.brought_by == import_id}
+    return _results(seeds, ids, added=added, merged=merged, jobs=waiting | made)
+
+
+async def ensure(
+    conn: AsyncConnection, seeds: Sequence[Seed], *, import_id: int | None = None
+) -> dict[HashUrl, int]:
+    """Add seeds without jobs; return the row ids of their entries by hash_url.
+
+    Args:
+        conn: a writing connection.
+        seeds: each of another entry.
+        import_id: the import of links that they came with, if any.
+    """
+    unique: dict[str, Seed] = {seed.hash_url: seed for seed in seeds}
+    known = await known_entries(conn, [*unique])
+    ids, _ = await _add(conn, unique, known, datetime.now(UTC), import_id)
+    return {HashUrl(key): number for key, number in ids.items()}
+
+
+async def foreseen(
+    conn: AsyncConnection, seeds: Sequence[Seed], *, capture: CaptureWhen
+) -> dict[str, Reception]:
+    """Predict the results of an import for seeds whose entries exist, by hash_url; write nothing.
+
+    `capture` is as for `receive`.
+    """
+    unique = _merged_by_key(seeds)
+    known = await known_entries(conn, [*unique])
+    unique = _without_own_export(unique, known)
+    carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in known.values()])
+    no_job = _finished(known.values(), recapture=False, is_import=True)
+    no_job |= (await open_jobs(conn, [*carried])).keys()
+    found = {}
+    for key, row in known.items():
+        if row.id not in no_job and capture is not CaptureWhen.NEVER:
+            found[key] = Reception.ADDED
+        elif _adds(unique[key], row, carried[row.id]):
+            found[key] = Reception.MERGED
+        else:
+            found[key] = Reception.KNOWN
+    return found
+
+
+async def known_entries(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, KnownRow]:
+    """Return the rows of entries by hash_url."""
+    rows = await conn.execute(select(*_KNOWN).where(entry.c.hash_url.in_(among_texts(keys))))
+    return {row.hash_url: row for row in rows}
+
+
+async def open_jobs(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
+    """Return the queued or running jobs of entries, by entry."""
+    if not entry_ids:
+        return {}
+    rows = await conn.execute(
+        select(job.c.entry_id, job.c.id).where(
+            job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])
+        )
+    )
+    return dict(rows.all())
+
+
+async def insert_entries(
+    conn: AsyncConnection,
+    seeds: Sequence[Seed],
+    now: datetime,
+    import_id: int | None = None,
+    *,
+    is_link: bool = False,
+) -> dict[str, int]:
+    """Insert entries for new seeds; return their row ids by hash_url.
+
+    Args:
+        conn: a writing connection.
+        seeds: each of another entry that does not exist.
+        now: the moment (aware, UTC).
+        import_id: the import that creates them, if any.
+        is_link: keep them as links, without a capture, until somebody asks for one.
+    """
+    if not seeds:
+        return {}
+    first = await next_number(conn, entry_table.c.id)
+    ids: dict[str, int] = {seed.hash_url: row for row, seed in enumerate(seeds, first)}
+    deleted = await tombstones.generations(conn, ids)
+    common = {
+        "state": State.LINK.value if is_link else State.QUEUED.value,
+        "sort_at": int(now.timestamp()),
+        "brought_by": import_id,
+        "unrecorded": int(is_link),
+        "document_stale": int(is_link),
+    }
+    rows = [
+        {
+            "id": ids[seed.hash_url],
+            "hash_url": seed.hash_url,
+            "url": seed.url,
+            "host": seed.host,
+            "generation": deleted.get(seed.hash_url, -1) + 1,
+            **common,
+            **annotations.by_column(seed.annotation),
+        }
+        for seed in seeds
+    ]
+    await conn.execute(insert(entry_table), rows)
+    await hosts.note_hosts(conn, {seed.host for seed in seeds})
+    await counters.change(conn, {counters.ENTRIES: len(seeds)})
+    return ids
+
+
+async def merge_into(
+    conn: AsyncConnection, seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
+) -> set[int]:
+    """Merge what seeds say into the rows of known entries; return the ids of those that changed.
+
+    Tags and lists are added by `add_labels`.
+    """
+    rows, moved = [], []
+    for key, row in known.items():
+        before = annotations.of_row(row, tags_and_lists.NO_LABELS)
+        after = before.merged(seeds[key].annotation)
+        if changed := annotations.changes(before, after):
+            rows.append({"entry_id": row.id, **changed})
+        if after.added_at != before.added_at:
+            moved.append(row.id)
+    if rows:
+        await conn.execute(
+            update(entry_table).where(entry_table.c.id == bindparam("entry_id")), rows
+        )
+    await tags_and_lists.reorder_labels(conn, moved)
+    return {row["entry_id"] for row in rows}
+
+
+async def add_labels(
+    conn: AsyncConnection,
+    seeds: Mapping[str, Seed],
+    ids: Mapping[str, int],
+    known: Mapping[str, KnownRow],
+    import_id: int | None = None,
+) -> set[int]:
+    """Add the tags of seeds to entries, and entries to lists; return the ids of changed entries."""
+    there = {row.id for row in known.values()}
+    labelled = [ids[key] for key, each in seeds.items() if _has_labels(each)]
+    added = await _added_at(conn, labelled)
+    tagged = {ids[key]: names for key, seed in seeds.items() if (names := seed.annotation.tags)}
+    changed = await tags_and_lists.attach(conn, tagged, known=there, added=added)
+    listed = {
+        ids[key]: seed.annotation.lists for key, seed in seeds.items() if seed.annotation.folders
+    }
+    present = await lists.lists_of_entries(conn, listed.keys() & there)
+    listed |= {each: {**listed[each], **at} for each, at in present.items()}
+    return changed | await lists.put_members(
+        conn, listed, known=there, added=added, import_id=import_id
+    )
+
+
+async def _add(
+    conn: AsyncConnection,
+    seeds: Mapping[str, Seed],
+    known: Mapping[str, KnownRow],
+    now: datetime,
+    import_id: int | None,
+    *,
+    is_link: bool = False,
+) -> tuple[dict[str, int], set[int]]:
+    """Insert new entries and merge seeds into known ones.
+
+    Returns:
+        Row ids by hash_url, and the ids of known entries that changed.
+    """
+    if import_id is None:
+        await mark_touched(conn, [row.id for row in known.values() if row.brought_by is not None])
+    fresh = [seed for key, seed in seeds.items() if key not in known]
+    ids = await insert_entries(conn, fresh, now, import_id, is_link=is_link)
+    ids |= {key: row.id for key, row in known.items()}
+    changed = await merge_into(conn, seeds, known)
+    changed |= await add_labels(conn, seeds, ids, known, import_id)
+    changed &= {row.id for row in known.values()}
+    await mark_unrecorded(conn, changed)
+    return ids, changed
+
+
+def _merged_by_key(seeds: Sequence[Seed]) -> dict[str, Seed]:
+    """Return seeds by hash_url, with those of one entry merged."""
+    groups: dict[str, list[Seed]] = {}
+    for seed in seeds:
+        groups.setdefault(seed.hash_url, []).append(seed)
+    return {key: _as_one(group) for key, group in groups.items()}
+
+
+def _as_one(seeds: Sequence[Seed]) -> Seed:
+    first = seeds[0]
+    if len(seeds) == 1:
+        return first
+    return replace(first, annotation=merged_all([each.annotation for each in seeds]))
+
+
+def _without_own_export(
+    seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
+) -> dict[str, Seed]:
+    """Remove what a JSON export of archiver says of snapshots from seeds of known entries.
+
+    Otherwise each import of an own export would add to the source record of the same entry.
+    """
+    return {
+        key: _without_held(seed) if key in known and _is_more_than_queued(known[key]) else seed
+        for key, seed in seeds.items()
+    }
+
+
+def _is_more_than_queued(row: KnownRow) -> bool:
+    is_bare = row.state == State.QUEUED and not row.snapshot_count
+    return not is_bare or has_held(row.source_record)
+
+
+def _without_held(seed: Seed) -> Seed:
+    record = seed.annotation.source_record
+    if not has_held(record):
+        return seed
+    return replace(seed, annotation=replace(seed.annotation, source_record=without_held(record)))
+
+
+def _finished(known: Iterable[KnownRow], *, recapture: bool, is_import: bool) -> set[int]:
+    """Return entries that get no job: those with snapshots and, in an import, those that failed.
+
+    So importing a file again changes nothing; people retry failures with a button.
+    """
+    return {
+        row.id
+        for row in known
+        if (row.snapshot_count and not recapture)
+        or (is_import and not recapture and row.state == State.FAILED)
+    }
+
+
+def _has_labels(seed: Seed) -> bool:
+    return bool(seed.annotation.tags or seed.annotation.folders)
+
+
+async def _added_at(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
+    """Return when entries were saved (Unix seconds), by row id."""
+    if not entry_ids:
+        return {}
+    mine = entry.c.id.in_(among(entry_ids))
+    return dict((await conn.execute(select(entry.c.id, entry.c.added_at).where(mine))).all())
+
+
+def _adds(seed: Seed, row: KnownRow, carried: tags_and_lists.Labels) -> bool:
+    """Return whether a seed says more than is known of its entry."""
+    before = annotations.of_row(row, carried)
+    after = before.merged(seed.annotation)
+    if annotations.changes(before, after):
+        return True
+    return bool({*after.tags} - {*before.tags} or {*after.folders} - {*before.folders})
+
+
+async def _await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Set entries that failed, or were kept as links, to queued: they have a job now."""
+    if entry_ids:
+        await conn.execute(
+            update(entry_table)
+            .where(
+                entry_table.c.id.in_(among(entry_ids)),
+                entry_table.c.state.in_([State.FAILED, State.LINK]),
+            )
+            .values(state=State.QUEUED)
+        )
+
+
+def _results(
+    seeds: Sequence[Seed],
+    ids: Mapping[str, int],
+    *,
+    added: Collection[int],
+    merged: Collection[int],
+    jobs: Mapping[int, int],
+) -> list[Received]:
+    """Return the result of each seed: `MERGED` also if an added one comes again."""
+    results, seen = [], set()
+    for seed in seeds:
+        entry_id = ids[seed.hash_url]
+        reception = Reception.KNOWN
+        if entry_id in added and entry_id not in seen:
+            reception = Reception.ADDED
+        elif entry_id in added or entry_id in merged:
+            reception = Reception.MERGED
+        seen.add(entry_id)
+        results.append(Received(seed.hash_url, seed.url, reception, jobs.get(entry_id)))
+    return results
+
+
+async def restore(
+    conn: AsyncConnection, found: Sequence[RevisedSeed], *, unrecorded: bool = False
+) -> dict[HashUrl, int]:
+    """Make entries what records say of them, without a job; return row ids by hash_url.
+
+    A higher revision takes the place of what is known, a lower one is passed over; two alike are
+    merged, as the records of an archive that knew no revisions have to be. No two are of one entry.
+
+    Args:
+        conn: a writing connection.
+        found: what records hold.
+        unrecorded: it stands in no record after all, and one is owed.
+    """
+    unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in found}
+    known = await known_entries(conn, [*unique])
+    now = datetime.now(UTC)
+    fresh = {key: each.seed for key, each in unique.items() if key not in known}
+    ids = await insert_entries(conn, [*fresh.values()], now)
+    ids |= {key: row.id for key, row in known.items()}
+    newer = {key: row for key, row in known.items() if unique[key].revision > row.revision}
+    alike = {key: row for key, row in known.items() if unique[key].revision == row.revision}
+    await _replace(conn, unique, newer)
+    changed = await merge_into(conn, {key: unique[key].seed for key in alike}, alike)
+    given = {key: unique[key].seed for key in (*fresh, *newer, *alike)}
+    changed |= await add_labels(conn, given, ids, known)
+    await _mark_stale(conn, changed | {row.id for row in newer.values()})
+    await _set_revisions(
+        conn, {ids[key]: unique[key].revision for key in (*fresh, *newer)}, unrecorded=unrecorded
+    )
+    await _keep_as_links(conn, [ids[key] for key, each in unique.items() if each.is_link])
+    return {HashUrl(key): number for key, number in ids.items()}
+
+
+async def take_in(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[HashUrl, int]:
+    """Make sure that there are entries for what another archive's records say of them.
+
+    An entry that was saved here at the very moment that the record tells is the same entry: then
+    a higher revision takes the place of what is known, and a lower one says nothing new. To any
+    other entry of that URL it is added.
+    """
+    unique: dict[str, RevisedSeed] = {}
+    for each in found:
+        other = unique.get(each.seed.hash_url)
+        if other is None or other.revision <= each.revision:
+            unique[each.seed.hash_url] = each
+    known = await known_entries(conn, [*unique])
+    others = [
+        each.seed
+        for key, each in unique.items()
+        if key in known and known[key].added_at != int(each.seed.annotation.saved_at.timestamp())
+    ]
+    apart = {each.hash_url for each in others}
+    same = [each for key, each in unique.items() if key not in apart]
+    await mark_touched(conn, [row.id for row in known.values()])
+    return await restore(conn, same, unrecorded=True) | await ensure(conn, others)
+
+
+async def _replace(
+    conn: AsyncConnection,
+    seeds: Mapping[str, RevisedSeed],
+    known: Mapping[str, KnownRow],
+) -> None:
+    """Put later annotations in the place of those that are known; labels are only taken away."""
+    if not known:
+        return
+    await conn.execute(
+        update(entry_table).where(entry_table.c.id == bindparam("entry_id")),
+        [
+            {
+                "entry_id": row.id,
+                **dict(
+                    zip(
+                        annotations.NAMES,
+                        annotations.values(seeds[key].seed.annotation),
+                        strict=True,
+                    )
+                ),
+            }
+            for key, row in known.items()
+        ],
+    )
+    await tags_and_lists.remove_labels(conn, [row.id for row in known.values()])
+
+
+async def _keep_as_links(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
+    """Let entries stand as links of which nothing was captured, and that nobody waits for."""
+    if entry_ids:
+        waits = await open_jobs(conn, entry_ids)
+        await conn.execute(
+            update(entry_table)
+            .where(
+                entry_table.c.id.in_(among(each for each in entry_ids if each not in waits)),
+                entry_table.c.state == State.QUEUED,
+                entry_table.c.snapshot_count == 0,
+            )
+            .values(state=State.LINK, document_stale=1)
+        )
+
+
+async def _set_revisions(
+    conn: AsyncConnection, revisions: Mapping[int, int], *, unrecorded: bool
+) -> None:
+    rows = [
+        {"entry_id": entry_id, "now": now, "owed": int(unrecorded)}
+        for entry_id, now in revisions.items()
+        if now or unrecorded
+    ]
+    if rows:
+        await conn.execute(
+            update(entry_table)
+            .where(entry_table.c.id == bindparam("entry_id"))
+            .values(revision=bindparam("now"), unrecorded=bindparam("owed")),
+            rows,
+        )
+
+
+async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:
+    """Note whose words are not those of their annotation any more."""
+    if entry_ids:
+        await conn.execute(
+            update(entry_table)
+            .where(entry_table.c.id.in_(among(entry_ids)), entry_table.c.document_id.is_not(None))
+            .values(document_stale=1)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSeed:
+    """A seed that has an open job.
+
+    Attributes:
+        seed: what was said.
+        made_at: when the job was made (aware, UTC).
+        sort_at: the entry's place in lists (aware, UTC).
+        is_urgent: someone is waiting for it; it is captured even if it was before.
+    """
+
+    seed: Seed
+    made_at: datetime
+    sort_at: datetime
+    is_urgent: bool
+
+
+async def open_seeds(
+    conn: AsyncConnection, after: int, *, limit: int
+) -> tuple[list[OpenSeed], int]:
+    """What is still to be done, after a job, and the last job of it: where to go on."""
+    rows = (
+        await conn.execute(
+            select(entry, job.c.id.label("job_id"), job.c.created_at, job.c.priority)
+            .join(job, job.c.entry_id == entry.c.id)
+            .where(job.c.id > after, job.c.state.in_([State.QUEUED, State.FETCHING]))
+            .order_by(job.c.id)
+            .limit(limit)
+        )
+    ).all()
+    carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
+    found = [
+        OpenSeed(
+            seed=_seed(row, carried[row.id]),
+            made_at=datetime.fromtimestamp(row.created_at, UTC),
+            sort_at=datetime.fromtimestamp(row.sort_at, UTC),
+            is_urgent=row.priority == 0,
+        )
+        for row in rows
+    ]
+    return found, rows[-1].job_id if rows else after
+
+
+async def unrecorded_seeds(
+    conn: AsyncConnection, after: int, *, limit: int
+) -> tuple[list[RevisedSeed], int]:
+    """What no record says of entries yet, after an entry, and the last of them."""
+    query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
+    rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
+    carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
+    found = [
+        RevisedSeed(_seed(row, carried[row.id]), row.revision, row.state == State.LINK)
+        for row in rows
+    ]
+    return found, rows[-1].id if rows else after
+
+
+def _seed(row: Row[*tuple[Any, ...]], carried: tags_and_lists.Labels) -> Seed:
+    return Seed(row.hash_url, row.url, row.host, annotations.of_row(row, carried))

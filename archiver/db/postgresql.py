@@ -1,0 +1,241 @@
+"""PostgreSQL engine.
+
+One transaction writes at a time, on whatever machine: it holds an advisory lock to its end. So row
+numbers and the stamps of changes rise in the order of commits. Readers see one snapshot each.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import asyncpg
+from sqlalchemy import event, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
+
+from archiver.db.schema_version import is_current, upgrade_schema
+from archiver.db.sql_functions import as_it_was, storable
+from archiver.errors import ConfigurationError, IndexUnavailable
+
+_T = TypeVar("_T")
+
+OLDEST = 15
+"""The oldest version of the server that is supported."""
+SCHEMA = "archiver"
+"""PostgreSQL schema of the index; one that is built to replace it lies beside it."""
+WRITING = 0x6172636869766572
+"""Key of the advisory lock of the transaction that writes."""
+MIGRATING = WRITING - 1
+READERS = 4
+MOST_READERS = 16
+CONNECT_SECONDS = 10
+STATEMENT_SECONDS = 120
+"""After so long without an answer the connection is given up."""
+IDLE_SECONDS = 60
+"""The server ends a transaction in which nothing happens for so long: its process is stopped."""
+_DOWN = ("08", "25006", "53", "55", "57", "58")
+"""How SQLSTATEs begin that tell of the server's state, not of a mistake of ours."""
+_WRONG_PASSWORD = "28P01"  # noqa: S105 - an error's code
+_WHERE_PASSWORDS_LIE = "; the password is read from PGPASSWORD, or from ~/.pgpass"
+
+
+class PostgresIndex:
+    """An index in a PostgreSQL database.
+
+    Attributes:
+        place: the address, for messages; it holds no password.
+        is_shared: whether other machines use the same index.
+    """
+
+    is_shared = True
+
+    def __init__(self, address: str, schema: str = SCHEMA) -> None:
+        self.place = address
+        self._schema = schema
+        self._number = 0
+
+    def prepare(self) -> None:
+        """Create the schema or migrate it to this program's version; blocking.
+
+        Raises:
+            ConfigurationError: a newer version wrote it, or it can't be opened.
+        """
+        asyncio.run(self._prepare())
+
+    async def _prepare(self) -> None:
+        async with self._administering() as conn:
+            version = (await conn.exec_driver_sql("SHOW server_version_num")).scalar_one()
+            if int(version) < OLDEST * 10_000:
+                raise ConfigurationError(
+                    f"{self.place} is an older PostgreSQL; {OLDEST} or newer is needed."
+                )
+            if not await conn.run_sync(is_current):
+                await conn.rollback()
+                await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+                if await self._found(conn):  # no other process writes during a migration
+                    await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
+                await conn.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+                await conn.run_sync(upgrade_schema, self.place)
+            self._number = await self._found(conn)
+
+    @asynccontextmanager
+    async def _administering(self) -> AsyncIterator[AsyncConnection]:
+        """Open a connection of its own; its errors are ``ConfigurationError``."""
+        engine = self._engine(poolclass=NullPool)
+        try:
+            async with engine.connect() as conn:
+                yield conn
+        except DBAPIError as error:
+            raise ConfigurationError(
+                f"{self.place} can't be opened: {self.message_of(error)}."
+            ) from error
+        except IndexUnavailable as error:
+            raise ConfigurationError(str(error)) from error
+        finally:
+            await engine.dispose()
+
+    async def _found(self, conn: AsyncConnection) -> int:
+        """Return the number of the schema, which is never given twice; 0 if it does not exist."""
+        query = text("SELECT CAST(oid AS BIGINT) FROM pg_namespace WHERE nspname = :name")
+        return int((await conn.execute(query, {"name": self._schema})).scalar() or 0)
+
+    def writer(self) -> AsyncEngine:
+        """Return the engine of the one connection that writes."""
+        # What writes looks up a batch of rows by keys: sequential scans are wrong there.
+        return self._engine("SET random_page_cost = 1.1", pool_size=1, max_overflow=0)
+
+    def readers(self) -> AsyncEngine:
+        """Return the engine of the connections that read; a transaction sees one snapshot."""
+        return self._engine(
+            pool_size=READERS,
+            max_overflow=MOST_READERS - READERS,
+            isolation_level="REPEATABLE READ",
+            execution_options={"postgresql_readonly": True},
+        )
+
+    async def begin_write(self, conn: AsyncConnection) -> None:
+        """Begin a write transaction, waiting as long as another process writes."""
+        await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
+
+    async def connect(self) -> asyncpg.Connection:
+        """Open a connection of its own, outside the pools; the caller closes it.
+
+        Raises:
+            IndexUnavailable: the server can't be reached, or refuses us.
+        """
+        try:
+            return await asyncpg.connect(
+                self.place,
+                timeout=CONNECT_SECONDS,
+                command_timeout=STATEMENT_SECONDS,
+                server_settings={"application_name": "archiver"},
+            )
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
+            more = ""
+            if getattr(error, "sqlstate", "") == _WRONG_PASSWORD:
+                more = _WHERE_PASSWORDS_LIE
+            raise IndexUnavailable(
+                "{path} can't be opened: {orig}.",
+                path=self.place,
+                orig=f"{str(error).rstrip('.') or 'no answer'}{more}",
+            ) from error
+
+    def is_down(self, error: DBAPIError) -> bool:
+        """Return whether an error is the server's state and not a mistake of ours."""
+        code = str(getattr(error.orig, "sqlstate", None) or "")
+        return code.startswith(_DOWN) if code else True
+
+    def message_of(self, error: DBAPIError) -> str:
+        """Return the server's message."""
+        cause = getattr(error.orig, "__cause__", None) or error.orig
+        return str(cause).rstrip(".") or "the connection was lost"
+
+    def identity(self) -> tuple[int | str, ...]:
+        """Return what differs after the index was rebuilt."""
+        return self.place, self._number
+
+    def belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
+        """Claim the index for an archive and a store, unless another one has; blocking.
+
+        The schema's comment holds both. Returns the archive that has the index, and its store.
+        """
+        return asyncio.run(self._belong_to(name, store))
+
+    async def _belong_to(self, name: str, store: str | None) -> tuple[str, str | None]:
+        async with self._administering() as conn:
+            await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+            number = await self._found(conn)
+            query = text("SELECT obj_description(CAST(:number AS OID), 'pg_namespace')")
+            held = str((await conn.execute(query, {"number": number})).scalar() or "")
+            owner, _, known = (held or name).partition(" ")
+            known = known or (store if store and owner == name else "")
+            wanted = f"{owner} {known}".rstrip()
+            if number and wanted != held:
+                quoted = wanted.replace("'", "''")
+                await conn.exec_driver_sql(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
+                await conn.commit()
+            return owner, known or None
+
+    def is_there(self) -> bool:
+        """Return whether the schema exists; blocking."""
+        return asyncio.run(self._administer(self._found)) > 0
+
+    def beside(self) -> "PostgresIndex":
+        """Return the index that is built to replace this one."""
+        return PostgresIndex(self.place, f"{self._schema}_new")
+
+    def remove(self) -> None:
+        """Remove the schema with all that is in it; blocking."""
+        self._run(f"DROP SCHEMA IF EXISTS {self._schema} CASCADE")
+
+    def replace(self) -> None:
+        """Replace this schema with the one from ``beside``, in one transaction; blocking."""
+        self._run(
+            f"DROP SCHEMA IF EXISTS {self._schema} CASCADE",
+            f"ALTER SCHEMA {self._schema}_new RENAME TO {self._schema}",
+        )
+
+    def _run(self, *statements: str) -> None:
+        async def run(conn: AsyncConnection) -> None:
+            for statement in statements:
+                await conn.exec_driver_sql(statement)
+            await conn.commit()
+
+        asyncio.run(self._administer(run))
+
+    async def _administer(self, work: Callable[[AsyncConnection], Awaitable[_T]]) -> _T:
+        async with self._administering() as conn:
+            return await work(conn)
+
+    def _engine(self, *statements: str, **options: Any) -> AsyncEngine:
+        engine = create_async_engine(
+            "postgresql+asyncpg://",
+            async_creator=self.connect,
+            pool_pre_ping="poolclass" not in options,
+            **options,
+        )
+        settings = "; ".join(
+            (
+                f"SET search_path = {self._schema}",
+                "SET jit = off",  # a page's statements take milliseconds, compiling one takes more
+                f"SET idle_in_transaction_session_timeout = {IDLE_SECONDS * 1000}",
+                *statements,
+            )
+        )
+        event.listen(
+            engine.sync_engine,
+            "connect",
+            lambda dbapi, _: dbapi.run_async(lambda conn: _set_up(conn, settings)),
+        )
+        return engine
+
+
+async def _set_up(connection: asyncpg.Connection, settings: str) -> None:
+    """Set up a new connection: text is stored without U+0000, which PostgreSQL does not take."""
+    await connection.execute(settings)
+    for kind in ("text", "varchar"):
+        await connection.set_type_codec(
+            kind, schema="pg_catalog", encoder=storable, decoder=as_it_was
+        )

@@ -1,0 +1,406 @@
+"""SQL conditions and full-text expressions of a search query.
+
+A statement that uses one has ``entry`` in its FROM, and ``document`` joined to it by
+``with_document``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    false,
+    func,
+    literal_column,
+    not_,
+    or_,
+    select,
+    table,
+    true,
+    union_all,
+)
+
+from archiver.db.full_text import Matches
+from archiver.db.full_text import expression as expression_of
+from archiver.db.schema import (
+    PART_SIZE,
+    document,
+    entry,
+    entry_list,
+    entry_tag,
+    host,
+    in_list,
+    job,
+    search_table,
+    snapshot,
+    tag,
+)
+from archiver.db.sql_functions import KindOfFailure, StatusOfFailure
+from archiver.http.timestamps import to_timestamp
+from archiver.model.job import State
+from archiver.model.rendering import Rendering
+from archiver.search.query_dates import Age, Dates
+from archiver.search.query_tree import (
+    EVERYTHING,
+    All,
+    Any,
+    Column,
+    Condition,
+    Is,
+    Mark,
+    Node,
+    Not,
+    Numbers,
+    Term,
+    conjuncts,
+    every,
+)
+from archiver.search.words import dates_within, fold, is_open, key, list_key, phrase_of, site_range
+
+_KEYED = frozenset({Condition.SITE, Condition.TAG, Condition.LANG, Condition.TYPE})
+
+_DATED = frozenset({Condition.ADDED, Condition.PUBLISHED})
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A query as what the full-text index answers and what it does not.
+
+    Attributes:
+        match: an FTS5 expression that every result matches; empty if there is none.
+        rest: what is still to be looked at of what it finds; of entries, if ``match`` is empty.
+        apart: what finds at least as much and does not ask whether the words of a phrase follow
+            each other; empty where ``match`` does not ask that either.
+    """
+
+    match: str
+    rest: Node
+    apart: str = ""
+
+
+def split(tree: Node) -> Split:
+    """Part a query. Only what holds words is asked of the index of words: not all are in it.
+
+    A condition that the index has a key for narrows what it finds, and is looked at again: a key
+    may be older than what it stands for.
+    """
+    worded: list[Node] = []
+    rest: list[Node] = []
+    for node in conjuncts(tree):
+        (worded if is_worded(node) else rest).append(node)
+    if not worded:
+        return Split("", tree)
+    keyed = [each for each in rest if _is_keyed(each)]
+    denied = [each for each in rest if isinstance(each, Not) and is_worded(each.node)]
+    rest = [each for each in rest if each not in denied]
+    wanted = every([*worded, *keyed, *denied])
+    match, apart = expression(wanted), expression(wanted, apart=True)
+    return Split(match, every(rest) if rest else EVERYTHING, apart if apart != match else "")
+
+
+def is_worded(node: Node) -> bool:
+    """Whether the full-text index alone can find all that matches."""
+    if isinstance(node, Term):
+        return True
+    if isinstance(node, Any):
+        return all(map(is_worded, node.nodes))
+    if isinstance(node, All):
+        return any(map(is_worded, node.nodes)) and all(
+            is_worded(each) or (isinstance(each, Not) and is_worded(each.node))
+            for each in node.nodes
+        )
+    return False
+
+
+def holds_words(node: Node) -> bool:
+    """Whether any word is looked for, or must not be there."""
+    if isinstance(node, All | Any):
+        return any(map(holds_words, node.nodes))
+    return holds_words(node.node) if isinstance(node, Not) else isinstance(node, Term)
+
+
+def expression(node: Node, *, apart: bool = False) -> str:
+    """The FTS5 expression of a node: every string in it is quoted, so it has no syntax but ours.
+
+    Args:
+        node: of a query.
+        apart: let the words of what is wanted stand wherever they do. What must not be there is
+            asked for as it is: fewer documents would be found otherwise.
+    """
+    if isinstance(node, Term):
+        return _term(node, apart=apart)
+    if isinstance(node, Is):
+        return f"(keys : ({' OR '.join(_keys(node))}))"
+    if isinstance(node, Any):
+        either = dict.fromkeys(expression(each, apart=apart) for each in node.nodes)
+        return f"({' OR '.join(either)})"
+    if isinstance(node, All):
+        return _all(node.nodes, apart=apart)
+    raise TypeError(f"{node} is no expression of its own")
+
+
+def _all(nodes: Sequence[Node], *, apart: bool) -> str:
+    wanted = [expression(each, apart=apart) for each in nodes if not isinstance(each, Not)]
+    denied = [expression(each.node) for each in nodes if isinstance(each, Not)]
+    # Of what is said more than once the engine would read all again.
+    found = f"({' AND '.join(dict.fromkeys(wanted))})"
+    return f"({found} NOT ({' OR '.join(denied)}))" if denied else found
+
+
+def _term(term: Term, *, apart: bool) -> str:
+    words = phrase_of(term.text)
+    sought = words if apart and len(words) > 1 else [" ".join(words)]
+    star = "*" if is_open_ended(term) else ""
+    column = f"{term.column} : " if term.column else ""
+    written = [f'({column}"{each}")' for each in sought[:-1]]
+    written.append(f'({column}"{sought[-1]}"{star})')
+    return written[0] if len(written) == 1 else f"({' AND '.join(dict.fromkeys(written))})"
+
+
+def is_open_ended(term: Term) -> bool:
+    """Whether any word that begins as a term ends is looked for."""
+    return term.prefix or is_open(term.text)
+
+
+def in_columns(columns: Sequence[Column | str], match: str) -> str:
+    """An expression, all of whose words must stand in some columns."""
+    return f"({{{' '.join(columns)}}} : {match})"
+
+
+def _is_keyed(node: Node) -> bool:
+    return isinstance(node, Is) and bool(_keys(node))
+
+
+def _keys(node: Is) -> list[str]:
+    """The words that stand for a condition, any of which its documents have; empty if none do."""
+    values: list[str] = []
+    if node.condition in _KEYED and isinstance(node.value, str):
+        values = [node.value]
+    elif node.condition in _DATED and isinstance(node.value, Dates):
+        values = dates_within(node.value)
+    return [f'"{key(node.condition, value)}"' for value in values]
+
+
+GONE = (404, 410)
+_ROW: ColumnElement[int] = literal_column("rowid", Integer)
+_Test = ColumnElement[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a query is read against.
+
+    Attributes:
+        now: the moment (aware, UTC).
+        parts: of the words' index.
+        documents: the first and the last of each part that words are looked for in, by its number;
+            None for all of all parts.
+    """
+
+    now: datetime
+    parts: Sequence[int]
+    documents: Mapping[int, tuple[int, int]] | None = None
+
+    def of_documents(self, numbers: Iterable[int]) -> "Setting":
+        """The same, with words looked for where these documents lie."""
+        by_part = groupby(sorted(numbers), key=lambda each: each // PART_SIZE)
+        within = ((part, [*some]) for part, some in by_part if part in self.parts)
+        held = {part: (some[0], some[-1]) for part, some in within}
+        return replace(self, parts=(*held,), documents=held)
+
+
+def with_document(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
+    """Join what an entry is found by, if there is anything."""
+    return query.outerjoin(document, document.c.id == entry.c.document_id)
+
+
+def condition(node: Node, setting: Setting) -> _Test:
+    """Whether a row matches a node."""
+    if is_worded(node):
+        return _has_words(expression(node), setting)
+    if isinstance(node, All):
+        return and_(true(), *(condition(each, setting) for each in node.nodes))
+    if isinstance(node, Any):
+        return or_(false(), *(condition(each, setting) for each in node.nodes))
+    if isinstance(node, Not):
+        return not_(func.coalesce(condition(node.node, setting), false()))
+    if isinstance(node, Term):
+        raise TypeError("a term is worded")
+    return _is(node, setting)
+
+
+def _has_words(match: str, setting: Setting) -> _Test:
+    if not setting.parts:
+        return false()
+    asked = expression_of(match)
+    arms = (
+        select(_ROW)
+        .select_from(table(search_table(part)))
+        .where(Matches(literal_column(search_table(part)), asked), *_lying_in(part, setting))
+        for part in setting.parts
+    )
+    return entry.c.document_id.in_(union_all(*arms))
+
+
+def _lying_in(part: int, setting: Setting) -> list[_Test]:
+    return [] if setting.documents is None else [_ROW.between(*setting.documents[part])]
+
+
+def _is(node: Is, setting: Setting) -> _Test:
+    value = node.value
+    if isinstance(value, Dates | Age):
+        return _within(node.condition, value, setting.now)
+    if isinstance(value, Numbers):
+        return _numbers(_NUMBERS[node.condition], value)
+    return _BY_TEXT[node.condition](value)
+
+
+def _within(which: Condition, value: Dates | Age, now: datetime) -> _Test:
+    first, beyond = value.span(now)
+    own, scale = _MOMENTS[which]
+    tests: list[_Test] = [own.is_not(None)]
+    if first:
+        tests.append(own >= scale(first))
+    if beyond:
+        tests.append(own < scale(beyond))
+    return and_(*tests)
+
+
+def _numbers(own: ColumnElement[int], value: Numbers) -> _Test:
+    tests: list[_Test] = [entry.c.document_id.is_not(None), own.is_not(None)]
+    if value.least is not None:
+        tests.append(own >= value.least)
+    if value.most is not None:
+        tests.append(own <= value.most)
+    return and_(*tests)
+
+
+def _site(value: str) -> _Test:
+    first, beyond = site_range(value)
+    names = select(host.c.name).where(
+        or_(host.c.name == value, and_(host.c.reversed >= first, host.c.reversed < beyond))
+    )
+    return entry.c.host.in_(names)
+
+
+def _tag(value: str) -> _Test:
+    return (
+        select(entry_tag.c.entry_id)
+        .join(tag, tag.c.id == entry_tag.c.tag_id)
+        .where(entry_tag.c.entry_id == entry.c.id, tag.c.folded == fold(value))
+        .exists()
+    )
+
+
+def lists_named(value: str) -> ColumnElement[bool]:
+    """Whether a list is called so; with a slash behind, or lies within one that is."""
+    path = list_key(value.removesuffix("/"))
+    named = entry_list.c.folded == path
+    if not value.endswith("/"):
+        return named
+    beyond = f"{path}{chr(ord('/') + 1)}"
+    return named | and_(entry_list.c.folded >= f"{path}/", entry_list.c.folded < beyond)
+
+
+def _list(value: str) -> _Test:
+    return (
+        select(in_list.c.entry_id)
+        .join(entry_list, entry_list.c.id == in_list.c.list_id)
+        .where(in_list.c.entry_id == entry.c.id, lists_named(value))
+        .exists()
+    )
+
+
+def _language(value: str) -> _Test:
+    own = document.c.language
+    return or_(own == value, and_(own >= f"{value}-", own < f"{value}."))
+
+
+def _status(value: str) -> _Test:
+    if value in (State.SAVED, State.FAILED, State.QUEUED, State.LINK):
+        return entry.c.state == value
+    if value.endswith("xx"):
+        hundred = int(value[0]) * 100
+        return and_(entry.c.status >= hundred, entry.c.status < hundred + 100)
+    return entry.c.status == int(value)
+
+
+def _failed(value: str) -> _Test:
+    kind, _, status = value.rpartition(" ") if value[-1].isdecimal() else (value, "", "")
+    tests: list[_Test] = [entry.c.state == State.FAILED]
+    if kind:
+        tests.append(KindOfFailure(entry.c.failure) == kind)
+    if status:
+        tests.append(StatusOfFailure(entry.c.failure) == int(status))
+    return and_(*tests)
+
+
+def _import(value: str) -> _Test:
+    named = entry.c.source == f"import:{value}"
+    if not value.isdecimal() or len(value) > 18:
+        return named
+    own = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == int(value))
+    return or_(own.exists(), entry.c.brought_by == int(value), named)
+
+
+def _has_gap() -> _Test:
+    return (
+        select(snapshot.c.id)
+        .where(
+            snapshot.c.entry_id == entry.c.id,
+            snapshot.c.timestamp == entry.c.latest,
+            snapshot.c.missing_count > 0,
+        )
+        .exists()
+    )
+
+
+def _is_gone() -> _Test:
+    return or_(entry.c.status.in_(GONE), StatusOfFailure(entry.c.failure).in_(GONE))
+
+
+def _is_untagged() -> _Test:
+    own = select(entry_tag.c.entry_id).where(entry_tag.c.entry_id == entry.c.id)
+    return not_(own.exists())
+
+
+_MARKS: Mapping[str, Callable[[], _Test]] = {
+    Mark.UNREAD: lambda: entry.c.is_read == 0,
+    Mark.READ: lambda: entry.c.is_read == 1,
+    Mark.STARRED: lambda: entry.c.is_starred == 1,
+    Mark.FAILED: lambda: entry.c.state == State.FAILED,
+    Mark.WAITING: lambda: entry.c.state == State.QUEUED,
+    Mark.GAP: _has_gap,
+    Mark.GONE: _is_gone,
+    Mark.UNTAGGED: _is_untagged,
+    Mark.HIGHLIGHTED: lambda: entry.c.highlights != literal_column("''"),
+    Mark.CHANGED: lambda: entry.c.changed > literal_column("0"),
+    Mark.LINK: lambda: entry.c.state == State.LINK,
+    Mark.UNRENDERED: lambda: entry.c.rendering == Rendering.NEEDED,
+}
+_NUMBERS: Mapping[Condition, ColumnElement[int]] = {
+    Condition.WORDS: document.c.word_count,
+    Condition.CHANGED: entry.c.changed,
+    Condition.SCORE: entry.c.score,
+}
+_BY_TEXT: Mapping[Condition, Callable[[str], _Test]] = {
+    Condition.SITE: _site,
+    Condition.TAG: _tag,
+    Condition.LIST: _list,
+    Condition.LANG: _language,
+    Condition.TYPE: lambda value: document.c.kind == value,
+    Condition.IS: lambda value: _MARKS[value](),
+    Condition.STATUS: _status,
+    Condition.FAILED: _failed,
+    Condition.IMPORT: _import,
+}
+_MOMENTS: Mapping[Condition, tuple[ColumnElement[int], Callable[[datetime], int]]] = {
+    Condition.ADDED: (entry.c.added_at, lambda moment: int(moment.timestamp())),
+    Condition.CAPTURED: (entry.c.latest, lambda moment: int(to_timestamp(moment))),
+    Condition.PUBLISHED: (document.c.published, lambda moment: int(moment.timestamp())),
+}

@@ -1,0 +1,531 @@
+"""Ranking of search results.
+
+Candidates are the newest that match, and the newest that match in their title or tags alone: of
+a word that stands everywhere, no more than that is looked at.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import nlargest
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db.dialects import SqlDialect, dialect_of
+from archiver.db.full_text import asking, gathering
+from archiver.db.prefix_costs import DEAR_PAGES, begun_in, pages_of, within_reach
+from archiver.db.query_sql import expression, is_open_ended, is_worded
+from archiver.db.schema import PART_SIZE, document, entry, entry_tag, search_table, tag
+from archiver.db.sql_functions import Gathered, ListedNumbers
+from archiver.db.statements import THESE
+from archiver.helpers import both
+from archiver.search.query_tree import Node, Term, conjuncts, either, every, sought
+from archiver.search.words import MOST_TERMS, fold, forms_of, phrase_of, words_of
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Documents with the words in their names.
+
+    Attributes:
+        anywhere: those that have each in their title or tags.
+        first: those of them whose title begins with the words.
+    formed: others, that have some of the words in another form there.
+    """
+
+    anywhere: set[int]
+    first: set[int]
+    formed: set[int]
+
+
+_TAGS = (
+    select(func.aggregate_strings(tag.c.name, "\n"))
+    .join(entry_tag, entry_tag.c.tag_id == tag.c.id)
+    .where(entry_tag.c.entry_id == entry.c.id)
+    .correlate(entry)
+    .scalar_subquery()
+)
+_OWN = (
+    select(document.c.id, entry.c.given_title, entry.c.page_title, _TAGS.label("tags"))
+    .join(entry, entry.c.id == document.c.entry_id)
+    .where(document.c.id.in_(THESE))
+    .subquery()
+)
+_NAMES = select(*map(Gathered, _OWN.c))
+
+
+async def named_among(
+    conn: AsyncConnection, documents: Sequence[int], terms: Sequence[Term], words: Sequence[str]
+) -> Named:
+    """Which documents have all of some terms in their title or tags.
+
+    Args:
+        conn: a connection.
+        documents: those that are read.
+        terms: what is looked for, each in the one or in the other.
+        words: what a title begins with that begins so; empty for none.
+    """
+    columns = (await conn.execute(_NAMES, {"these": documents})).one()
+    forms_wanted = [forms_of(term) for term in terms]
+    wanted = [[*map(_stretch_of, forms)] for forms in forms_wanted]
+    letters = [[phrase_of(form.text) for form in forms] for forms in forms_wanted]
+    beginning = _stretch(words, open_ended=False) if words else None
+    anywhere, first, formed = set(), set(), set()
+    for number, given, said, tags in zip(*(each or () for each in columns), strict=True):
+        if not _may_have(fold(f"{given} {said} {tags or ''}"), letters):
+            continue
+        title = _stretch(words_of(" ".join(dict.fromkeys((given, said)))))
+        names = title + _stretch(words_of(tags or ""))
+        if all(term in names for term, *_ in wanted):
+            anywhere.add(number)
+            if beginning and title.startswith(beginning):
+                first.add(number)
+        elif _takes_forms(terms) and all(any(each in names for each in forms) for forms in wanted):
+            formed.add(number)
+    return Named(anywhere, first, formed)
+
+
+def _may_have(names: str, letters: Sequence[Sequence[Sequence[str]]]) -> bool:
+    """Whether of each term the words of a form are in a folded text: few names have to be split."""
+    return all(any(all(word in names for word in form) for form in forms) for forms in letters)
+
+
+def in_any_form(terms: Sequence[Term]) -> Node | None:
+    """What has all of some terms, each in any of its forms; None where none is taken so."""
+    forms = [*map(forms_of, terms)]
+    if not _takes_forms(terms) or all(len(each) == 1 for each in forms):
+        return None
+    return every([either(each) for each in forms])
+
+
+def _takes_forms(terms: Sequence[Term]) -> bool:
+    return len(terms) <= MOST_TERMS
+
+
+def _stretch_of(term: Term) -> str:
+    return _stretch(phrase_of(term.text), open_ended=is_open_ended(term))
+
+
+def _stretch(words: Sequence[str], *, open_ended: bool = False) -> str:
+    """Words one after the other: a stretch of others if they follow each other there."""
+    return f" {' '.join(words)}" + ("" if open_ended else " ")
+
+
+MOST_COUNTED = 8
+"""Words of a query whose rarity is looked up."""
+SAMPLE = 512
+"""Documents of a part that have a word, by which it is told how many of them all do."""
+MOST_POSTINGS = 1 << 18
+"""bm25 reads all of a word's in a part, to count them: so many for one ranking, and no more."""
+SAMPLED = 3
+"""Parts that tell whether a word is too common in all of them together."""
+_PREFIX_COST = 4
+"""A beginning of words stands in each document about so often."""
+_LEAST_RARITY = 1e-6
+Counts = Mapping[int, Mapping[str, int]]
+"""How many documents have each word, by the numbers of parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the index: the candidates in it, and how rare words are there."""
+
+    number: int
+    candidates: tuple[int, ...]
+    size: int
+
+
+def begins(node: Node) -> bool:
+    """Whether any word that begins so is looked for."""
+    return any(map(is_open_ended, sought(node)))
+
+
+async def countable(
+    conn: AsyncConnection, worded: Sequence[Node], parts: Sequence[Part]
+) -> tuple[Sequence[Node], Counts]:
+    """What bm25 is asked for: the rarer ones, as many as can be counted; and how rare words are.
+
+    What is left out stands in so many documents that it would weigh little, or next to nothing.
+    Where parts are many, a few of them tell of the most common ones.
+    """
+    if len(parts) > SAMPLED:
+        some = (parts[0], parts[len(parts) // 2], parts[-1])
+        counts = await _counts(conn, some, _words_of(worded))
+        most = MOST_POSTINGS * sum(each.size for each in some) // sum(each.size for each in parts)
+        worded = [node for node in worded if _cost(node, some, counts) <= most]
+    counts = await _counts(conn, parts, _words_of(worded))
+    return _countable(worded, parts, counts), counts
+
+
+def scales(terms: Sequence[Term], parts: Sequence[Part], counts: Counts) -> dict[int, float]:
+    """What the scores of each part are to be multiplied by to be those of one whole, by its number.
+
+    bm25 weighs a word by how rare it is in its own part, and calls it worth nothing where more
+    than half of a part has it; a new part has few documents.
+    """
+    plain = {word for term in terms for word in phrase_of(term.text)}
+    words = [word for word in plain if word in counts[parts[0].number]]
+    size = sum(part.size for part in parts)
+    whole = sum(_rarity(sum(each[word] for each in counts.values()), size) for word in words)
+    scales = {}
+    for part in parts:
+        own = sum(
+            max(_LEAST_RARITY, _bm25_rarity(counts[part.number][word], part.size)) for word in words
+        )
+        scales[part.number] = whole / own if own and whole else 1.0
+    return scales
+
+
+def _words_of(worded: Sequence[Node]) -> list[str]:
+    """The words whose rarity is looked up."""
+    words = dict.fromkeys(word for term in sought(every(worded)) for word in phrase_of(term.text))
+    return [*words][:MOST_COUNTED]
+
+
+def _countable(worded: Sequence[Node], parts: Sequence[Part], counts: Counts) -> list[Node]:
+    costs = {node: _cost(node, parts, counts) for node in worded}
+    counted, left = [], MOST_POSTINGS
+    for node in sorted(costs, key=lambda each: costs[each]):
+        left -= costs[node]
+        if left >= 0:
+            counted.append(node)
+    return [node for node in worded if node in counted]
+
+
+def _cost(node: Node, parts: Sequence[Part], counts: Counts) -> int:
+    """How many postings bm25 reads of what a node looks for."""
+    terms = [*sought(node)]
+    begun = sum(map(is_open_ended, terms))
+    words = [word for term in terms for word in phrase_of(term.text)]
+    return sum(
+        begun * _PREFIX_COST * part.size
+        + sum(counts[part.number].get(word, part.size) for word in words)
+        for part in parts
+    )
+
+
+async def _counts(
+    conn: AsyncConnection, parts: Sequence[Part], words: Sequence[str]
+) -> dict[int, dict[str, int]]:
+    """About how many documents of each part have each word.
+
+    Told by how far the first that have it reach: FTS5's own count reads all of them.
+    """
+    arm = (
+        "SELECT {1} AS part, count(*) AS found, max(id) AS last FROM (SELECT rowid AS id FROM {0}"
+        " WHERE MATCHES ORDER BY rowid LIMIT :most) AS first"
+    ).replace("MATCHES", dialect_of(conn).words.matches)
+    arms = " UNION ALL ".join(arm.format(search_table(each.number), each.number) for each in parts)
+    sizes = {part.number: part.size for part in parts}
+    counts: dict[int, dict[str, int]] = {part.number: {} for part in parts}
+    for word in words:
+        found = await conn.execute(asking(arms), {"match": f'"{word}"', "most": SAMPLE})
+        for row in found:
+            seen = row.last % PART_SIZE + 1 if row.found == SAMPLE else sizes[row.part]
+            counts[row.part][word] = min(sizes[row.part], row.found * sizes[row.part] // seen)
+    return counts
+
+
+def _rarity(count: int, size: int) -> float:
+    """Never below nothing, as Lucene has it."""
+    return math.log(1 + (size - count + 0.5) / (count + 0.5))
+
+
+def _bm25_rarity(count: int, size: int) -> float:
+    return math.log(max(_LEAST_RARITY, (size - count + 0.5) / (count + 0.5)))
+
+
+WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys": 0.0, "text": 1.0}
+"""How much a word in a column counts, against one in the text."""
+NAMED, FORMED, FIRST, NEAR, TOGETHER = 1.8, 1.5, 1.3, 1.15, 1.35
+"""How much better a document is that has all words in its title or tags, or some of them there in
+another form, whose title begins with them, that has them near each other, or side by side."""
+NEAR_WORDS = 10
+MOST_NEAR = 250
+"""Of so many of the best by their words it is asked whether these stand near each other."""
+LEAST_MANY = 250
+"""Documents: of fewer, all scores are cheap."""
+READ_NAMES = 500
+"""Of so many candidates names are read: the index of words reads all that have a word, in each part
+where a candidate lies."""
+PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
+"""Parts in which names are looked for; a beginning of words costs as much as all that begin so."""
+_MATCHING = "SELECT rowid AS id FROM {0} WHERE MATCHES AND rowid BETWEEN :first{1} AND :last{1}"
+"""What matches in the stretch of a part in which its candidates lie."""
+_MOST = 1 << 60
+"""More than there are documents."""
+
+
+async def scored(
+    conn: AsyncConnection, match: str, tree: Node, candidates: Iterable[int]
+) -> list[int]:
+    """The candidates that match, the best first; of two alike the newer.
+
+    Args:
+        conn: a connection.
+        match: what they match, as FTS5 is asked.
+        tree: of the query; its plain words make titles and nearness count.
+        candidates: documents.
+    """
+    last = (await conn.execute(select(func.max(document.c.id)))).scalar() or 0
+    parts = by_part(candidates, last)
+    if not parts:
+        return []
+    # The engine is at one while the other's answer is read.
+    scores, factors = await both(
+        _scores(conn, match, tree, parts), _factors(conn, match, tree, parts)
+    )
+    _raise(scores, factors)
+    best = by_part(nlargest(MOST_NEAR, scores, key=scores.__getitem__), last)
+    _raise(scores, await _nearness(conn, match, tree, best))
+    # Sums of the same come out alike in whatever order they were added.
+    put = sorted((float(f"{score:.6g}"), each) for each, score in scores.items())
+    return [each for _, each in reversed(put)]
+
+
+def _raise(scores: dict[int, float], factors: Iterable[tuple[float, set[int]]]) -> None:
+    """Multiply the scores of some candidates."""
+    for factor, those in factors:
+        for each in those & scores.keys():
+            scores[each] *= factor
+
+
+def in_names(match: str, tree: Node) -> str:
+    """The expression of those that match with all plain words in their title or tags.
+
+    Empty if the query has no plain words, or words that are sought elsewhere.
+    """
+    terms = _plain_terms(tree)
+    others = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
+    return "" if not terms or others else _narrowed(match, tree, _named(every(terms)))
+
+
+async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> Sequence[int]:
+    """The newest parts, in which names are looked for: of no more than one walk looks in.
+
+    Of a dear beginning, which stands in nearly all documents, there is none.
+    """
+    wanted = filter(is_open_ended, _plain_terms(tree))
+    if await pages_of(conn, wanted, parts) >= DEAR_PAGES:
+        return ()
+    return names_sought_in(tree, parts)[: await within_reach(conn, tree, parts)]
+
+
+def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
+    """The newest parts, in which names are looked for: of a word that is in each, all are read."""
+    is_costly = any(map(is_open_ended, _plain_terms(tree)))
+    return parts[: PARTS_OF_PREFIXES if is_costly else PARTS_OF_NAMES]
+
+
+async def _scores(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
+) -> dict[int, float]:
+    """How good each candidate is by its words alone: by those of them that can be counted."""
+    worded = [each for each in conjuncts(tree) if is_worded(each)]
+    counted: Sequence[Node] = worded
+    if any(map(begins, worded)) and (_are_most(parts) or await _is_dear(conn, tree, parts)):
+        counted = [each for each in worded if not begins(each)]
+    counts: Counts = {}
+    if len(parts) > 1 and dialect_of(conn).words.vocabulary:
+        counted, counts = await countable(conn, counted, parts)
+    if not counted:
+        return {each: 1.0 for part in parts for each in part.candidates}
+    narrow = match if len(counted) == len(worded) else expression(every(counted))
+    scores = await _bm25(conn, narrow, parts)
+    if not counts:
+        return scores
+    by_part = scales(_plain_terms(every(counted)), parts, counts)
+    return {each: score * by_part[each // PART_SIZE] for each, score in scores.items()}
+
+
+def _are_most(parts: Sequence[Part]) -> bool:
+    """Whether the newer candidates are more than half of all documents of their time, and many.
+
+    Then each of their words stands in more than half, of which bm25 says nothing: and of words
+    that begin alike it would say it after having read all of them.
+    """
+    candidates = [each for part in parts for each in part.candidates]
+    newer = candidates[len(candidates) // 2 :]
+    return len(newer) >= LEAST_MANY and 2 * len(newer) > newer[-1] - newer[0]
+
+
+async def _is_dear(conn: AsyncConnection, tree: Node, parts: Sequence[Part]) -> bool:
+    """Whether so many words begin as one of a query that bm25 would call that worth nothing."""
+    numbers = [part.number for part in parts]
+    return await pages_of(conn, begun_in(tree), numbers) >= DEAR_PAGES
+
+
+async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dict[int, float]:
+    statement = _scoring(dialect_of(conn), tuple(part.number for part in parts))
+    given: dict[str, Any] = {"match": match, **_stretches(parts)}
+    given |= {f"wanted{n}": part.candidates for n, part in enumerate(parts)}
+    documents, scores = (await conn.execute(statement, given)).one()
+    return dict(zip(documents or (), scores or (), strict=True))
+
+
+@lru_cache(64)
+def _scoring(dialect: SqlDialect, parts: Sequence[int]) -> Select[*tuple[Any, ...]]:
+    """How good candidates are, by the words of a query; made once for the same parts."""
+    words = dialect.words
+    scored = f"SELECT rowid AS id, {words.score(WEIGHTS)} AS score"
+    arm = words.chosen.replace("SELECT rowid AS id", scored, 1)
+    candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
+    union = _union(parts, arm)
+    # SQLite makes one query of both where nothing parts them, and knows no bm25 in that.
+    parted = asking(f"{union} LIMIT {_MOST}").bindparams(*candidates)
+    return gathering(parted, "id", "score")
+
+
+async def _factors(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
+) -> list[tuple[float, set[int]]]:
+    """How much better those candidates are that are named so, and which these are."""
+    terms = _plain_terms(tree)
+    if not terms:
+        return []
+    candidates = [each for part in parts for each in part.candidates]
+    if len(candidates) <= READ_NAMES:
+        named = await named_among(conn, candidates, terms, _whole_words(terms))
+    else:
+        named = await _by_index(conn, match, tree, parts)
+    return [(NAMED, named.anywhere), (FIRST, named.first), (FORMED, named.formed)]
+
+
+async def _nearness(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
+) -> list[tuple[float, set[int]]]:
+    """How much better those candidates are that have words near each other, and which these are."""
+    near = _near(_plain_terms(tree))
+    if not (near and parts):
+        return []
+    asked = [_among(match, tree, each) for each in near.values()]
+    return [*zip(near, await which_of(conn, asked, parts), strict=True)]
+
+
+async def _by_index(conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]) -> Named:
+    """Which candidates are named so."""
+    terms = _plain_terms(tree)
+    forms = in_any_form(terms)
+    asked = [_among(match, tree, _named(every(terms)))]
+    if forms:
+        asked.append(f"{match} AND {_named(forms)}")
+    anywhere, *others = await which(conn, asked, parts)
+    formed = others[0] - anywhere if forms else set()
+    first = await _named_first(conn, match, tree, parts, anywhere)
+    return Named(anywhere, first, formed)
+
+
+async def _named_first(
+    conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part], named: set[int]
+) -> set[int]:
+    """Of the candidates that are named so those whose title begins with the words."""
+    words = " ".join(_whole_words(_plain_terms(tree)))
+    if not words:
+        return set()
+    numbers = {each // PART_SIZE for each in named}
+    within = [part for part in parts if part.number in numbers]
+    (first,) = await which(conn, [_among(match, tree, f'(title : ^ "{words}")')], within)
+    return first
+
+
+def _narrowed(match: str, tree: Node, better: str) -> str:
+    """What is better, within what matches; plain words match wherever they are better."""
+    terms = _plain_terms(tree)
+    return better if match == expression(every(terms)) else f"{match} AND {better}"
+
+
+def by_part(documents: Iterable[int], last: int = _MOST) -> list[Part]:
+    """Some documents by the parts in which they lie, of all of which one is the last."""
+    return [
+        Part(number, tuple(some), min(PART_SIZE, last + 1 - number * PART_SIZE))
+        for number, some in groupby(sorted(documents), key=lambda each: each // PART_SIZE)
+    ]
+
+
+async def which(
+    conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
+) -> list[set[int]]:
+    """What matches each of some expressions, from the first candidate of each part to its last."""
+    if not (matches and parts):
+        return [set() for _ in matches]
+    arm = _MATCHING.replace("MATCHES", dialect_of(conn).words.matches)
+    return await _found(conn, arm, matches, parts, _stretches(parts))
+
+
+async def which_of(
+    conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
+) -> list[set[int]]:
+    """The same of a few candidates, each of which may be looked at; others may be found, too."""
+    if not (matches and parts):
+        return [set() for _ in matches]
+    given: dict[str, Any] = _stretches(parts)
+    given |= {f"wanted{n}": [*part.candidates] for n, part in enumerate(parts)}
+    return await _found(conn, dialect_of(conn).words.among, matches, parts, given)
+
+
+async def _found(
+    conn: AsyncConnection,
+    arm: str,
+    matches: Sequence[str],
+    parts: Sequence[Part],
+    given: Mapping[str, Any],
+) -> list[set[int]]:
+    """What is found for each of some expressions by a statement for each part."""
+    numbers = tuple(part.number for part in parts)
+    asked = {f"match{n}": each for n, each in enumerate(matches)}
+    rows = await conn.execute(_finding(arm, len(matches), numbers), {**given, **asked})
+    found = {n: set(ids or ()) for ids, n in rows}
+    return [found[n] for n in range(len(matches))]
+
+
+@lru_cache(64)
+def _finding(arm: str, count: int, parts: Sequence[int]) -> CompoundSelect[*tuple[Any, ...]]:
+    """Which documents match each of so many expressions; made once for the same parts."""
+    union = _union(parts, arm)
+    arms = []
+    for n in range(count):
+        found = asking(union.replace(":match", f":match{n}"), f"match{n}")
+        arms.append(gathering(found, "id").add_columns(literal_column(str(n))))
+    return union_all(*arms)
+
+
+def _union(parts: Sequence[int], arm: str) -> str:
+    """One statement over each part; what it asks for are parameters, so it is compiled once."""
+    return " UNION ALL ".join(arm.format(search_table(part), n) for n, part in enumerate(parts))
+
+
+def _stretches(parts: Sequence[Part]) -> dict[str, int]:
+    """The parameters of ``_union``, but for what is looked for."""
+    given = {f"first{n}": part.candidates[0] for n, part in enumerate(parts)}
+    return given | {f"last{n}": part.candidates[-1] for n, part in enumerate(parts)}
+
+
+def _among(match: str, tree: Node, better: str) -> str:
+    """The same for candidates, all of which match: what begins words is not read once more."""
+    return better if begun_in(tree) else _narrowed(match, tree, better)
+
+
+def _near(terms: Sequence[Term]) -> dict[float, str]:
+    """Expressions of documents that have words near each other, and how much better these are."""
+    phrases = [" ".join(phrase_of(term.text)) for term in terms if not term.prefix]
+    if len(phrases) < 2:
+        return {}
+    near = " ".join(f'"{phrase}"' for phrase in phrases)
+    return {NEAR: f"NEAR({near}, {NEAR_WORDS})", TOGETHER: f'"{" ".join(phrases)}"'}
+
+
+def _whole_words(terms: Sequence[Term]) -> list[str]:
+    """The words that a title begins with, where it begins with what is looked for."""
+    return [word for term in terms if not term.prefix for word in phrase_of(term.text)]
+
+
+def _named(node: Node) -> str:
+    return f"({{title tags}} : {expression(node)})"
+
+
+def _plain_terms(tree: Node) -> list[Term]:
+    return [each for each in conjuncts(tree) if isinstance(each, Term) and each.column is None]

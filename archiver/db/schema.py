@@ -1,0 +1,649 @@
+"""Database tables.
+
+Times are Unix seconds unless a name says otherwise; ``timestamp`` columns hold the 14 digits of a
+memento's timestamp as an integer, which sorts as it reads. ``job.changed_at_ms`` is no mere time:
+it rises with every transaction (``changes``). ``entry.sort_at`` is when an entry was captured last
+(``model.entry``); ``added_at`` of a label is its entry's.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import (
+    DDL,
+    BigInteger,
+    Column,
+    Dialect,
+    ForeignKey,
+    FromClause,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+    event,
+    text,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import Constraint, CreateIndex, SchemaItem
+from sqlalchemy.sql.compiler import DDLCompiler
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+SHORTENED: dict[str, Callable[[str | None], str | None]] = {}
+"""How an engine, by the name of its dialect, keeps a key; others keep it as it is."""
+
+
+class Key(TypeDecorator[str]):
+    """Such a column: what it holds is no more than a key; compare it with keys alone."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[str]:
+        """Text that sorts by its code points."""
+        return Text(collation="C" if dialect.name == "postgresql" else None)
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None] | None:
+        """What writes a parameter that is compared with it."""
+        return SHORTENED.get(dialect.name)
+
+
+metadata = MetaData()
+
+VIEW = "live_{}"
+"""The name of the view of the rows of a table that are not deleted."""
+
+Number = BigInteger().with_variant(Integer(), "sqlite")
+"""A whole number of 64 bits, as a timestamp, a moment in milliseconds or a place in a file is."""
+
+Words = Text().with_variant(Text(collation="C"), "postgresql")
+"""Text that sorts by its code points, as SQLite sorts all text."""
+
+
+class _NoTwoAlike(Constraint):
+    """What PostgreSQL keeps by a hash index: no two rows have the same there.
+
+    SQLAlchemy's own loads all that it knows of PostgreSQL: a tenth of what the index loads.
+    """
+
+    def __init__(self, name: str, what: str) -> None:
+        super().__init__(name=name)
+        self.what = what
+
+
+@compiles(_NoTwoAlike)
+def _written(each: _NoTwoAlike, _compiler: DDLCompiler, **_: Any) -> str:
+    # Names are the schema's own.
+    return f"CONSTRAINT {each.name} EXCLUDE USING hash ({each.what} WITH =)"
+
+
+@compiles(CreateIndex, "postgresql")
+def _created(each: CreateIndex, compiler: DDLCompiler, **more: Any) -> str:
+    """What an index says of PostgreSQL: told to it itself, it would load all of that at once."""
+    index = each.element
+    index.dialect_kwargs.update(index.info)
+    # SQLAlchemy gives it no types.
+    written: str = compiler.visit_create_index(each, **more)  # type: ignore[no-untyped-call]
+    return written
+
+
+def unique_text(name: str, column: str) -> tuple[SchemaItem, SchemaItem]:
+    """No two rows have the same text in a column, however long.
+
+    A tree of PostgreSQL takes no row of more than 2,704 bytes: there a hash index holds it. A row
+    that clashes is left out (``Clash.STAYS``) or fails; it can't take the other's place.
+    """
+    return (
+        UniqueConstraint(column).ddl_if(dialect="sqlite"),
+        _NoTwoAlike(name, column).ddl_if(dialect="postgresql"),
+    )
+
+
+def key_with_text(name: str, words: str, number: str) -> tuple[SchemaItem, SchemaItem]:
+    """The key of a table, of a text however long and a number, as ``unique_text`` is."""
+    both = f"({words} || '/' || CAST({number} AS TEXT))"
+    return (
+        PrimaryKeyConstraint(words, number).ddl_if(dialect="sqlite"),
+        _NoTwoAlike(name, both).ddl_if(dialect="postgresql"),
+    )
+
+
+def long_index(name: str, column: str) -> Index:
+    """An index of text that may be longer than a tree of PostgreSQL takes: finds, never walks."""
+    return Index(name, column, info={"postgresql_using": "hash"})
+
+
+def partial_index(
+    name: str, *columns: str, where: str, unique: bool = False, is_long: bool = False
+) -> Index:
+    """An index of those rows of which a predicate is true, which every engine understands.
+
+    Args:
+        name: of the index.
+        columns: that it is of.
+        where: the predicate.
+        unique: whether no two of these rows may have the same values.
+        is_long: its one column may hold more than a tree of PostgreSQL takes, and is never walked.
+    """
+    predicate = text(where)
+    return Index(
+        name,
+        *columns,
+        unique=unique,
+        sqlite_where=predicate,
+        info={"postgresql_where": predicate, "postgresql_using": "hash" if is_long else None},
+    )
+
+
+def not_deleted(rows: Table) -> FromClause:
+    """Define the view of the rows of a table that are not deleted (``deleted_at IS NULL``).
+
+    Queries read it under the name of the table, so that none can forget the condition. It can't be
+    written to. SQLite and PostgreSQL plan a query of it as one of the table.
+    """
+    name = VIEW.format(rows.name)
+    # Names are the schema's own.
+    made = f"CREATE VIEW {name} AS SELECT * FROM {rows.name} WHERE deleted_at IS NULL"  # noqa: S608
+    # SQLAlchemy gives DDL no types.
+    event.listen(rows, "after_create", DDL(made))  # type: ignore[no-untyped-call]
+    event.listen(rows, "before_drop", DDL(f"DROP VIEW {name}"))  # type: ignore[no-untyped-call]
+    columns = [Column(each.name, each.type) for each in rows.columns]
+    return Table(name, MetaData(), *columns).alias(rows.name)
+
+
+PART_SIZE = 1 << 15
+"""Documents of one full-text table: what a query does in one does not grow with the archive."""
+SEARCH_COLUMNS = ("title", "tags", "note", "by", "url", "keys", "text")
+
+
+def search_table(part: int) -> str:
+    """The name of a full-text table; its rowids are those ``document.id`` that fall into it."""
+    return f"search_{part:05}"
+
+
+answer = Table(
+    "answer",
+    metadata,
+    Column("segment_id", ForeignKey("segment.id"), primary_key=True),
+    Column("offset", Number, primary_key=True),
+    Column("length", Number, nullable=False),
+    Column("record_id", Words, nullable=False),
+    Index("answer_record", "record_id"),
+    sqlite_with_rowid=False,
+)
+
+capture_table = Table(
+    "capture",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("surt", Key, nullable=False),
+    Column("url", Words, nullable=False),
+    Column("timestamp", Number, nullable=False),
+    Column("status", Number, nullable=False),
+    Column("media_type", Words, nullable=False),
+    Column("payload_digest", LargeBinary, nullable=False),
+    Column("payload_length", Number, nullable=False),
+    Column("record_id", Words, nullable=False),
+    Column("segment_id", ForeignKey("segment.id"), nullable=False),
+    Column("offset", Number, nullable=False),
+    Column("length", Number, nullable=False),
+    Column("is_revisit", Number, nullable=False),
+    Column("redirect_to", Words),
+    Column("ip", Words, nullable=False, server_default=""),
+    Column("is_chunked", Number, nullable=False, server_default=text("0")),
+    Column("deleted_at", Number),
+    UniqueConstraint("segment_id", "offset"),
+    partial_index("capture_by_url", "surt", "timestamp", where="deleted_at IS NULL"),
+    partial_index("capture_payload", "payload_digest", "is_chunked", where="is_revisit = 0"),
+    partial_index(
+        "capture_leads_to",
+        "redirect_to",
+        where="redirect_to IS NOT NULL",
+        is_long=True,
+    ),
+    partial_index("capture_deleted", "deleted_at", where="deleted_at IS NOT NULL"),
+)
+"""All captures, with those that are deleted and whose records were not erased yet."""
+
+capture = not_deleted(capture_table)
+
+record_id_seen = Table("record_id_seen", metadata, Column("id", Number, primary_key=True))
+
+stated_digest = Table(
+    "stated_digest",
+    metadata,
+    Column("digest", Words, primary_key=True),
+    Column("payload_digest", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+gone_entry = Table(
+    "gone_entry",
+    metadata,
+    Column("hash_url", Words, primary_key=True),
+    Column("deletion", Number, primary_key=True),
+    Column("generation", Number, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+gone_snapshot = Table(
+    "gone_snapshot",
+    metadata,
+    Column("hash_url", Words, primary_key=True),
+    Column("timestamp", Number, primary_key=True),
+    Column("record_id", Words, primary_key=True),
+    Column("deletion", Number, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+gone_capture = Table(
+    "gone_capture",
+    metadata,
+    Column("record_id", Words, primary_key=True),
+    Column("deletion", Number, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+restored = Table("restored", metadata, Column("deletion", Number, primary_key=True))
+
+feed = Table(
+    "feed",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("url", Words, nullable=False),
+    Column("checked_at", Number, nullable=False),
+    Column("due_at", Number, nullable=False),
+    Column("failures", Number, nullable=False, server_default=text("0")),
+    Column("problem", Words, nullable=False, server_default=""),
+    Column("reason", Words, nullable=False, server_default=""),
+    Column("is_gone", Number, nullable=False, server_default=text("0")),
+    Column("etag", Words, nullable=False, server_default=""),
+    Column("modified", Words, nullable=False, server_default=""),
+    Column("brought", Number, nullable=False, server_default=text("0")),
+    *unique_text("feed_url_key", "url"),
+)
+
+feed_item = Table(
+    "feed_item",
+    metadata,
+    Column("feed_id", ForeignKey("feed.id"), primary_key=True),
+    Column("hash_url", Words, primary_key=True),
+    Column("seen_at", Number, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+imports = Table(
+    "import",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("name", Words, nullable=False),
+    Column("format", Words, nullable=False, server_default=""),
+    Column("path", Words),
+    Column("started_at", Number, nullable=False),
+    Column("reading", Number, nullable=False),
+    Column("read", Number, nullable=False, server_default=text("0")),
+    Column("added", Number, nullable=False, server_default=text("0")),
+    Column("known", Number, nullable=False, server_default=text("0")),
+    Column("merged", Number, nullable=False, server_default=text("0")),
+    Column("rejected", Number, nullable=False, server_default=text("0")),
+    Column("rejected_samples", Words, nullable=False, server_default="[]"),
+    Column("error", Words, nullable=False, server_default=""),
+    Column("saved", Number, nullable=False, server_default=text("0")),
+    Column("failed", Number, nullable=False, server_default=text("0")),
+    Column("passed_over", Number, nullable=False, server_default=text("0")),
+    Column("owner", Words),
+    Column("choices", Words, nullable=False, server_default=""),
+    Column("without_capture", Number, nullable=False, server_default=text("0")),
+    Column("undone", Words, nullable=False, server_default=""),
+    Column("receipt_owed", Number, nullable=False, server_default=text("0")),
+    Column("lists_left_out", Number, nullable=False, server_default=text("0")),
+)
+
+import_row = Table(
+    "import_row",
+    metadata,
+    Column("import_id", ForeignKey("import.id"), primary_key=True),
+    Column("row", Number, primary_key=True),
+    Column("outcome", Words, nullable=False),
+    Column("given", Words, nullable=False),
+    Column("hash_url", Words),
+    Column("reason", Words, nullable=False, server_default=""),
+    partial_index("import_row_reason", "import_id", "reason", where="reason <> ''"),
+    sqlite_with_rowid=False,
+)
+
+entry_list = Table(
+    "entry_list",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("path", Words, nullable=False),
+    Column("folded", Words, nullable=False),
+    Column("position", Number, nullable=False),
+    Column("query", Words, nullable=False, server_default=""),
+    Column("entry_count", Number, nullable=False, server_default=text("0")),
+    Column("created_by_import", Number),
+    *unique_text("entry_list_path_key", "path"),
+    long_index("entry_list_folded", "folded"),
+)
+
+in_list = Table(
+    "in_list",
+    metadata,
+    Column("entry_id", ForeignKey("entry.id"), primary_key=True),
+    Column("list_id", ForeignKey("entry_list.id"), primary_key=True),
+    Column("place", Number, nullable=False),
+    Column("added_at", Number, nullable=False),
+    Index("in_list_order", "list_id", "place", "entry_id"),
+    Index("in_list_newest", "list_id", "added_at", "entry_id"),
+    sqlite_with_rowid=False,
+)
+
+shared_file = Table(
+    "shared_file",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    Column("revision", Number, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+segment = Table(
+    "segment",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("name", Words, nullable=False, unique=True),
+    Column("indexed_bytes", Number, nullable=False),
+    Column("machine", Words),
+    partial_index("segment_of_machine", "machine", where="machine IS NOT NULL"),
+)
+
+job = Table(
+    "job",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("entry_id", ForeignKey("entry.id"), nullable=False),
+    Column("import_id", ForeignKey("import.id")),
+    Column("host", Words, nullable=False),
+    Column("priority", Number, nullable=False),
+    Column("state", Words, nullable=False),
+    Column("created_at", Number, nullable=False),
+    Column("not_before_ms", Number, nullable=False),
+    Column("changed_at_ms", Number, nullable=False),
+    Column("attempts", Number, nullable=False, server_default=text("0")),
+    Column("interrupted", Number, nullable=False, server_default=text("0")),
+    Column("owner", Words),
+    Column("failure", Words),
+    Column("timestamp", Number),
+    Column("render", Number, nullable=False, server_default=text("0")),
+    Column("rescue", Number, nullable=False, server_default=text("0")),
+    partial_index(
+        "job_open_once",
+        "entry_id",
+        unique=True,
+        where="state IN ('queued', 'fetching')",
+    ),
+    Index("job_of_entry", "entry_id", "id"),
+    partial_index(
+        "job_queue",
+        "priority",
+        "host",
+        "not_before_ms",
+        "id",
+        where="state = 'queued'",
+    ),
+    partial_index("job_leased", "owner", where="state = 'fetching'"),
+    Index("job_changed", "changed_at_ms"),
+)
+
+queue_host = Table(
+    "queue_host",
+    metadata,
+    Column("priority", Number, primary_key=True),
+    Column("host", Words, primary_key=True),
+    Column("ready_at_ms", Number, nullable=False),
+    Index("queue_host_ready", "priority", "ready_at_ms"),
+    sqlite_with_rowid=False,
+)
+
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("entry_id", ForeignKey("entry.id"), nullable=False),
+    Column("at", Number, nullable=False),
+    Column("failure", Words, nullable=False),
+    Index("attempt_of_entry", "entry_id", "at"),
+)
+
+need = Table(
+    "need",
+    metadata,
+    Column("snapshot_id", ForeignKey("snapshot.id"), primary_key=True),
+    Column("urls", LargeBinary, nullable=False),
+)
+
+own_article = Table(
+    "own_article",
+    metadata,
+    Column("hash_url", Words, primary_key=True),
+    Column("timestamp", Number, primary_key=True),
+    Column("record_id", Words, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+snapshot_table = Table(
+    "snapshot",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("entry_id", ForeignKey("entry.id"), nullable=False),
+    Column("timestamp", Number, nullable=False),
+    Column("capture_id", ForeignKey("capture.id"), nullable=False),
+    Column("final_url", Words, nullable=False),
+    Column("title", Words, nullable=False),
+    Column("byline", Words, nullable=False),
+    Column("site", Words, nullable=False),
+    Column("excerpt", Words, nullable=False),
+    Column("language", Words, nullable=False),
+    Column("published", Words, nullable=False),
+    Column("requisite_count", Number, nullable=False),
+    Column("missing_count", Number, nullable=False),
+    Column("extractor", Words, nullable=False),
+    Column("article_segment_id", ForeignKey("segment.id")),
+    Column("article_offset", Number),
+    Column("article_length", Number),
+    Column("metadata_segment_id", ForeignKey("segment.id"), nullable=False),
+    Column("metadata_offset", Number, nullable=False),
+    Column("metadata_length", Number, nullable=False),
+    Column("rendering", Words, nullable=False, server_default=""),
+    Column("look", Words, nullable=False, server_default=""),
+    Column("score", Number),
+    Column("canonical", Words, nullable=False, server_default=""),
+    Column("limits", Words, nullable=False, server_default=""),
+    Column("deleted_at", Number),
+    partial_index(
+        "snapshot_of_entry", "entry_id", "timestamp", where="deleted_at IS NULL", unique=True
+    ),
+    partial_index("snapshot_deleted", "deleted_at", where="deleted_at IS NOT NULL"),
+    partial_index("snapshot_canonical", "canonical", where="canonical <> ''", is_long=True),
+    partial_index("snapshot_look", "id", where="look <> ''"),
+    partial_index("snapshot_unscored", "id", where="score IS NULL"),
+    partial_index("snapshot_with_gaps", "id", where="missing_count > 0"),
+    partial_index("snapshot_unread", "id", where="extractor = ''"),
+    Index("snapshot_of_capture", "capture_id"),
+    Index("snapshot_article_in", "article_segment_id"),
+    Index("snapshot_metadata_in", "metadata_segment_id"),
+)
+"""All snapshots, with those that are deleted and whose records were not erased yet."""
+
+snapshot = not_deleted(snapshot_table)
+
+likeness = Table(
+    "likeness",
+    metadata,
+    Column("snapshot_id", ForeignKey("snapshot.id"), primary_key=True),
+    Column("kind", Words, primary_key=True),
+    Column("media_type", Words, nullable=False),
+    Column("segment_id", ForeignKey("segment.id"), nullable=False),
+    Column("offset", Number, nullable=False),
+    Column("length", Number, nullable=False),
+    Column("digest", Words, nullable=False, server_default=""),
+    partial_index("likeness_digest", "digest", where="digest <> ''"),
+    Index("likeness_in", "segment_id"),
+    sqlite_with_rowid=False,
+)
+
+"""What is defined elsewhere and belongs here; the rest needs no list."""
+
+FIRST = "0100"
+"""The initial revision in migrations/. Indexes of earlier ones are rebuilt from the WARC files."""
+HEAD = "0100"
+"""The revision in migrations/ that these tables are."""
+
+
+def _live_index(name: str, *columns: str, where: str = "", unique: bool = False) -> Index:
+    """An index of entries that are not deleted; it covers queries that select its columns alone."""
+    condition = " AND ".join(filter(None, (where, "deleted_at IS NULL")))
+    covered = () if unique else ("deleted_at",)
+    return partial_index(name, *columns, *covered, where=condition, unique=unique)
+
+
+entry_table = Table(
+    "entry",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("hash_url", Words, nullable=False),
+    Column("url", Words, nullable=False),
+    Column("url_given", Words, nullable=False),
+    Column("host", Words, nullable=False),
+    Column("given_title", Words, nullable=False, server_default=""),
+    Column("page_title", Words, nullable=False, server_default=""),
+    Column("note", Words, nullable=False, server_default=""),
+    Column("source", Words, nullable=False, server_default=""),
+    Column("added_at", Number, nullable=False),
+    Column("state", Words, nullable=False),
+    Column("failure", Words),
+    Column("latest", Number),
+    Column("snapshot_count", Number, nullable=False, server_default=text("0")),
+    Column("status", Number),
+    Column("media_type", Words, nullable=False, server_default=""),
+    Column("sort_at", Number, nullable=False),
+    Column("document_id", Number),
+    Column("unrecorded", Number, nullable=False, server_default=text("0")),
+    Column("revision", Number, nullable=False, server_default=text("0")),
+    Column("is_read", Number, nullable=False, server_default=text("0")),
+    Column("is_starred", Number, nullable=False, server_default=text("0")),
+    Column("document_stale", Number, nullable=False, server_default=text("0")),
+    Column("rendering", Words, nullable=False, server_default=""),
+    Column("source_record", Words, nullable=False, server_default=""),
+    Column("generation", Number, nullable=False, server_default=text("0")),
+    Column("highlights", Words, nullable=False, server_default=""),
+    Column("changed", Number, nullable=False, server_default=text("0")),
+    Column("comparison_owed", Number, nullable=False, server_default=text("0")),
+    Column("score", Number),
+    Column("brought_by", Number),
+    Column("deleted_at", Number),
+    Column("deleted_labels", Words),
+    _live_index("entry_by_hash", "hash_url", unique=True),
+    _live_index("entry_captured", "sort_at", "id"),
+    _live_index("entry_added", "added_at", "id"),
+    _live_index("entry_by_host", "host", "added_at", "id"),
+    _live_index("entry_by_state", "state", "added_at", "id"),
+    _live_index("entry_by_status", "status", "added_at", "id", where="status IS NOT NULL"),
+    _live_index("entry_changed", "added_at", "id", where="changed > 0"),
+    _live_index("entry_comparison_owed", "id", where="comparison_owed = 1"),
+    _live_index("entry_highlighted", "added_at", "id", where="highlights <> ''"),
+    _live_index("entry_read", "added_at", "id", where="is_read = 1"),
+    _live_index("entry_starred", "added_at", "id", where="is_starred = 1"),
+    _live_index("entry_unrecorded", "id", where="unrecorded = 1"),
+    _live_index("entry_document_stale", "id", where="document_stale = 1"),
+    _live_index("entry_imperfect", "score", "id", where="score < 100"),
+    _live_index("entry_unrendered", "id", where="rendering = 'needed'"),
+    _live_index("entry_brought_by", "brought_by", "id", where="brought_by IS NOT NULL"),
+    partial_index("entry_deleted", "deleted_at", where="deleted_at IS NOT NULL"),
+)
+"""All entries, with those that are deleted: ``deleted_at`` is the number of the deletion, by which
+it is undone, a time in milliseconds; ``deleted_labels`` their tags and lists, as JSON."""
+
+entry = not_deleted(entry_table)
+
+host = Table(
+    "host",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("reversed", Words, nullable=False),
+    Index("host_reversed", "reversed"),
+    sqlite_with_rowid=False,
+)
+
+tag = Table(
+    "tag",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("name", Words, nullable=False, unique=True),
+    Column("entry_count", Number, nullable=False, server_default=text("0")),
+    Column("folded", Words, nullable=False, server_default=""),
+    Index("tag_by_count", "entry_count"),
+    Index("tag_folded", "folded"),
+)
+
+entry_tag = Table(
+    "entry_tag",
+    metadata,
+    Column("entry_id", ForeignKey("entry.id"), primary_key=True),
+    Column("tag_id", ForeignKey("tag.id"), primary_key=True),
+    Column("added_at", Number, nullable=False),
+    Index("entry_tag_newest", "tag_id", "added_at", "entry_id"),
+    sqlite_with_rowid=False,
+)
+
+owed_record = Table(
+    "owed_record",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("document", Words, nullable=False),
+)
+
+document = Table(
+    "document",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("entry_id", ForeignKey("entry.id"), nullable=False),
+    Column("snapshot_id", ForeignKey("snapshot.id")),
+    Column("word_count", Number, nullable=False, server_default=text("0")),
+    Column("language", Words, nullable=False, server_default=""),
+    Column("published", Number),
+    Column("kind", Words, nullable=False, server_default=""),
+    Index("document_of_entry", "entry_id"),
+    partial_index("document_of_snapshot", "snapshot_id", where="snapshot_id IS NOT NULL"),
+)
+
+search_part = Table("search_part", metadata, Column("number", Number, primary_key=True))
+
+edit = Table(
+    "edit",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("at", Number, nullable=False),
+)
+
+edited = Table(
+    "edited",
+    metadata,
+    Column("edit_id", ForeignKey("edit.id"), primary_key=True),
+    Column("entry_id", ForeignKey("entry.id"), primary_key=True),
+    Column("revision", Number, nullable=False),
+    Column("before", Words, nullable=False),
+    Index("edited_entry", "entry_id"),
+    sqlite_with_rowid=False,
+)
+
+counter = Table(
+    "counter",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("value", Number, nullable=False),
+    sqlite_with_rowid=False,
+)

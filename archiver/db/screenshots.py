@@ -1,0 +1,118 @@
+"""Screenshots, icons and thumbnails of snapshots."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Row, delete, func, literal_column, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db.schema import capture, likeness, segment, snapshot
+from archiver.db.statements import THESE, among, insert_rows
+from archiver.http.surt import surt
+from archiver.model.capture import Capture, Location
+from archiver.model.rendering import EMBLEMS, Emblems, Likeness, LikenessKind, Rendering
+
+NEAR = 1000
+"""Ten minutes, as timestamps count: a page may fetch itself again while it is shown."""
+_NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length", "digest")
+
+
+async def put(
+    conn: AsyncConnection, found: dict[int, tuple[Likeness, ...]], segments: Mapping[str, int]
+) -> None:
+    """Index the likenesses of snapshots, by row id, in the place of those that are known."""
+    if not found:
+        return
+    await conn.execute(delete(likeness).where(likeness.c.snapshot_id.in_(among(found))))
+    rows = [
+        (
+            row_id,
+            each.kind,
+            each.media_type,
+            segments[each.location.segment],
+            each.location.offset,
+            each.location.length,
+            each.digest,
+        )
+        for row_id, many in found.items()
+        for each in many
+    ]
+    if rows:
+        await insert_rows(conn, likeness, _NEW, rows)
+
+
+async def of_snapshots(
+    conn: AsyncConnection, row_ids: Sequence[int]
+) -> dict[int, tuple[Likeness, ...]]:
+    """The likenesses of these snapshots, by row id."""
+    rows = await conn.execute(
+        select(likeness, segment.c.name)
+        .join(segment, segment.c.id == likeness.c.segment_id)
+        .where(likeness.c.snapshot_id.in_(among(row_ids)))
+        .order_by(likeness.c.snapshot_id, likeness.c.kind)
+    )
+    found: dict[int, list[Likeness]] = defaultdict(list)
+    for row in rows:
+        found[row.snapshot_id].append(_likeness(row))
+    return {row_id: tuple(many) for row_id, many in found.items()}
+
+
+_EMBLEMS = select(likeness.c.snapshot_id, likeness.c.kind, likeness.c.digest).where(
+    likeness.c.snapshot_id.in_(THESE), likeness.c.kind.in_(EMBLEMS)
+)
+
+
+async def emblems_of(conn: AsyncConnection, row_ids: Sequence[int]) -> dict[int, Emblems]:
+    """What lists show these snapshots by, by row id; how it looked in a browser if need be."""
+    rows = await conn.execute(_EMBLEMS, {"these": row_ids})
+    found: dict[int, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        found[row.snapshot_id][row.kind] = row.digest
+    return {
+        row_id: Emblems(
+            of.get(LikenessKind.ICON, ""),
+            of.get(LikenessKind.COVER) or of.get(LikenessKind.THUMBNAIL, ""),
+        )
+        for row_id, of in found.items()
+    }
+
+
+async def by_digest(conn: AsyncConnection, digest: str) -> Likeness | None:
+    """One of the emblems that hold just that."""
+    query = (
+        select(likeness, segment.c.name)
+        .join(segment, segment.c.id == likeness.c.segment_id)
+        .where(likeness.c.digest == digest, likeness.c.digest != literal_column("''"))
+        .limit(1)
+    )
+    row = (await conn.execute(query)).one_or_none()
+    return _likeness(row) if row else None
+
+
+async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
+    """Where the page as it stood lies that is to be shown for a capture of it."""
+    moment = int(shown.timestamp)
+    query = (
+        select(segment.c.name, likeness.c.offset, likeness.c.length)
+        .select_from(capture)
+        .join(snapshot, snapshot.c.capture_id == capture.c.id)
+        .join(likeness, likeness.c.snapshot_id == snapshot.c.id)
+        .join(segment, segment.c.id == likeness.c.segment_id)
+        .where(
+            capture.c.surt == surt(shown.url),
+            capture.c.url == shown.url,
+            capture.c.timestamp.between(moment - NEAR, moment + NEAR),
+            snapshot.c.rendering == Rendering.DONE,
+            likeness.c.kind == LikenessKind.PAGE,
+        )
+        .order_by(func.abs(capture.c.timestamp - moment))
+        .limit(1)
+    )
+    row = (await conn.execute(query)).one_or_none()
+    return Location(*row) if row else None
+
+
+def _likeness(row: Row[*tuple[Any, ...]]) -> Likeness:
+    place = Location(row.name, row.offset, row.length)
+    return Likeness(LikenessKind(row.kind), row.media_type, place, row.digest)

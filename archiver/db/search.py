@@ -1,0 +1,252 @@
+"""Full-text search.
+
+``document.id`` grows as documents are made, FTS5 walks it either way without sorting, and parts
+hold stretches of it; so a page of a common word costs no more than one of a rare word.
+
+What is written at different times lies in pieces of its own, of which a query asks each: a dozen in
+a part. A part that is full is written no more, so it is worth putting together once. A server's
+index has one piece, and a list of what is not sorted into it yet.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from itertools import compress
+from typing import Any
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import counters, search_documents
+from archiver.db.dialects import SqlDialect, dialect_of
+from archiver.db.entries import Filters, narrowed
+from archiver.db.full_text import asking, gathering
+from archiver.db.query_sql import Setting, Split, condition, holds_words, with_document
+from archiver.db.schema import document, entry, search_table
+from archiver.db.sql_functions import Gathered
+from archiver.db.statements import THESE, among
+from archiver.search.query_tree import EVERYTHING, Node
+
+TOP = (1 << 62) - 1
+"""Above every document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for.
+
+    Attributes:
+        tree: of the query.
+        filters: what it is narrowed to besides.
+        setting: what it is read against.
+        known: the newest entry that is looked for; 0 for all, however new.
+    """
+
+    tree: Node
+    filters: Filters
+    setting: Setting
+    known: int = 0
+
+    def may_be(self, entry_id: int) -> bool:
+        """Whether an entry is none that came later."""
+        return not self.known or entry_id <= self.known
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Documents that were found, in columns: a page may look at thousands.
+
+    Attributes:
+        documents: their row ids.
+        entries: whose newest each is, where that passes; else None.
+        moments: when these were saved, in Unix seconds.
+    """
+
+    documents: Sequence[int]
+    entries: Sequence[int | None]
+    moments: Sequence[int | None]
+
+    def where(self, chosen: Iterable[object]) -> "Seen":
+        """Those for which something true is given."""
+        chosen = [*chosen]
+        return Seen(*([*compress(each, chosen)] for each in self._columns))
+
+    def in_order(self, *, oldest_first: bool) -> "Seen":
+        """The same, newest first or oldest first."""
+        wanted = sorted(self.documents, reverse=not oldest_first)
+        if wanted == self.documents:
+            return self
+        at = {each: place for place, each in enumerate(self.documents)}
+        places = [at[each] for each in wanted]
+        return Seen(*([each[place] for place in places] for each in self._columns))
+
+    @property
+    def _columns(self) -> tuple[Sequence[Any], ...]:
+        return self.documents, self.entries, self.moments
+
+
+async def found(
+    conn: AsyncConnection,
+    parted: Split,
+    question: Question,
+    *,
+    parts: Sequence[int],
+    count: int,
+    beyond: int | None = None,
+    oldest_first: bool = False,
+) -> Seen:
+    """Documents that match an expression, newest first or oldest first, each with its entry.
+
+    Args:
+        conn: a connection.
+        parted: the expression, and what else entries must be.
+        question: what these are of.
+        parts: of the words' index, in which documents are looked for.
+        count: so many documents at most.
+        beyond: one of them; those behind it are given.
+        oldest_first: as it says.
+    """
+    if not parts:
+        return Seen((), (), ())
+    given = {"match": parted.match, "beyond": _beyond(beyond, oldest_first), "count": count}
+    is_read = reads(dialect_of(conn), parted)
+    if is_read:
+        given |= {"match": parted.apart, "exactly": parted.match}
+    union = _union(dialect_of(conn), tuple(parts), oldest_first=oldest_first, is_read=is_read)
+    seen = await _seen(conn, union, given, parted.rest, question)
+    if question.known:
+        entries = [each if each and question.may_be(each) else None for each in seen.entries]
+        seen = replace(seen, entries=entries)
+    return seen.in_order(oldest_first=oldest_first)
+
+
+async def _seen(
+    conn: AsyncConnection, union: str, given: Mapping[str, Any], rest: Node, question: Question
+) -> Seen:
+    """The documents that were looked at, with the entries of those that pass."""
+    is_read = "exactly" in given
+    if rest == EVERYTHING and question.filters == Filters():
+        with_entries = _with_entries(dialect_of(conn), is_read=is_read).format(union)
+        names = ("document_id", "entry_id", "added_at")
+        return Seen(*await _lists(conn, with_entries, given, *names))
+    columns = ("document_id", *["is_it"] * is_read)
+    documents, *told = await _lists(conn, union, given, *columns)
+    matching = [*compress(documents, told[0])] if is_read else documents
+    passing = await entries_of(conn, matching, rest, question)
+    held = [passing.get(each, (None, None)) for each in documents]
+    return Seen(documents, [each for each, _ in held], [moment for _, moment in held])
+
+
+@cache
+def _with_entries(dialect: SqlDialect, *, is_read: bool) -> str:
+    """Selects each document of ``{}`` with its entry; most of those that are read do not match."""
+    own = "SELECT found.document_id, own.id AS entry_id, own.added_at FROM ({}) AS found "
+    return own + dialect.with_own_entry.format("found.is_it" if is_read else "true")
+
+
+async def _lists(
+    conn: AsyncConnection, statement: str, given: Mapping[str, Any], *columns: str
+) -> list[list[Any]]:
+    """The values of each column of what a statement finds."""
+    expressions = [each for each in ("match", "exactly") if each in given]
+    lists = gathering(asking(statement, *expressions), *columns)
+    return [each or [] for each in (await conn.execute(lists, given)).one()]
+
+
+def reads(dialect: SqlDialect, parted: Split) -> bool:
+    """Whether documents have to be read to tell which of them match."""
+    return bool(parted.apart) and not dialect.words.knows_places
+
+
+def _beyond(document: int | None, oldest_first: bool) -> int:
+    return document if document is not None else (0 if oldest_first else TOP)
+
+
+@lru_cache(64)
+def _union(
+    dialect: SqlDialect, parts: Sequence[int], *, oldest_first: bool, is_read: bool = False
+) -> str:
+    """The first so many documents that match, in the parts one after the other.
+
+    Where they are read, those that may match, and of each whether it does.
+    """
+    # Engines run the arms of a UNION ALL one after the other, and stop at the limit.
+    matches = dialect.words.matches
+    told = f", {matches.replace(':match', ':exactly')} AS is_it" if is_read else ""
+    arm = (
+        "SELECT * FROM (SELECT rowid AS document_idTOLD FROM {0} WHERE MATCHES"
+        " AND rowid {1} :beyond ORDER BY rowid {2} LIMIT :count) AS taken"
+    )
+    arm = arm.replace("MATCHES", matches).replace("TOLD", told)
+    sign, order = (">", "ASC") if oldest_first else ("<", "DESC")
+    inner = sorted(parts, reverse=not oldest_first)
+    union = " UNION ALL ".join(arm.format(search_table(part), sign, order) for part in inner)
+    return f"{union} LIMIT :count"
+
+
+_ENTRIES = (
+    select(document.c.id, document.c.entry_id, entry.c.added_at)
+    .join(entry, entry.c.id == document.c.entry_id)
+    .where(document.c.id.in_(THESE), entry.c.document_id == document.c.id)
+)
+
+
+async def entries_of(
+    conn: AsyncConnection, found: Sequence[int], rest: Node, question: Question
+) -> dict[int, tuple[int, int]]:
+    """Of these documents those that are their entry's newest and pass: its row id and moment."""
+    query = _ENTRIES
+    if rest != EVERYTHING:
+        query = query.where(condition(rest, question.setting.of_documents(found)))
+    passing = narrowed(query, question.filters).subquery("passing")
+    lists = select(*(Gathered(each) for each in passing.c))
+    several = [each or () for each in (await conn.execute(lists, {"these": found})).one()]
+    return {document: (own, moment) for document, own, moment in zip(*several, strict=True)}
+
+
+_DOCUMENTS = select(Gathered(entry.c.document_id)).where(
+    entry.c.id.in_(THESE), entry.c.document_id.is_not(None)
+)
+
+
+async def passing(conn: AsyncConnection, entry_ids: Sequence[int], question: Question) -> set[int]:
+    """Which of these entries the whole query matches."""
+    setting = question.setting
+    if holds_words(question.tree):
+        own = (await conn.execute(_DOCUMENTS, {"these": entry_ids})).scalar_one()
+        setting = setting.of_documents(own or ())
+    query = with_document(select(entry.c.id).select_from(entry))
+    query = query.where(entry.c.id.in_(among(entry_ids)))
+    query = query.where(condition(question.tree, setting))
+    passing = narrowed(query, question.filters).subquery("passing")
+    return set((await conn.execute(select(Gathered(passing.c.id)))).scalar_one() or ())
+
+
+async def parts_of(conn: AsyncConnection) -> list[int]:
+    """The parts of the words' index, newest first."""
+    return await search_documents.parts(conn, below=TOP)
+
+
+WHOLE_BELOW = "parts whole below"
+PAGES = 250
+"""Pages of a part that are put together in one transaction, mostly a twentieth of a second."""
+_NOTHING_DONE = 2
+"""An engine counts fewer changes where there was nothing to put together."""
+
+
+async def in_pieces(conn: AsyncConnection) -> int | None:
+    """The oldest full part that may lie in pieces; None if there is none, or words are owed yet."""
+    if not dialect_of(conn).words.merge or await search_documents.owed_below(conn) is not None:
+        return None
+    newest = max(await search_documents.parts(conn, below=TOP), default=0)
+    part = (await counters.all_counters(conn)).get(WHOLE_BELOW, 0)
+    return part if part < newest else None
+
+
+async def put_together(conn: AsyncConnection, part: int) -> None:
+    """Put some of a part's pieces together, and note it where it was in one already."""
+    words, name = dialect_of(conn).words, search_table(part)
+    before = (await conn.execute(text(words.changes))).scalar_one()
+    await conn.execute(text(words.merge.format(name)), {"pages": PAGES})
+    if (await conn.execute(text(words.changes))).scalar_one() - before < _NOTHING_DONE:
+        await counters.put(conn, {WHOLE_BELOW: part + 1})

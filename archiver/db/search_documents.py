@@ -1,0 +1,277 @@
+"""Search documents of entries.
+
+A table of all documents makes some of what a query asks for dearer the more there are: how rare a
+word is, which words begin so. In parts, newest first, a query is at its end when it has enough, and
+what it does in one part is bounded by its size.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import (
+    Row,
+    bindparam,
+    case,
+    column,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    table,
+    text,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db.counters import next_number
+from archiver.db.dialects import Words, dialect_of
+from archiver.db.schema import (
+    PART_SIZE,
+    counter,
+    document,
+    entry,
+    entry_table,
+    search_part,
+    search_table,
+)
+from archiver.db.statements import THESE, among, execute_rows, insert_rows
+from archiver.model.listing import Findable
+
+OWED_BELOW = "documents owed below"
+_DESCRIBED = ("word_count", "language", "published", "kind")
+_DESCRIBE = (
+    update(document)
+    .values({name: bindparam(f"new_{name}") for name in _DESCRIBED})
+    .where(document.c.id == bindparam("document_id"))
+)
+_DESCRIBE_PARAMETERS = ("document_id", *(f"new_{name}" for name in _DESCRIBED))
+_IS_STALE = entry_table.c.revision != bindparam("of_revision")
+_MARK = (
+    update(entry_table)
+    .values(document_stale=case((_IS_STALE, 1), else_=0))
+    .where(
+        entry_table.c.id == bindparam("entry_id"),
+        or_(entry_table.c.document_stale == 1, _IS_STALE),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """What an entry is found by from now on, and the snapshot that it is from.
+
+    ``words`` is that as its row has it, where it was made before the transaction.
+    """
+
+    entry_id: int
+    snapshot_id: int | None
+    found_by: Findable
+    words: Words | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where new documents go: the number of the first, and the parts whose tables are there."""
+
+    first: int
+    parts: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class OwedDocument:
+    """A document that is to be made again."""
+
+    document_id: int
+    entry_id: int
+    snapshot_id: int | None
+
+
+async def room(conn: AsyncConnection) -> Room:
+    """Where new documents go."""
+    first = await next_number(conn, document.c.id)
+    there = await conn.execute(select(search_part.c.number))
+    return Room(first, frozenset(there.scalars()))
+
+
+async def insert_all(
+    conn: AsyncConnection,
+    made: Sequence[NewDocument],
+    place: Room | None = None,
+    unchanged: Collection[int] = (),
+) -> dict[int, int]:
+    """Make entries findable; return document ids by entry id.
+
+    The entries are to be pointed to them; those whose annotation has changed since are marked.
+
+    Args:
+        conn: a writing connection.
+        made: the documents.
+        place: what ``room`` says, where it was asked for already.
+        unchanged: entries that are known to stand as their documents say.
+    """
+    if not made:
+        return {}
+    place = place or await room(conn)
+    first = place.first
+    await insert_rows(
+        conn,
+        document,
+        ("id", "entry_id", "snapshot_id", *_DESCRIBED),
+        [
+            (first + n, each.entry_id, each.snapshot_id, *_described(each.found_by))
+            for n, each in enumerate(made)
+        ],
+    )
+    words_of = dialect_of(conn).words.row
+    kept = [each.words or words_of(each.found_by) for each in made]
+    await _index(conn, [(first + n, words) for n, words in enumerate(kept)], place.parts)
+    await _mark(conn, [each for each in made if each.entry_id not in unchanged])
+    return {each.entry_id: first + n for n, each in enumerate(made)}
+
+
+_WORD_COUNTS = (
+    select(entry.c.id, document.c.word_count)
+    .join(document, document.c.id == entry.c.document_id)
+    .where(entry.c.id.in_(THESE), document.c.word_count > 0)
+)
+
+
+async def word_counts(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
+    """How many words the articles of these entries have, by entry id; none of what was not read."""
+    rows = await conn.execute(_WORD_COUNTS, {"these": entry_ids})
+    return {row.id: row.word_count for row in rows}
+
+
+async def parts(conn: AsyncConnection, *, below: int, newest_first: bool = True) -> list[int]:
+    """The parts that hold documents below an id."""
+    number = search_part.c.number
+    rows = await conn.execute(
+        select(number)
+        .where(number <= (below - 1) // PART_SIZE)
+        .order_by(number.desc() if newest_first else number)
+    )
+    return list(rows.scalars())
+
+
+async def owed(conn: AsyncConnection, before: int, *, limit: int) -> tuple[list[OwedDocument], int]:
+    """The newest documents before one that another version of the index had, oldest first.
+
+    Returns:
+        Those of them that are their entries', and the oldest that was looked at; 0 after the last.
+    """
+    query = select(document.c.id, document.c.entry_id, document.c.snapshot_id)
+    query = query.where(document.c.id < before).order_by(document.c.id.desc()).limit(limit)
+    rows = (await conn.execute(query)).all()
+    current = await _current(conn, rows)
+    found = [OwedDocument(*row) for row in reversed(rows) if row.id in current]
+    return found, rows[-1].id if len(rows) == limit else 0
+
+
+async def owed_below(conn: AsyncConnection) -> int | None:
+    """Documents below this one may be missing from the index; None if none are."""
+    rows = await conn.execute(select(counter.c.value).where(counter.c.name == OWED_BELOW))
+    below: int | None = rows.scalar()
+    return below
+
+
+async def repay(
+    conn: AsyncConnection,
+    made: Sequence[tuple[OwedDocument, Findable]],
+    *,
+    before: int,
+    below: int,
+) -> None:
+    """Put documents that were owed into the index, under the ids they have.
+
+    Nothing happens where somebody else has done so: ``before`` is not where the debt begins now.
+    """
+    own = counter.c.name == OWED_BELOW
+    changed = delete(counter) if not below else update(counter).values(value=below)
+    if (await conn.execute(changed.where(own, counter.c.value == before))).rowcount:
+        rows = [(each.document_id, *_described(found_by)) for each, found_by in made]
+        await execute_rows(conn, _DESCRIBE, _DESCRIBE_PARAMETERS, rows)
+        words_of = dialect_of(conn).words.row
+        await _index(conn, [(each.document_id, words_of(found_by)) for each, found_by in made])
+
+
+async def stale(conn: AsyncConnection, *, limit: int) -> list[OwedDocument]:
+    """Documents of entries whose annotation has changed since, and of links that have none yet."""
+    rows = await conn.execute(
+        select(func.coalesce(document.c.id, 0), entry.c.id, document.c.snapshot_id)
+        .select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
+        .where(entry.c.document_stale == 1)
+        .order_by(entry.c.id)
+        .limit(limit)
+    )
+    return [OwedDocument(*row) for row in rows]
+
+
+async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> None:
+    """Note that entries whose documents are of these snapshots are found by other words now.
+
+    A snapshot's article can come after a newer snapshot that shares it, and so has no document of
+    its own: in an index that is built again, where records are met in the order of their time.
+    """
+    if snapshot_ids:
+        of_these = select(document.c.id).where(document.c.snapshot_id.in_(among(snapshot_ids)))
+        await conn.execute(
+            update(entry_table)
+            .where(entry_table.c.document_id.in_(of_these))
+            .values(document_stale=1)
+        )
+
+
+async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> set[int]:
+    """Which of these documents are their entries'."""
+    found = await conn.execute(
+        select(entry.c.document_id).where(entry.c.id.in_(among(row.entry_id for row in rows)))
+    )
+    return set(found.scalars())
+
+
+async def _index(
+    conn: AsyncConnection, made: Sequence[tuple[int, Words]], there: Collection[int] = ()
+) -> None:
+    """Put documents into their parts; ascending, or FTS5 writes what it gathered at each."""
+    for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
+        if part not in there:
+            await ensure_part(conn, part)
+        own = dialect_of(conn).words.columns
+        columns = [
+            column("rowid", document.c.id.type),
+            *(column(each.name, each.type) for each in own),
+        ]
+        names = [each.name for each in columns]
+        statement = insert(table(search_table(part), *columns)).inline()
+        await execute_rows(conn, statement, names, [(row_id, *words) for row_id, words in some])
+
+
+async def ensure_part(conn: AsyncConnection, part: int) -> None:
+    """Make the tables of a part, unless they are there."""
+    there = await conn.execute(select(search_part.c.number).where(search_part.c.number == part))
+    if there.scalar() is None:
+        await insert_rows(conn, search_part, ("number",), [(part,)])
+        for statement in dialect_of(conn).words.ddl(part):
+            await conn.execute(text(statement))
+
+
+async def _mark(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
+    """Note which entries' annotations are not those that their new documents were made of."""
+    rows = [(each.entry_id, each.found_by.revision) for each in made]
+    await execute_rows(conn, _MARK, ("entry_id", "of_revision"), rows)
+
+
+def _described(found_by: Findable) -> tuple[int, str, int | None, str]:
+    return found_by.word_count, found_by.language, found_by.published, str(found_by.kind)
+
+
+async def owed_share(conn: AsyncConnection) -> float:
+    """Which share of all documents is still to be put into the index, 0 to 1."""
+    below = await owed_below(conn)
+    if below is None:
+        return 0
+    last = (await conn.execute(select(func.max(document.c.id)))).scalar() or 1
+    return below / (last + 1)

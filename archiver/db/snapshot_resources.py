@@ -1,0 +1,215 @@
+"""URLs that each snapshot needs.
+
+A snapshot's addresses lie in one row as 8 bytes each: written as it is indexed for next to nothing,
+and read through as a whole when something is thrown away, which is seldom.
+"""
+
+import asyncio
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+
+from sqlalchemy import Select, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db.schema import capture, entry, need, segment, snapshot
+from archiver.db.statements import Clash, among, among_keys, among_texts, insert_rows
+from archiver.http.surt import surt
+from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
+
+_STRETCH = 5_000
+MOST_ROUNDS = 20
+"""Redirects in a row that are followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A snapshot, and what names what it needs.
+
+    Attributes:
+        id, entry_id: rows.
+        hash_url, url: of its entry.
+        timestamp: its own.
+        final_url: of its page.
+        capture_id, page: row and record of its page's capture.
+        record: the metadata record that names its requisites.
+        article: the conversion record, if it has one.
+    """
+
+    id: int
+    entry_id: int
+    hash_url: HashUrl
+    url: str
+    timestamp: Timestamp
+    final_url: str
+    capture_id: int
+    page: RecordId
+    record: Location
+    article: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A capture as far as it matters for who needs it."""
+
+    id: int
+    url: str
+    timestamp: int
+    redirect_to: str | None
+    record_id: str
+
+
+def key(url: str) -> int:
+    """8 bytes that stand for an address: two that share them by chance keep a capture too many."""
+    return int.from_bytes(md5(url.encode(), usedforsecurity=False).digest()[:8], signed=True)
+
+
+async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]]) -> None:
+    """Note the addresses that snapshots need, by row id."""
+    rows = [
+        (row_id, array("q", sorted(map(key, set(urls)))).tobytes())
+        for row_id, urls in needed.items()
+    ]
+    await insert_rows(conn, need, ("snapshot_id", "urls"), rows, Clash.GOES)
+
+
+async def unknown(conn: AsyncConnection, *, limit: int) -> list[Kept]:
+    """Snapshots of which an older version did not note what they need."""
+    lacking = (
+        select(snapshot.c.id)
+        .outerjoin(need, need.c.snapshot_id == snapshot.c.id)
+        .where(need.c.snapshot_id.is_(None))
+        .limit(limit)
+    )
+    return await _kept(conn, lacking)
+
+
+async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[Kept]:
+    """All snapshots of some entries, oldest first."""
+    return await _kept(conn, select(snapshot.c.id).where(snapshot.c.entry_id.in_(among(entry_ids))))
+
+
+async def who_needs(conn: AsyncConnection, urls: Iterable[str]) -> dict[int, tuple[str, ...]]:
+    """Row ids of snapshots that need any of these addresses, and which."""
+    wanted = {key(url): url for url in urls}
+    found: dict[int, tuple[str, ...]] = {}
+    last = 0
+    while True:
+        query = (
+            select(need.c.snapshot_id, need.c.urls)
+            .join(snapshot, snapshot.c.id == need.c.snapshot_id)
+            .where(need.c.snapshot_id > last)
+        )
+        rows = (await conn.execute(query.order_by(need.c.snapshot_id).limit(_STRETCH))).all()
+        if not rows:
+            return found
+        packed = [(row.snapshot_id, row.urls) for row in rows]
+        found |= await asyncio.to_thread(_matching, packed, wanted)
+        last = rows[-1].snapshot_id
+
+
+async def moments(conn: AsyncConnection, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """Timestamp and row of the page's capture of snapshots, by row id."""
+    rows = await conn.execute(
+        select(snapshot.c.id, snapshot.c.timestamp, snapshot.c.capture_id).where(
+            snapshot.c.id.in_(among(ids))
+        )
+    )
+    return {row.id: (row.timestamp, row.capture_id) for row in rows}
+
+
+def _matching(
+    rows: Sequence[tuple[int, bytes]], wanted: Mapping[int, str]
+) -> dict[int, tuple[str, ...]]:
+    found, keys = {}, wanted.keys()
+    for row_id, urls in rows:
+        held = array("q")
+        held.frombytes(urls)
+        matched = keys & set(held)
+        if matched:
+            found[row_id] = tuple(wanted[each] for each in matched)
+    return found
+
+
+async def _kept(conn: AsyncConnection, ids: Select[int]) -> list[Kept]:
+    article, record = segment.alias("article_segment"), segment.alias("record_segment")
+    own = snapshot.c
+    rows = await conn.execute(
+        select(
+            *(own.id, own.entry_id, own.timestamp, own.final_url, own.capture_id),
+            *(own.metadata_offset, own.metadata_length, own.article_offset, own.article_length),
+            *(entry.c.hash_url, entry.c.url, capture.c.record_id),
+            record.c.name.label("record_segment"),
+            article.c.name.label("article_segment"),
+        )
+        .join(entry, entry.c.id == own.entry_id)
+        .join(capture, capture.c.id == own.capture_id)
+        .join(record, record.c.id == own.metadata_segment_id)
+        .outerjoin(article, article.c.id == own.article_segment_id)
+        .where(own.id.in_(ids))
+        .order_by(own.timestamp, own.id)
+    )
+    return [
+        Kept(
+            id=row.id,
+            entry_id=row.entry_id,
+            hash_url=HashUrl(row.hash_url),
+            url=row.url,
+            timestamp=Timestamp(f"{row.timestamp:014d}"),
+            final_url=row.final_url,
+            capture_id=row.capture_id,
+            page=RecordId(row.record_id),
+            record=Location(row.record_segment, row.metadata_offset, row.metadata_length),
+            article=Location(row.article_segment, row.article_offset, row.article_length)
+            if row.article_segment
+            else None,
+        )
+        for row in rows
+    ]
+
+
+async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list[Seen]]:
+    """All captures of some URLs, and of those that lead to them or that they lead to; by URL.
+
+    Each URL's captures are in the order of their time.
+    """
+    found: dict[str, list[Seen]] = {}
+    wanted = set(urls)
+    for _ in range(MOST_ROUNDS):
+        fresh = wanted - found.keys()
+        if not fresh:
+            break
+        found |= {url: [] for url in fresh}
+        for each in await _of_urls(conn, fresh):
+            found[each.url].append(each)
+            if each.redirect_to:
+                wanted.add(each.redirect_to)
+        leading = await conn.execute(
+            select(capture.c.url).where(capture.c.redirect_to.in_(among_texts(fresh))).distinct()
+        )
+        wanted |= set(leading.scalars())
+    return found
+
+
+async def seen(conn: AsyncConnection, row_ids: Collection[int]) -> list[Seen]:
+    """Captures that are not deleted, by their rows."""
+    own = capture.c
+    rows = await conn.execute(
+        select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id).where(
+            own.id.in_(among(row_ids))
+        )
+    )
+    return [Seen(*row) for row in rows]
+
+
+async def _of_urls(conn: AsyncConnection, urls: Collection[str]) -> list[Seen]:
+    own = capture.c
+    rows = await conn.execute(
+        select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id)
+        .where(
+            own.surt.in_(among_keys({surt(url) for url in urls})), own.url.in_(among_texts(urls))
+        )
+        .order_by(own.timestamp, own.id)
+    )
+    return [Seen(*row) for row in rows]

@@ -1,0 +1,460 @@
+"""Snapshot rows, their scores, comparisons and pending articles.
+
+An entry that gets another snapshot, or another article, owes a comparison, which is made soon after
+from what is stored.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Row, Select, bindparam, func, literal_column, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import captures
+from archiver.db.schema import capture, entry, entry_table, segment, snapshot, snapshot_table
+from archiver.db.statements import THESE, among, execute_rows
+from archiver.model.capture import Capture, HashUrl, Location, Timestamp
+from archiver.model.entry import Snapshot
+from archiver.model.page import UNREAD, PageMetadata
+from archiver.model.rendering import Rendering, known_limits
+
+LAST_ROW = (1 << 63) - 1
+"""Above every row."""
+_ARTICLE = segment.alias("article_segment")
+_METADATA = segment.alias("metadata_segment")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A snapshot with the place of the metadata record that tells the rest, and its row."""
+
+    snapshot: Snapshot
+    record: Location
+    row_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSnapshot:
+    """What a list shows of a snapshot.
+
+    Attributes:
+        row_id: of it.
+        timestamp: of it.
+        article: where that lies, if it has one.
+        page: what it says of itself.
+        is_one_of_several: its entry has others, if it is the newest.
+    """
+
+    row_id: int
+    timestamp: Timestamp
+    article: Location | None
+    page: PageMetadata
+    is_one_of_several: bool = False
+
+
+@cache
+def _query() -> Select[*tuple[Any, ...]]:
+    own = [column for column in snapshot.c if column.name not in ("id", "timestamp")]
+    return (
+        select(
+            *captures.COLUMNS,
+            *own,
+            snapshot.c.id.label("row_id"),
+            snapshot.c.timestamp.label("taken_at"),
+            entry.c.hash_url,
+            entry.c.url.label("entry_url"),
+            _ARTICLE.c.name.label("article_segment"),
+            _METADATA.c.name.label("metadata_segment"),
+        )
+        .join(capture, capture.c.id == snapshot.c.capture_id)
+        .join(segment, segment.c.id == capture.c.segment_id)
+        .join(entry, entry.c.id == snapshot.c.entry_id)
+        .join(_METADATA, _METADATA.c.id == snapshot.c.metadata_segment_id)
+        .outerjoin(_ARTICLE, _ARTICLE.c.id == snapshot.c.article_segment_id)
+    )
+
+
+@cache
+def query_with_ids() -> Select[*tuple[Any, ...]]:
+    """Snapshots, as ``to_held`` reads them, with their row ids and those of their entries."""
+    return _query().add_columns(
+        snapshot.c.id.label("snapshot_id"), snapshot.c.entry_id.label("owner_id")
+    )
+
+
+async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Held]:
+    """The newest snapshots of an entry, newest first."""
+    rows = await conn.execute(
+        _query()
+        .where(snapshot.c.entry_id == entry_id)
+        .order_by(snapshot.c.timestamp.desc())
+        .limit(limit)
+    )
+    return [to_held(row) for row in rows]
+
+
+async def last_row(conn: AsyncConnection) -> int:
+    """The row id of the snapshot that was added last; 0 if there is none."""
+    return (await conn.execute(select(func.max(snapshot.c.id)))).scalar() or 0
+
+
+async def page_of(
+    conn: AsyncConnection, entry_id: int, *, before: Timestamp | None, last: int, limit: int
+) -> list[Held]:
+    """Snapshots of an entry, newest first: those before a moment, up to a row."""
+    query = _query().where(snapshot.c.entry_id == entry_id, snapshot.c.id <= last)
+    if before:
+        query = query.where(snapshot.c.timestamp < int(before))
+    rows = await conn.execute(query.order_by(snapshot.c.timestamp.desc()).limit(limit))
+    return [to_held(row) for row in rows]
+
+
+async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Held]:
+    """The newest snapshot of each of these entries, by entry id."""
+    rows = await conn.execute(
+        _query()
+        .where(snapshot.c.entry_id.in_(among(entry_ids)), snapshot.c.timestamp == entry.c.latest)
+        .add_columns(snapshot.c.entry_id.label("owner_id"))
+    )
+    return {row.owner_id: to_held(row) for row in rows}
+
+
+async def listed_of_newest(
+    conn: AsyncConnection, entry_ids: Sequence[int]
+) -> dict[int, ListedSnapshot]:
+    """What lists tell of the newest snapshot of each of these entries, by entry id."""
+    rows = await conn.execute(_listing_newest(), {"these": entry_ids})
+    return {row.entry_id: _listed(row[:-1], several=row.snapshot_count > 1) for row in rows}
+
+
+async def listed_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[ListedSnapshot]:
+    """The same of the newest snapshots of an entry, newest first."""
+    rows = await conn.execute(
+        _listing()
+        .where(snapshot.c.entry_id == entry_id)
+        .order_by(snapshot.c.timestamp.desc())
+        .limit(limit)
+    )
+    return [_listed(row) for row in rows]
+
+
+async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Held]]:
+    """All snapshots of these entries by entry id, each one's newest first."""
+    rows = await conn.execute(
+        _query()
+        .where(snapshot.c.entry_id.in_(among(entry_ids)))
+        .add_columns(snapshot.c.entry_id.label("owner_id"))
+        .order_by(snapshot.c.entry_id, snapshot.c.timestamp.desc())
+    )
+    found: dict[int, list[Held]] = {}
+    for row in rows:
+        found.setdefault(row.owner_id, []).append(to_held(row))
+    return found
+
+
+async def around(
+    conn: AsyncConnection, entry_id: int, timestamp: Timestamp
+) -> tuple[Held | None, Held | None]:
+    """The newest snapshot not after a moment, and the oldest after it."""
+    moment = int(timestamp)
+    mine = _query().where(snapshot.c.entry_id == entry_id)
+    before = mine.where(snapshot.c.timestamp <= moment).order_by(snapshot.c.timestamp.desc())
+    after = mine.where(snapshot.c.timestamp > moment).order_by(snapshot.c.timestamp)
+    rows = [(await conn.execute(each.limit(1))).one_or_none() for each in (before, after)]
+    found = [to_held(row) if row else None for row in rows]
+    return found[0], found[1]
+
+
+async def held_at(
+    conn: AsyncConnection, wanted: Collection[tuple[int, Timestamp]]
+) -> set[tuple[int, Timestamp]]:
+    """Those of these (entry id, timestamp) of which there is a snapshot."""
+    rows = await conn.execute(
+        select(snapshot.c.entry_id, snapshot.c.timestamp).where(
+            snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in wanted})),
+            snapshot.c.timestamp.in_(among({int(moment) for _, moment in wanted})),
+        )
+    )
+    return {(row.entry_id, Timestamp(f"{row.timestamp:014d}")) for row in rows}
+
+
+async def neighbours(
+    conn: AsyncConnection, entry_id: int, timestamp: Timestamp
+) -> tuple[Timestamp | None, Timestamp | None]:
+    """The timestamps of the snapshots before and after that one."""
+    moment = int(timestamp)
+    mine = select(snapshot.c.timestamp).where(snapshot.c.entry_id == entry_id)
+    before = mine.where(snapshot.c.timestamp < moment).order_by(snapshot.c.timestamp.desc())
+    after = mine.where(snapshot.c.timestamp > moment).order_by(snapshot.c.timestamp)
+    found = [(await conn.execute(each.limit(1))).scalar() for each in (before, after)]
+    earlier, later = (Timestamp(f"{each:014d}") if each else None for each in found)
+    return earlier, later
+
+
+async def after(
+    conn: AsyncConnection, row_id: int, *, limit: int, last: int = LAST_ROW
+) -> tuple[list[Held], int]:
+    """Snapshots in the order they were indexed, after one row and up to another.
+
+    Returns:
+        They, and the last row of them: that after which the next ones come.
+    """
+    rows = (
+        await conn.execute(
+            _query()
+            .add_columns(snapshot.c.id.label("snapshot_id"))
+            .where(snapshot.c.id > row_id, snapshot.c.id <= last)
+            .order_by(snapshot.c.id)
+            .limit(limit)
+        )
+    ).all()
+    return [to_held(row) for row in rows], rows[-1].snapshot_id if rows else row_id
+
+
+async def articles_of(
+    conn: AsyncConnection, keys: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[str, Location | None]]:
+    """(extractor, place of its article) of snapshots by entry and timestamp, of those there are."""
+    if not keys:
+        return {}
+    rows = await conn.execute(
+        query_with_ids().where(
+            snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in keys})),
+            snapshot.c.timestamp.in_(among({moment for _, moment in keys})),
+        )
+    )
+    held = [(row.owner_id, to_held(row).snapshot) for row in rows]
+    return {(number, int(each.timestamp)): (each.extractor, each.article) for number, each in held}
+
+
+async def first_of(conn: AsyncConnection, entry_id: int) -> Timestamp | None:
+    """When the oldest snapshot of an entry was taken."""
+    query = select(func.min(snapshot.c.timestamp)).where(snapshot.c.entry_id == entry_id)
+    first = (await conn.execute(query)).scalar()
+    return Timestamp(f"{first:014d}") if first else None
+
+
+async def still_there(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]:
+    """Those of these rows that were not thrown away."""
+    rows = await conn.execute(select(snapshot.c.id).where(snapshot.c.id.in_(among(row_ids))))
+    return set(rows.scalars())
+
+
+@cache
+def _listing() -> Select[*tuple[Any, ...]]:
+    own = snapshot.c
+    return select(
+        *(own.entry_id, own.id, own.timestamp, own.article_offset, own.article_length),
+        *(own.title, own.byline, own.site, own.excerpt, own.language, own.published),
+        _ARTICLE.c.name.label("article_segment"),
+    ).outerjoin_from(snapshot, _ARTICLE, _ARTICLE.c.id == own.article_segment_id)
+
+
+@cache
+def _listing_newest() -> Select[*tuple[Any, ...]]:
+    newest = (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp)
+    listing = _listing().join(entry, newest).add_columns(entry.c.snapshot_count)
+    return listing.where(snapshot.c.entry_id.in_(THESE))
+
+
+def _listed(row: Sequence[Any], *, several: bool = False) -> ListedSnapshot:
+    _, row_id, timestamp, offset, length, *fields, segment_name = row
+    article = None if segment_name is None else Location(segment_name, offset, length)
+    page = PageMetadata(*fields)
+    return ListedSnapshot(row_id, Timestamp(f"{timestamp:014d}"), article, page, several)
+
+
+def to_held(row: Row[*tuple[Any, ...]]) -> Held:
+    """A snapshot from a row of ``query_with_ids``, or of what it is made from."""
+    found: Capture = captures.to_capture(row)
+    article = None
+    if row.article_segment is not None:
+        article = Location(row.article_segment, row.article_offset, row.article_length)
+    kept = Snapshot(
+        hash_url=HashUrl(row.hash_url),
+        timestamp=Timestamp(f"{row.taken_at:014d}"),
+        url=row.entry_url,
+        final_url=row.final_url,
+        title=row.title,
+        byline=row.byline,
+        site=row.site,
+        excerpt=row.excerpt,
+        language=row.language,
+        published=row.published,
+        capture=found,
+        article=article,
+        requisite_count=row.requisite_count,
+        missing_count=row.missing_count,
+        extractor=row.extractor,
+        rendering=Rendering(row.rendering),
+        score=row.score,
+        canonical=row.canonical,
+        limits=known_limits(row.limits.split()),
+    )
+    record = Location(row.metadata_segment, row.metadata_offset, row.metadata_length)
+    return Held(kept, record, row.row_id)
+
+
+_SETTLE = (
+    update(entry_table)
+    .values(changed=bindparam("hundredths"), comparison_owed=0, document_stale=1)
+    .where(entry_table.c.id == bindparam("entry_id"), entry_table.c.latest == bindparam("newest"))
+)
+
+
+async def owe_comparisons(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Note that these entries have another article; those with one snapshot owe nothing."""
+    if entry_ids:
+        await conn.execute(
+            update(entry_table)
+            .where(entry_table.c.id.in_(among(entry_ids)), entry_table.c.snapshot_count > 1)
+            .values(comparison_owed=1)
+        )
+
+
+async def pending_comparisons(conn: AsyncConnection, *, limit: int) -> list[int]:
+    """Entries that owe a comparison."""
+    rows = await conn.execute(
+        select(entry.c.id).where(entry.c.comparison_owed == 1).order_by(entry.c.id).limit(limit)
+    )
+    return list(rows.scalars())
+
+
+async def settle_comparisons(conn: AsyncConnection, found: Sequence[tuple[int, int, int]]) -> None:
+    """Note by how many hundredths articles have changed: (entry, newest snapshot, hundredths).
+
+    Its earlier articles are to be found from then on, too, so it gets another document. One that
+    has a newer snapshot by now owes another comparison.
+    """
+    await execute_rows(conn, _SETTLE, ("entry_id", "newest", "hundredths"), found)
+
+
+_PARAMETERS = ("snapshot_id", "new_score")
+_IS_THIS = snapshot_table.c.id == bindparam("snapshot_id")
+_SNAPSHOTS = update(snapshot_table).values(score=bindparam("new_score")).where(_IS_THIS)
+_ENTRIES = (
+    update(entry_table)
+    .values(score=bindparam("new_score"))
+    .where(
+        _IS_THIS,
+        entry_table.c.id == snapshot_table.c.entry_id,
+        entry_table.c.latest == snapshot_table.c.timestamp,
+    )
+)
+
+
+async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:
+    """The places of the entry records of snapshots without a score, by row id, newest first."""
+    rows = await conn.execute(
+        select(
+            *(snapshot.c.id, segment.c.name),
+            *(snapshot.c.metadata_offset, snapshot.c.metadata_length),
+        )
+        .join(segment, segment.c.id == snapshot.c.metadata_segment_id)
+        .where(snapshot.c.score.is_(None))
+        .order_by(snapshot.c.id.desc())
+        .limit(limit)
+    )
+    return {row.id: Location(*row[1:]) for row in rows}
+
+
+async def settle_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> None:
+    """Note the scores of snapshots: (row id, hundredths); an entry has that of its newest."""
+    await execute_rows(conn, _SNAPSHOTS, _PARAMETERS, found)
+    await execute_rows(conn, _ENTRIES, _PARAMETERS, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """An entry by its URL, and its place among others: its score, its row."""
+
+    url: str
+    place: tuple[int, int]
+
+
+async def scored_below(
+    conn: AsyncConnection, score: int, *, after: tuple[int, int], limit: int
+) -> list[Scored]:
+    """Entries below a score, the worst first, after a place."""
+    own = entry.c
+    rows = await conn.execute(
+        select(own.score, own.id, own.url)
+        .where(
+            own.score < literal_column("100"),
+            own.score < score,
+            (own.score > after[0]) | ((own.score == after[0]) & (own.id > after[1])),
+        )
+        .order_by(own.score, own.id)
+        .limit(limit)
+    )
+    return [Scored(row.url, (row.score, row.id)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A snapshot whose article is to be read, and the row id of its entry."""
+
+    entry_id: int
+    held: Held
+
+
+async def pending_articles(
+    conn: AsyncConnection, row_id: int, *, limit: int
+) -> tuple[list[Unread], int]:
+    """Snapshots whose article was left for later, after a row, and the last row of them."""
+    # Asked for by itself: where somebody had SQLite count rows, it would read all snapshots.
+    unread = (
+        select(snapshot.c.id)
+        .where(snapshot.c.extractor == literal_column("''"), snapshot.c.id > row_id)
+        .order_by(snapshot.c.id)
+        .limit(limit)
+    )
+    query = query_with_ids().where(snapshot.c.id.in_(unread)).order_by(snapshot.c.id)
+    rows = (await conn.execute(query)).all()
+    found = [Unread(row.owner_id, to_held(row)) for row in rows]
+    return found, rows[-1].snapshot_id if rows else row_id
+
+
+async def outdated_articles(
+    conn: AsyncConnection, row_id: int, *, than: str, limit: int
+) -> tuple[list[Unread], int]:
+    """Among so many rows after one, snapshots that another extractor read; the last row looked at.
+
+    Those left for later are not among them, nor those that a browser showed: their text is not that
+    of the bytes that were sent. The last row is the first one where all are behind.
+    """
+    rows = await conn.execute(
+        query_with_ids()
+        .where(
+            snapshot.c.extractor.not_in((UNREAD, than)),
+            snapshot.c.rendering != Rendering.DONE,
+            snapshot.c.id > row_id,
+            snapshot.c.id <= row_id + limit,
+        )
+        .order_by(snapshot.c.id)
+    )
+    found = [Unread(row.owner_id, to_held(row)) for row in rows]
+    return found, min(row_id + limit, await last_row(conn))
+
+
+async def outdated_articles_of(
+    conn: AsyncConnection, entry_ids: Sequence[int], *, than: str
+) -> list[Unread]:
+    """All snapshots of these entries that another extractor read, as above, oldest first."""
+    rows = await conn.execute(
+        query_with_ids().where(
+            snapshot.c.entry_id.in_(among(entry_ids)),
+            snapshot.c.extractor.not_in((UNREAD, than)),
+            snapshot.c.rendering != Rendering.DONE,
+        )
+    )
+    found = [Unread(row.owner_id, to_held(row)) for row in rows]
+    return sorted(found, key=lambda each: each.held.snapshot.timestamp)
+
+
+async def count_pending_articles(conn: AsyncConnection) -> int:
+    """How many snapshots have an article that was left for later."""
+    query = select(func.count()).where(snapshot.c.extractor == literal_column("''"))
+    return (await conn.execute(query)).scalar() or 0

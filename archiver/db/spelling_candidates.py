@@ -1,0 +1,166 @@
+"""Words and names that resemble what was typed."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, TextClause, bindparam, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import hosts
+from archiver.db.dialects import dialect_of
+from archiver.db.full_text import asking
+from archiver.db.query_sql import lists_named
+from archiver.db.schema import entry_list, host, search_table, tag
+from archiver.db.sql_functions import ListedTexts
+from archiver.search.query_tree import Condition
+from archiver.search.spelling import distance, slips, twice_left_out
+from archiver.search.words import fold, list_key, reversed_host
+
+MOST_PARTS = 3
+MOST_READ = 6000
+"""Words of a part that are looked at for each beginning."""
+SHORTEST = 4
+LONG = 8
+"""From so many letters on, two may be wrong."""
+
+
+async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bool:
+    """Whether any document has a word."""
+    arm = "SELECT * FROM (SELECT 1 FROM {0} WHERE MATCHES LIMIT 1) AS taken"
+    arm = arm.replace("MATCHES", dialect_of(conn).words.matches)
+    union = " UNION ALL ".join(arm.format(search_table(part)) for part in parts)
+    if not union:
+        return False
+    found = await conn.execute(asking(f"{union} LIMIT 1"), {"match": f'"{word}"'})
+    return found.scalar() is not None
+
+
+async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) -> str | None:
+    """The word of the newest parts that is nearest to one; of several, the most frequent."""
+    if len(word) < SHORTEST:
+        return None
+    most = 2 if len(word) >= LONG else 1
+    best: tuple[int, int, str] | None = None
+    for part in parts[:MOST_PARTS]:
+        for term, documents in await _near(conn, part, word, most):
+            if abs(len(term) - len(word)) > most or term == word:
+                continue
+            away = distance(word, term, most)
+            if away is not None and (best is None or (away, -documents, term) < best):
+                best = away, -documents, term
+    return best[2] if best else None
+
+
+async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[tuple[str, int]]:
+    """Words of a part that may be near one, and how many documents have each."""
+    if dialect_of(conn).words.vocabulary:
+        found = [await _words(conn, part, beginning) for beginning in _beginnings(word)]
+        return [each for some in found for each in some]
+    tried = slips(word) if most == 1 else slips(word) | twice_left_out(word)
+    statement = _tried(dialect_of(conn).words.tried.format(search_table(part)))
+    rows = await conn.execute(statement, {"tried": sorted(tried)})
+    return [(row.term, row.doc) for row in rows]
+
+
+@lru_cache(64)
+def _tried(statement: str) -> TextClause:
+    return text(statement).bindparams(bindparam("tried", type_=ListedTexts()))
+
+
+def _beginnings(word: str) -> Iterator[str]:
+    """What the word that was meant may begin with: as this, or with a slip in its first letters."""
+    yield from dict.fromkeys((word[:2], word[1] + word[0], word[0] + word[2], word[1:3]))
+
+
+async def _words(conn: AsyncConnection, part: int, beginning: str) -> list[tuple[str, int]]:
+    counted = dialect_of(conn).words.vocabulary.format(search_table(part))
+    rows = await conn.execute(
+        text(f"{counted} WHERE term >= :first AND term < :beyond LIMIT :most"),
+        {"first": beginning, "beyond": beginning + "\uffff", "most": MOST_READ},
+    )
+    return [(row.term, row.doc) for row in rows]
+
+
+SHORTEST_NAME, LONG_NAME = 3, 8
+"""Letters of a name that may have a slip, and from which on two."""
+MOST_NAMES_READ = 2000
+"""Names that are held against one, of those that begin nearly as it does."""
+_BEYOND = "\U0010ffff"
+
+
+async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> str | None:
+    """The name nearest to one that nothing has: a slip away, or longer; None if there is none.
+
+    Of several the one that most entries have. None, too, where something is called so.
+    """
+    wanted, most = _wanted(which, value), 2 if len(value) >= LONG_NAME else 1
+    if len(wanted) < SHORTEST_NAME or await _is_there(conn, which, value):
+        return None
+    best: tuple[int, int, str] | None = None
+    for name, written, count in await _names(conn, which, value):
+        away = distance(wanted, name, most) if abs(len(name) - len(wanted)) <= most else None
+        if away is None and name.startswith(wanted):
+            away = most + 1
+        if away is not None and (best is None or (away, -count, written) < best):
+            best = away, -count, written
+    return best[2] if best else None
+
+
+def _wanted(which: Condition, value: str) -> str:
+    """A name as it is looked for."""
+    if which is Condition.LIST:
+        return list_key(value.removesuffix("/"))
+    return fold(value)
+
+
+async def _names(
+    conn: AsyncConnection, which: Condition, value: str
+) -> Iterable[tuple[str, str, int]]:
+    """Names that begin nearly as one does: as they are looked for and written, how many have it."""
+    if which is Condition.SITE:
+        return await _sites(conn, value)
+    own: Select[*tuple[Any, ...]] = select(tag.c.folded, tag.c.name, tag.c.entry_count)
+    own, column = own.where(tag.c.entry_count > 0), tag.c.folded
+    if which is Condition.LIST:
+        own = select(entry_list.c.folded, entry_list.c.path, entry_list.c.entry_count)
+        column = entry_list.c.folded
+    found = []
+    for beginning in _beginnings_likely_names(_wanted(which, value)):
+        rows = await conn.execute(own.where(*_begins(column, beginning)).limit(MOST_NAMES_READ))
+        found += [(row[0], row[1], row[2]) for row in rows]
+    return found
+
+
+async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, int]]:
+    """Domains of as many labels as one, that end as it does and begin nearly so."""
+    last, _, others = reversed_host(value).partition(".")
+    depth, domains = value.count(".") + 1, dict[str, int]()
+    for beginning in _beginnings_likely_names(others):
+        own = _begins(host.c.reversed, f"{last}.{beginning}")
+        rows = await conn.execute(select(host.c.reversed).where(*own).limit(MOST_NAMES_READ))
+        for name in rows.scalars():
+            domain = ".".join(reversed(name.removesuffix(".").split(".")[:depth]))
+            domains[domain] = domains.get(domain, 0) + 1
+    return [(domain, domain, count) for domain, count in domains.items()]
+
+
+def _beginnings_likely_names(name: str) -> Iterator[str]:
+    """What a name that was meant may begin with: as this, or with a slip in its first letters."""
+    if len(name) >= SHORTEST_NAME:
+        first, second, third = name[0], name[1], name[2]
+        yield from dict.fromkeys((name[:2], second + first, first + third, second + third, first))
+
+
+def _begins(column: ColumnElement[str], beginning: str) -> tuple[ColumnElement[bool], ...]:
+    return column >= beginning, column < beginning + _BEYOND
+
+
+async def _is_there(conn: AsyncConnection, which: Condition, value: str) -> bool:
+    """Whether anything is called so."""
+    if which is Condition.SITE:
+        return bool(await hosts.of_site(conn, value, limit=1))
+    own = select(tag.c.id).where(tag.c.folded == fold(value), tag.c.entry_count > 0)
+    if which is Condition.LIST:
+        own = select(entry_list.c.id).where(lists_named(value))
+    return (await conn.execute(own.limit(1))).scalar() is not None

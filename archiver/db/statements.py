@@ -1,0 +1,147 @@
+"""Statements over many rows or values."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from enum import Enum, auto
+from functools import cache
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Executable,
+    Insert,
+    Select,
+    Table,
+    UniqueConstraint,
+    bindparam,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import sql_functions
+from archiver.db.engine import Database
+
+THESE: Select[int] = sql_functions.numbers(bindparam("these"))
+"""``among`` in a statement that is built once: the numbers are its parameter ``these``."""
+
+
+class Clash(Enum):
+    """What happens to a new row whose key exists."""
+
+    FAILS = auto()
+    """The statement fails."""
+    STAYS = auto()
+    """The existing row is kept."""
+    GOES = auto()
+    """The new row replaces it."""
+    ADDS = auto()
+    """The new row's numbers are added to the existing ones."""
+    RISES = auto()
+    """The greater of both numbers is kept; further columns are of new rows only."""
+    SINKS = auto()
+    """The lesser of both numbers is kept; further columns are of new rows only."""
+
+
+async def insert_rows(
+    conn: AsyncConnection,
+    table: Table,
+    columns: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
+    taken: Clash = Clash.FAILS,
+) -> None:
+    """Insert rows whose values are in the order of ``columns``."""
+    statement = _insertion(table, tuple(columns), taken, conn.dialect.name)
+    await execute_rows(conn, statement, columns, rows)
+
+
+async def execute_rows(
+    conn: AsyncConnection,
+    statement: Executable,
+    names: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
+) -> None:
+    """Run a statement for each row; ``names`` are the parameters that a row's values are."""
+    if rows:
+        await conn.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
+
+
+@cache
+def _insertion(table: Table, columns: tuple[str, ...], taken: Clash, dialect: str) -> Insert:
+    module: Any = postgresql if dialect == "postgresql" else sqlite
+    insert: postgresql.Insert = module.insert(table).inline()  # both have the same methods
+    if taken is Clash.FAILS:
+        return insert
+    if taken is Clash.STAYS:
+        return insert.on_conflict_do_nothing()
+    key = _key(table, columns)
+    others = [name for name in columns if name not in key]
+    first, new = others[0], insert.excluded
+    changed: dict[str, Any]
+    where: ColumnElement[bool] | None
+    if taken is Clash.GOES:
+        changed, where = {name: new[name] for name in others}, None
+    elif taken is Clash.ADDS:
+        changed, where = {name: table.c[name] + new[name] for name in others}, None
+    else:
+        is_further = new[first] > table.c[first]
+        if taken is Clash.SINKS:
+            is_further = new[first] < table.c[first]
+        changed, where = {first: new[first]}, is_further
+    return insert.on_conflict_do_update(index_elements=key, set_=changed, where=where)
+
+
+def _key(table: Table, columns: Sequence[str]) -> list[str]:
+    """The columns that identify an existing row."""
+    keys = [[each.name for each in table.primary_key.columns]]
+    unique = [each for each in table.constraints if isinstance(each, UniqueConstraint)]
+    keys += [[each.name for each in one.columns] for one in unique]
+    for key in keys:
+        if key and set(key) <= set(columns):
+            return key
+    raise TypeError(f"{table.name} has no key among these columns")
+
+
+def is_one_of_these(column: ColumnElement[int]) -> ColumnElement[bool]:
+    """``column.in_(THESE)``, in the word of an engine that finds rows of a small table so, too."""
+    return sql_functions.is_among(column, bindparam("these"))
+
+
+def among(values: Iterable[int]) -> Select[int]:
+    """Many numbers as one parameter, for ``column.in_()``."""
+    return sql_functions.numbers(values)
+
+
+def among_texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
+    """The same of texts; of a statement that is built once, the parameter that has them."""
+    return sql_functions.texts(values)
+
+
+def among_keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
+    """The same of keys (``dialect.keys``)."""
+    return sql_functions.keys(values)
+
+
+MOST = 1_000
+
+_Each = TypeVar("_Each")
+
+
+class _Behind(Protocol[_Each]):
+    """Gives so many of what stands behind a number, and the number of the last of them."""
+
+    async def __call__(
+        self, conn: AsyncConnection, after: int, /, *, limit: int
+    ) -> tuple[list[_Each], int]: ...
+
+
+async def stretches(
+    db: Database, behind: _Behind[_Each], *, most: int = MOST
+) -> AsyncIterator[list[_Each]]:
+    """All of it, so many at a time."""
+    after = 0
+    while True:
+        async with db.read() as conn:
+            found, after = await behind(conn, after, limit=most)
+        if not found:
+            return
+        yield found

@@ -1,0 +1,243 @@
+"""Tombstones of deleted entries and snapshots.
+
+These rows say what is not to come back, whichever record of it is met. The rows of what was there
+are taken away by ``removal``.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import counters
+from archiver.db.schema import (
+    capture,
+    counter,
+    entry,
+    gone_capture,
+    gone_entry,
+    gone_snapshot,
+    owed_record,
+    own_article,
+    restored,
+    snapshot,
+)
+from archiver.db.statements import Clash, among, among_texts, insert_rows
+from archiver.model.capture import HashUrl, RecordId, Timestamp
+from archiver.model.deletion import Deletion, Gone, GoneSnapshot
+
+_COUNTER = "deletions"
+_ERASED = "deletions erased"
+_BY_DELETION = (gone_entry, gone_snapshot, gone_capture)
+
+
+async def note(conn: AsyncConnection, found: Sequence[Deletion]) -> None:
+    """Note what deletions say, in any order, each as often as it is met."""
+    if not found:
+        return
+    await counters.change(conn, {_COUNTER: len(found)})
+    for each in found:
+        if each.restores:
+            await _restore(conn, each.restores)
+    known = await conn.execute(
+        select(restored.c.deletion).where(restored.c.deletion.in_(among(d.id for d in found)))
+    )
+    taken_back = set(known.scalars())
+    for each in found:
+        if each.id not in taken_back:
+            await _note(conn, each)
+
+
+async def _note(conn: AsyncConnection, deletion: Deletion) -> None:
+    await insert_rows(
+        conn,
+        gone_entry,
+        ("hash_url", "deletion", "generation"),
+        [
+            (each.hash_url, deletion.id, each.generation)
+            for each in deletion.gone
+            if each.generation is not None
+        ],
+        Clash.STAYS,
+    )
+    await insert_rows(
+        conn,
+        gone_snapshot,
+        ("hash_url", "timestamp", "record_id", "deletion"),
+        [
+            (each.hash_url, int(one.timestamp), one.page, deletion.id)
+            for each in deletion.gone
+            for one in each.snapshots
+        ],
+        Clash.STAYS,
+    )
+    named = [(each, deletion.id) for each in deletion.captures]
+    await insert_rows(conn, gone_capture, ("record_id", "deletion"), named, Clash.STAYS)
+    await insert_rows(
+        conn,
+        own_article,
+        ("hash_url", "timestamp", "record_id"),
+        [
+            (each.hash_url, int(one.timestamp), one.article)
+            for each in deletion.gone
+            for one in each.articles
+        ],
+        Clash.GOES,
+    )
+
+
+async def _restore(conn: AsyncConnection, deletions: Sequence[int]) -> None:
+    for table in _BY_DELETION:
+        await conn.execute(delete(table).where(table.c.deletion.in_(among(deletions))))
+    rows = [(each,) for each in deletions]
+    await insert_rows(conn, restored, ("deletion",), rows, Clash.STAYS)
+
+
+async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, int]:
+    """Up to which generation entries are gone, of those of which one is."""
+    if not await count(conn):
+        return {}
+    rows = await conn.execute(
+        select(gone_entry.c.hash_url, func.max(gone_entry.c.generation))
+        .where(gone_entry.c.hash_url.in_(among_texts(keys)))
+        .group_by(gone_entry.c.hash_url)
+    )
+    return dict(rows.all())
+
+
+async def snapshots(
+    conn: AsyncConnection, keys: Collection[str]
+) -> set[tuple[HashUrl, Timestamp, RecordId]]:
+    """The snapshots of entries that are gone: entry, timestamp, and record of the page."""
+    if not keys:
+        return set()
+    rows = await conn.execute(
+        select(gone_snapshot).where(gone_snapshot.c.hash_url.in_(among_texts(keys)))
+    )
+    return {
+        (HashUrl(row.hash_url), Timestamp(f"{row.timestamp:014d}"), RecordId(row.record_id))
+        for row in rows
+    }
+
+
+async def own_articles(
+    conn: AsyncConnection, keys: Iterable[str]
+) -> dict[tuple[HashUrl, Timestamp], RecordId]:
+    """The articles of snapshots whose own records tell of a snapshot that is gone."""
+    rows = await conn.execute(
+        select(own_article).where(own_article.c.hash_url.in_(among_texts(keys)))
+    )
+    return {
+        (HashUrl(row.hash_url), Timestamp(f"{row.timestamp:014d}")): RecordId(row.record_id)
+        for row in rows
+    }
+
+
+async def recorded(
+    conn: AsyncConnection, deletion: int
+) -> tuple[dict[HashUrl, Gone], list[RecordId]]:
+    """What the record of a deletion says that holds still: of entries, and of captures."""
+    rows = await conn.execute(
+        select(gone_entry.c.hash_url, gone_entry.c.generation).where(
+            gone_entry.c.deletion == deletion
+        )
+    )
+    generations = {HashUrl(row.hash_url): row.generation for row in rows}
+    snapshots = await conn.execute(
+        select(gone_snapshot).where(gone_snapshot.c.deletion == deletion)
+    )
+    held: dict[HashUrl, list[GoneSnapshot]] = {key: [] for key in generations}
+    for row in snapshots:
+        timestamp = Timestamp(f"{row.timestamp:014d}")
+        one = GoneSnapshot(timestamp, RecordId(row.record_id))
+        held.setdefault(HashUrl(row.hash_url), []).append(one)
+    named = await conn.execute(
+        select(gone_capture.c.record_id).where(gone_capture.c.deletion == deletion)
+    )
+    found = {key: Gone(key, generations.get(key), tuple(each)) for key, each in held.items()}
+    return found, [RecordId(each) for each in named.scalars()]
+
+
+async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
+    """Which of these records are gone."""
+    rows = await conn.execute(
+        select(gone_capture.c.record_id).where(
+            gone_capture.c.record_id.in_(among_texts(record_ids))
+        )
+    )
+    return {RecordId(each) for each in rows.scalars()}
+
+
+async def count(conn: AsyncConnection) -> int:
+    """A number that rises with everything that is thrown away or put back here."""
+    known = await conn.execute(select(counter.c.value).where(counter.c.name == _COUNTER))
+    return known.scalar() or 0
+
+
+async def note_erased(conn: AsyncConnection, up_to: int) -> None:
+    """Note that no record is left of what was thrown away until ``count`` said that."""
+    await counters.change(conn, {_ERASED: up_to - await _erased(conn)})
+
+
+async def is_erased(conn: AsyncConnection) -> bool:
+    """Whether no segment holds anything of what was thrown away."""
+    return await count(conn) == await _erased(conn)
+
+
+async def _erased(conn: AsyncConnection) -> int:
+    known = await conn.execute(select(counter.c.value).where(counter.c.name == _ERASED))
+    return known.scalar() or 0
+
+
+async def is_anything(conn: AsyncConnection) -> bool:
+    """Whether anything was ever thrown away here."""
+    for table in _BY_DELETION:
+        if (await conn.execute(select(table.c.deletion).limit(1))).scalar() is not None:
+            return True
+    return False
+
+
+async def entries_still_there(conn: AsyncConnection) -> list[int]:
+    """Rows of entries that are gone by a deletion that was met after them."""
+    query = select(entry.c.id).join(
+        gone_entry,
+        (gone_entry.c.hash_url == entry.c.hash_url)
+        & (gone_entry.c.generation >= entry.c.generation),
+    )
+    return list((await conn.execute(query.distinct())).scalars())
+
+
+async def snapshots_still_there(conn: AsyncConnection) -> list[int]:
+    """Rows of snapshots that are gone by a deletion that was met after them."""
+    query = (
+        select(snapshot.c.id)
+        .join(entry, entry.c.id == snapshot.c.entry_id)
+        .join(capture, capture.c.id == snapshot.c.capture_id)
+        .join(
+            gone_snapshot,
+            (gone_snapshot.c.hash_url == entry.c.hash_url)
+            & (gone_snapshot.c.timestamp == snapshot.c.timestamp)
+            & (gone_snapshot.c.record_id == capture.c.record_id),
+        )
+    )
+    return list((await conn.execute(query.distinct())).scalars())
+
+
+async def owe(conn: AsyncConnection, document: str) -> None:
+    """Note a record that is to be written: its JSON."""
+    await insert_rows(conn, owed_record, ("document",), [(document,)])
+
+
+async def owed(conn: AsyncConnection, *, limit: int) -> dict[int, str]:
+    """Records that are to be written, by row."""
+    rows = await conn.execute(
+        select(owed_record.c.id, owed_record.c.document).order_by(owed_record.c.id).limit(limit)
+    )
+    return {row.id: row.document for row in rows}
+
+
+async def settle(conn: AsyncConnection, row_ids: Collection[int]) -> None:
+    """Forget records that are written."""
+    if not row_ids:
+        return
+    await conn.execute(delete(owed_record).where(owed_record.c.id.in_(among(row_ids))))

@@ -1,0 +1,414 @@
+"""Rows of visit results: snapshots, failures and ended jobs."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+
+from sqlalchemy import bindparam, case, exists, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from archiver.db import (
+    counters,
+    screenshots,
+    search_documents,
+    segment_rows,
+    snapshot_resources,
+    snapshots,
+)
+from archiver.db.counters import next_number
+from archiver.db.dialects import Words
+from archiver.db.entries import Standing, standings
+from archiver.db.schema import Number, attempt, entry, entry_table, snapshot, snapshot_table
+from archiver.db.search_documents import NewDocument
+from archiver.db.statements import among, execute_rows, insert_rows
+from archiver.model.capture import Location, Timestamp
+from archiver.model.job import State
+from archiver.model.listing import Findable
+from archiver.model.page import PageMetadata, supersedes
+from archiver.model.rendering import WHOLE, Likeness, Limit, Look, Rendering
+
+_IS_THIS = entry_table.c.id == bindparam("entry_id")
+_NEWEST = bindparam("newest", type_=Number)
+_SORT_AT = bindparam("new_sort_at", type_=Number)
+_MORE = entry_table.c.snapshot_count + bindparam("more", type_=Number)
+_DOCUMENT = func.coalesce(bindparam("new_document", type_=Number), entry_table.c.document_id)
+_FAILED_SINCE = exists().where(attempt.c.entry_id == entry_table.c.id, attempt.c.at > _SORT_AT)
+
+SAVED = (
+    update(entry_table)
+    .values(
+        page_title=bindparam("new_title"),
+        latest=_NEWEST,
+        status=bindparam("new_status"),
+        snapshot_count=_MORE,
+        media_type=bindparam("new_media_type"),
+        state=State.SAVED,
+        rendering=bindparam("new_rendering"),
+        score=bindparam("new_score"),
+        failure=case((_FAILED_SINCE, entry_table.c.failure)),
+        sort_at=_SORT_AT,
+        document_id=_DOCUMENT,
+    )
+    .where(_IS_THIS, func.coalesce(entry_table.c.latest, 0) <= _NEWEST)
+)
+"""Update an entry to its newest snapshot."""
+SAVED_PARAMETERS = (
+    *("entry_id", "more", "new_title", "newest", "new_status", "new_media_type"),
+    *("new_document", "new_sort_at", "new_rendering", "new_score"),
+)
+
+OLDER = (
+    update(entry_table)
+    .values(snapshot_count=_MORE, state=State.SAVED)
+    .where(_IS_THIS, entry_table.c.latest > _NEWEST)
+)
+"""Count a snapshot of an entry that is older than its newest."""
+OLDER_PARAMETERS = ("entry_id", "more", "newest")
+
+_SAID = (
+    *("title", "byline", "site", "excerpt", "language", "published", "canonical"),
+    "extractor",
+    *("article_segment_id", "article_offset", "article_length"),
+    *("metadata_segment_id", "metadata_offset", "metadata_length"),
+)
+READ = (
+    update(snapshot_table)
+    .values({name: bindparam(f"new_{name}") for name in _SAID})
+    .where(snapshot_table.c.id == bindparam("snapshot_id"))
+)
+"""Update a snapshot whose article was extracted again."""
+READ_PARAMETERS = ("snapshot_id", *(f"new_{name}" for name in _SAID))
+
+NAMED = (
+    update(entry_table)
+    .values(page_title=bindparam("new_title"), document_id=_DOCUMENT)
+    .where(_IS_THIS)
+)
+"""Update an entry to the title and the document of that article."""
+NAMED_PARAMETERS = ("entry_id", "new_title", "new_document")
+
+_NEW_SNAPSHOT = (
+    "id",
+    "entry_id",
+    "timestamp",
+    "capture_id",
+    "final_url",
+    "title",
+    "byline",
+    "site",
+    "excerpt",
+    "language",
+    "published",
+    "canonical",
+    "requisite_count",
+    "missing_count",
+    "extractor",
+    "article_segment_id",
+    "article_offset",
+    "article_length",
+    "metadata_segment_id",
+    "metadata_offset",
+    "metadata_length",
+    "rendering",
+    "look",
+    "score",
+    "limits",
+)
+_NOWHERE = (None, None, None)
+_page_fields = attrgetter(
+    "title", "byline", "site", "excerpt", "language", "published", "canonical"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewSnapshot:
+    """A snapshot whose records are on disk.
+
+    Attributes:
+        entry_id: of its entry.
+        timestamp, at: when its URL was requested.
+        capture_id: row id of the final response's capture.
+        final_url, status, media_type: of that response.
+        metadata: what the page says of itself.
+        requisite_count, missing_count: what it needs, and what of that could not be had.
+        article: the conversion record, if there is one.
+        extractor: version of what read it.
+        record: the metadata record that closes the snapshot.
+        found_by: what its entry is found by from now on; None where what it was holds.
+        words: that as its row has it, where it was made before the transaction.
+        rendering: whether a browser showed it, or should have.
+        needs: the addresses that it is replayed from: its entry's, its page's, its requisites'.
+        likenesses: how it looked there.
+        look: what a plain look at it told of its host.
+        score: how well it was kept, in hundredths.
+        limits: what kept a browser from showing all of it.
+    """
+
+    entry_id: int
+    timestamp: Timestamp
+    at: datetime
+    capture_id: int
+    final_url: str
+    status: int
+    media_type: str
+    metadata: PageMetadata
+    requisite_count: int
+    missing_count: int
+    article: Location | None
+    extractor: str
+    record: Location
+    found_by: Findable | None
+    rendering: Rendering = Rendering.NONE
+    needs: tuple[str, ...] = ()
+    likenesses: tuple[Likeness, ...] = ()
+    look: Look = Look.NONE
+    score: int = WHOLE
+    limits: tuple[Limit, ...] = ()
+    words: Words | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where new snapshots go.
+
+    Attributes:
+        there: (row id, extractor) of those that are there already, by entry and timestamp.
+        first: the row of the first.
+        segments: their rows, by name.
+        room: where their documents go.
+    """
+
+    there: Mapping[tuple[int, int], tuple[int, str]]
+    first: int
+    segments: Mapping[str, int]
+    room: search_documents.Room
+
+
+async def place_of(
+    conn: AsyncConnection, keys: Collection[tuple[int, int]], names: Collection[str]
+) -> Place:
+    """Where new snapshots go, by their entries and timestamps and the names of their segments."""
+    return Place(
+        await _there(conn, keys),
+        await next_number(conn, snapshot_table.c.id),
+        await segment_rows.ids(conn, [*names]),
+        await search_documents.room(conn),
+    )
+
+
+async def add_snapshots(
+    conn: AsyncConnection,
+    found: Sequence[NewSnapshot],
+    held: Mapping[int, Standing] | None = None,
+    place: Place | None = None,
+) -> int:
+    """Index snapshots, oldest first, and bring their entries up to date; how many are new.
+
+    One that is there already, by its entry and timestamp, is left as it is (a visit that could
+    not be indexed is made again, and then its records tell of it twice), unless a newer extractor
+    read this one. ``held`` is how their entries stand, and ``place`` is theirs, where that is known
+    in this transaction.
+    """
+    if not found:
+        return 0
+    found = _once(found)
+    held = held or await standings(conn, {each.entry_id for each in found})
+    place = place or await place_of(conn, [*map(_key, found)], _segment_names(found))
+    there = place.there
+    known = await _with_all(conn, place.segments, _segment_names(found))
+    deferred = [(each, *there[key]) for each in found if (key := _key(each)) in there]
+    brought = [(each, row_id) for each, row_id, by in deferred if supersedes(each.extractor, by)]
+    await _bring_articles(conn, brought)
+    found = [each for each in found if _key(each) not in there]
+    if not found:
+        return 0
+    ids = {id(each): place.first + n for n, each in enumerate(found)}
+    await _insert_snapshots(conn, found, ids, known)
+    as_it_was = {each.entry_id for each in found if _is_as_it_was(each, held[each.entry_id])}
+    room = None if brought else place.room  # those took room
+    newest = await search_documents.insert_all(conn, _documents(found, ids), room, as_it_was)
+    await _update_entries(conn, found, newest, held)
+    await counters.change(conn, {counters.SNAPSHOTS: len(found)})
+    return len(found)
+
+
+def _documents(found: Sequence[NewSnapshot], ids: Mapping[int, int]) -> list[NewDocument]:
+    return [
+        NewDocument(each.entry_id, ids[id(each)], each.found_by, each.words)
+        for each in found
+        if each.found_by
+    ]
+
+
+def _key(found: NewSnapshot) -> tuple[int, int]:
+    return found.entry_id, int(found.timestamp)
+
+
+def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
+    """The first of those of one entry and timestamp that the newest extractor read."""
+    kept: dict[tuple[int, int], NewSnapshot] = {}
+    for each in found:
+        before = kept.setdefault(_key(each), each)
+        if supersedes(each.extractor, before.extractor):
+            kept[_key(each)] = each
+    return [*kept.values()]
+
+
+async def _there(
+    conn: AsyncConnection, keys: Collection[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[int, str]]:
+    """(row id, extractor) of those that are there, by entry and timestamp."""
+    own = snapshot.c
+    rows = await conn.execute(
+        select(own.entry_id, own.timestamp, own.id, own.extractor).where(
+            own.entry_id.in_(among(entry_id for entry_id, _ in keys)),
+            own.timestamp.in_(among({moment for _, moment in keys})),
+        )
+    )
+    return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}
+
+
+def _is_as_it_was(found: NewSnapshot, before: Standing) -> bool:
+    """Whether an entry's annotation is the one that its new document is of."""
+    said = found.found_by
+    return said is not None and said.revision == before.revision and not before.is_stale
+
+
+async def _bring_articles(
+    conn: AsyncConnection, brought: Sequence[tuple[NewSnapshot, int]]
+) -> None:
+    """Give snapshots the articles that were read since, and their entries the words."""
+    if not brought:
+        return
+    known = await segment_rows.ids(conn, [*_segment_names([each for each, _ in brought])])
+    await execute_rows(
+        conn,
+        READ,
+        READ_PARAMETERS,
+        [
+            (row_id, *_page_fields(each.metadata), each.extractor, *_places(each, known))
+            for each, row_id in brought
+        ],
+    )
+    await screenshots.put(conn, {row_id: each.likenesses for each, row_id in brought}, known)
+    rows = await conn.execute(
+        select(entry.c.id, entry.c.latest).where(
+            entry.c.id.in_(among(each.entry_id for each, _ in brought))
+        )
+    )
+    latest = {row.id: row.latest for row in rows}
+    shown = [pair for pair in brought if latest[pair[0].entry_id] == int(pair[0].timestamp)]
+    newest = await search_documents.insert_all(
+        conn,
+        [
+            NewDocument(each.entry_id, row_id, each.found_by, each.words)
+            for each, row_id in shown
+            if each.found_by
+        ],
+    )
+    await execute_rows(
+        conn,
+        NAMED,
+        NAMED_PARAMETERS,
+        [(each.entry_id, each.metadata.title, newest.get(each.entry_id)) for each, _ in shown],
+    )
+    await snapshots.owe_comparisons(conn, {each.entry_id for each, _ in brought})
+    await search_documents.mark_stale_of(
+        conn, [row_id for each, row_id in brought if (each, row_id) not in shown]
+    )
+
+
+async def _insert_snapshots(
+    conn: AsyncConnection,
+    found: Sequence[NewSnapshot],
+    ids: Mapping[int, int],
+    known: Mapping[str, int],
+) -> None:
+    rows = [
+        (
+            ids[id(each)],
+            each.entry_id,
+            int(each.timestamp),
+            each.capture_id,
+            each.final_url,
+            *_page_fields(each.metadata),
+            each.requisite_count,
+            each.missing_count,
+            each.extractor,
+            *_places(each, known),
+            each.rendering,
+            each.look,
+            each.score,
+            " ".join(each.limits),
+        )
+        for each in found
+    ]
+    await insert_rows(conn, snapshot_table, _NEW_SNAPSHOT, rows)
+    await snapshot_resources.insert_all(conn, {ids[id(each)]: each.needs for each in found})
+    shown = {ids[id(each)]: each.likenesses for each in found if each.likenesses}
+    await screenshots.put(conn, shown, known)
+
+
+async def _with_all(
+    conn: AsyncConnection, known: Mapping[str, int], names: Collection[str]
+) -> Mapping[str, int]:
+    """Rows of segments, of these names in any case: an article may lie where an older one does."""
+    missing = [each for each in names if each not in known]
+    return known if not missing else {**known, **await segment_rows.ids(conn, missing)}
+
+
+def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
+    places = [place for each in found for place in (each.article, each.record) if place]
+    places += [each.location for one in found for each in one.likenesses]
+    return {place.segment for place in places}
+
+
+def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, ...]:
+    """Where its article and its metadata record lie, as columns."""
+    article, record = found.article, found.record
+    place = (known[article.segment], article.offset, article.length) if article else _NOWHERE
+    return *place, known[record.segment], record.offset, record.length
+
+
+async def _update_entries(
+    conn: AsyncConnection,
+    found: Sequence[NewSnapshot],
+    newest_documents: dict[int, int],
+    held: Mapping[int, Standing],
+) -> None:
+    """Bring entries up to date."""
+    newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
+    more = Counter(each.entry_id for each in found)
+    older = {key for key, each in newest.items() if int(each.timestamp) < held[key].latest}
+    await execute_rows(
+        conn,
+        OLDER,
+        OLDER_PARAMETERS,
+        [(key, more[key], int(newest[key].timestamp)) for key in sorted(older)],
+    )
+    await execute_rows(
+        conn,
+        SAVED,
+        SAVED_PARAMETERS,
+        [
+            (
+                each.entry_id,
+                more[each.entry_id],
+                each.metadata.title,
+                int(each.timestamp),
+                each.status,
+                each.media_type,
+                newest_documents.get(each.entry_id),
+                int(each.at.timestamp()),
+                each.rendering,
+                each.score,
+            )
+            for key, each in newest.items()
+            if key not in older
+        ],
+    )
+    await snapshots.owe_comparisons(
+        conn, {key for key in newest if held[key].snapshots + more[key] > 1}
+    )

@@ -1,0 +1,292 @@
+"""Record files of foreign archives.
+
+A request is joined to the response it stands beside, whichever comes first.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import IO
+
+from archiver.errors import InvalidRecord, InvalidUrl, StoreError, UnreadableFile
+from archiver.formats.archive_records import (
+    SPOOLED_BYTES,
+    ForeignCapture,
+    ForeignEntryRecord,
+    ForeignLikeness,
+    ForeignRevisit,
+    Found,
+    PassedOver,
+    Unusable,
+    read_found,
+)
+from archiver.helpers import scratch_file
+from archiver.http.urls import parse_url
+from archiver.warc.foreign_files import ForeignBlock, ForeignRecord, Skipped
+
+MOST_OPEN = 16
+"""Records whose segments are waited for at a time; the one that has waited longest is given up."""
+PIECE = 64 << 10
+_CONTINUATION = "continuation"
+
+
+@dataclass(slots=True)
+class _Begun:
+    """A record of which some segments were met."""
+
+    first: ForeignRecord
+    block: IO[bytes]
+    length: int = 0
+    segments: int = 1
+
+
+class Segments(ExitStack):
+    """The records that are whole, and those whose segments were joined.
+
+    Args:
+        most_bytes: the longest block that is joined.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        super().__init__()
+        self._most_bytes = most_bytes
+        self._begun: dict[str, _Begun] = {}
+        self._given: IO[bytes] | None = None
+        self.callback(self._close_all)
+
+    def joined(
+        self, records: Iterable[ForeignRecord | Skipped]
+    ) -> Iterator[ForeignRecord | Skipped]:
+        """Records in order; a segmented one where its last segment stands."""
+        for each in records:
+            if isinstance(each, Skipped) or not each.get("warc-segment-number"):
+                yield each
+                continue
+            try:
+                found = self._continue(each) if each.type == _CONTINUATION else self._begin(each)
+            except StoreError as error:
+                yield Skipped(each.place, f"A segment of {each.target_uri}: {error}")
+            else:
+                yield from found
+                self._close_given()
+        for begun in self._begun.values():
+            yield _given_up(begun)
+
+    def _begin(self, record: ForeignRecord) -> list[ForeignRecord | Skipped]:
+        begun = _Begun(record, scratch_file())
+        self._take(begun, record)
+        found: list[ForeignRecord | Skipped] = []
+        if len(self._begun) >= MOST_OPEN:
+            found.append(self._give_up(next(iter(self._begun))))
+        if record.id in self._begun:
+            found.append(self._give_up(record.id))
+        self._begun[record.id] = begun
+        return found
+
+    def _continue(self, record: ForeignRecord) -> list[ForeignRecord | Skipped]:
+        origin = record.get("warc-segment-origin-id").strip("<>")
+        begun = self._begun.get(origin)
+        if begun is None:
+            raise InvalidRecord("what it continues is not in this file before it.")
+        if record.get("warc-segment-number") != str(begun.segments + 1):
+            return [self._give_up(origin)]
+        begun.segments += 1
+        self._take(begun, record)
+        total = record.get("warc-segment-total-length")
+        if not total:
+            return []
+        if total != str(begun.length):
+            return [self._give_up(origin)]
+        del self._begun[origin]
+        begun.block.seek(0)
+        self._given = begun.block
+        return [replace(begun.first, block=ForeignBlock(_Lines(begun.block), begun.length))]
+
+    def _take(self, begun: _Begun, record: ForeignRecord) -> None:
+        if begun.length + record.block.left > self._most_bytes:
+            self._begun.pop(begun.first.id, None)
+            begun.block.close()
+            raise InvalidRecord(f"its segments are larger than {self._most_bytes:,} bytes.")
+        begun.length += record.block.left
+        while data := record.block.read(PIECE):
+            begun.block.write(data)
+
+    def _close_all(self) -> None:
+        for begun in self._begun.values():
+            begun.block.close()
+        self._close_given()
+
+    def _close_given(self) -> None:
+        if self._given:
+            self._given.close()
+        self._given = None
+
+    def _give_up(self, record_id: str) -> Skipped:
+        begun = self._begun.pop(record_id)
+        begun.block.close()
+        return _given_up(begun)
+
+
+def _given_up(begun: _Begun) -> Skipped:
+    return Skipped(
+        begun.first.place,
+        f"{begun.first.target_uri}: of its segments {begun.segments} are in this file, "
+        "and those that follow are not.",
+    )
+
+
+class _Lines:
+    """A file that is read by bytes or by line."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def read(self, size: int, /) -> bytes:
+        return self._file.read(size)
+
+    def line(self, most: int, /) -> bytes:
+        return self._file.readline(most)
+
+
+MOST_REQUEST = 64 << 10
+_FRAMED = re.compile(
+    rb"^sec-fetch-dest: *(?:iframe|frame|object|embed)\r?$", re.MULTILINE | re.IGNORECASE
+)
+_Response = ForeignCapture | ForeignRevisit
+
+
+def read_records(records: Iterable[ForeignRecord | Skipped], *, most_bytes: int) -> Iterator[Found]:
+    """What records say.
+
+    Args:
+        records: of one file.
+        most_bytes: the largest body that is kept.
+
+    Raises:
+        UnreadableFile: the file can't be read any further.
+    """
+    pairs = _Pairs()
+    with Segments(most_bytes) as segments:
+        for record in segments.joined(records):
+            if isinstance(record, Skipped):
+                yield Unusable(f"byte {record.place:,} of the file", record.reason)
+            elif record.type == "request":
+                yield from pairs.request(record)
+            else:
+                yield from pairs.found(read_found(record, most_bytes=most_bytes))
+        yield from pairs.end()
+
+
+class _Pairs:
+    """Joins requests to responses: the half that comes first waits for the one that follows."""
+
+    def __init__(self) -> None:
+        self._response: _Response | None = None
+        self._request: tuple[str, bytes] | None = None
+
+    def request(self, record: ForeignRecord) -> Iterator[Found]:
+        """Take a request."""
+        try:
+            request = record.target_uri, record.block.read(MOST_REQUEST)
+        except StoreError as error:
+            yield Unusable(record.target_uri, str(error))
+            return
+        response, self._response = self._response, None
+        if response and _is_of(request, response):
+            yield _joined(response, request)
+            return
+        if response:
+            yield response
+        yield from self._forget_request()
+        self._request = request
+
+    def found(self, found: Found) -> Iterator[Found]:
+        """Take what a record says that is no request."""
+        if not isinstance(found, _Response):
+            yield found
+            return
+        if self._response:
+            yield self._response
+        self._response = None
+        if self._request and _is_of(self._request, found):
+            yield _joined(found, self._request)
+            self._request = None
+            return
+        yield from self._forget_request()
+        self._response = found
+
+    def end(self) -> Iterator[Found]:
+        """Give what still waits."""
+        if self._response:
+            yield self._response
+        self._response = None
+        yield from self._forget_request()
+
+    def _forget_request(self) -> Iterator[Found]:
+        if self._request:
+            yield PassedOver("request")
+        self._request = None
+
+
+def _is_of(request: tuple[str, bytes], response: _Response) -> bool:
+    url = response.url if isinstance(response, ForeignRevisit) else response.exchange.url
+    try:
+        return parse_url(request[0]) == url
+    except InvalidUrl:
+        return False
+
+
+def _joined(response: _Response, request: tuple[str, bytes]) -> _Response:
+    framed = _FRAMED.search(request[1]) is not None
+    if isinstance(response, ForeignRevisit):
+        return replace(response, request=request[1], is_framed=framed)
+    exchange = replace(response.exchange, request=request[1])
+    return replace(response, exchange=exchange, is_framed=framed)
+
+
+BATCH = 200
+_MOST_BYTES = 32 << 20
+_LEAST_WEIGHT = 16 << 10
+
+
+class FoundBatches:
+    """What is found, so much at a time as may be in memory; what ends it is raised after it."""
+
+    def __init__(self, found: Iterator[Found]) -> None:
+        self._found = found
+        self._error: UnreadableFile | None = None
+
+    def next(self) -> list[Found]:
+        """What comes next; empty at the end. Blocking.
+
+        Raises:
+            UnreadableFile: nothing more can be read.
+        """
+        if self._error:
+            raise self._error
+        batch: list[Found] = []
+        weight = 0
+        try:
+            for each in self._found:
+                batch.append(each)
+                weight += _weight(each)
+                if len(batch) >= BATCH or weight >= _MOST_BYTES:
+                    break
+        except UnreadableFile as error:
+            if not batch:
+                raise
+            self._error = error
+        return batch
+
+
+def _weight(found: Found) -> int:
+    match found:
+        case ForeignCapture():
+            return _LEAST_WEIGHT + min(found.exchange.payload_length, SPOOLED_BYTES)
+        case ForeignEntryRecord() | ForeignLikeness():
+            return len(found.block)
+        case ForeignRevisit():
+            return len(found.head) + len(found.request)
+        case _:
+            return 0

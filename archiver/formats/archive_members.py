@@ -1,0 +1,249 @@
+"""Members of zip and tar archives.
+
+A member's name is only ever shown, so ``../`` in one leads nowhere. What comes out of one is
+bounded by how long it is packed, and of all by how long the archive is, so a bomb costs its first
+megabytes. What is over a bound is told of, member by member.
+
+As in zip archives, names are only shown and compared: nothing is ever extracted to a path.
+"""
+
+import io
+import os
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
+
+from archiver.errors import UnreadableFile
+from archiver.model.message import marked
+from archiver.model.seed import Bookmark, broken
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+MOST_MEMBERS = 100_000
+MOST_GROWTH = 200
+"""How many times its packed length a member may have; lists of links come to 20."""
+ALWAYS_ALLOWED = 16 << 20
+GROWTH_OF_ALL = 50
+"""How many times an archive's length all that is unpacked of it may have."""
+ALLOWED_OF_ALL = 64 << 20
+MOST_LISTED = 16 << 20
+"""Bytes of a list of contents: what is held of each member is four times as much."""
+_UNPACKED_TOO_MUCH = marked("Only so much is unpacked of an archive: give this file by itself.")
+_TOO_MANY = marked("An archive holds more files than are read: pack those behind this one apart.")
+_END = struct.Struct("<4s4H2LH")
+_END_64_PLACE = struct.Struct("<4sLQL")
+_END_64 = struct.Struct("<4sQ2H2L4Q")
+_LONGEST_REMARK = 0xFFFF
+_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
+"""What the standard library raises on archives that are damaged, encrypted or packed oddly."""
+
+
+def is_zip(head: bytes) -> bool:
+    """Whether a file that begins so is a zip archive."""
+    return head.startswith(_SIGNATURES)
+
+
+class Members:
+    """The files in a zip archive: none, if its list of contents is broken.
+
+    Attributes:
+        names: of its files, in order, no folders, nothing that a system left there.
+
+    Raises:
+        UnreadableFile: its list of contents is too long to be read.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._archive = _opened(stream)
+        length = stream.seek(0, os.SEEK_END)
+        self._room = _Room(max(ALLOWED_OF_ALL, length * GROWTH_OF_ALL))
+        found = self._archive.infolist() if self._archive else []
+        self._first_left_out = next((each.filename for each in found[MOST_MEMBERS:]), "")
+        named = [each.filename for each in found[:MOST_MEMBERS] if not each.is_dir()]
+        self.names = tuple(each for each in named if not _is_of_the_system(each))
+
+    def open(self, name: str) -> BinaryIO:
+        """A member as a stream; what is damaged or encrypted is empty, or ends early."""
+        try:
+            info = self._archive.getinfo(name) if self._archive else None
+            member = self._archive.open(info) if self._archive and info else None
+        except (*_BROKEN, KeyError):
+            member = info = None
+        if member is None or info is None:
+            return io.BytesIO(b"")
+        most = max(ALWAYS_ALLOWED, info.compress_size * MOST_GROWTH)
+        return io.BufferedReader(_Member(member, most, self._room, name), 1 << 16)
+
+    def read(self, name: str, most: int) -> bytes:
+        """The first so many bytes of a member."""
+        with self.open(name) as member:
+            return member.read(most)
+
+    def left_out(self) -> Iterator[Bookmark]:
+        """What was not read, or not to its end, because there is too much: a problem for each."""
+        for name in self._room.refused:
+            yield broken(name, _UNPACKED_TOO_MUCH)
+        if self._first_left_out:
+            yield broken(self._first_left_out, _TOO_MANY)
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many bytes may still be unpacked of an archive, and whose were more."""
+
+    left: int
+    refused: dict[str, None] = field(default_factory=dict)
+
+
+def member_names(stream: BinaryIO) -> tuple[str, ...]:
+    """The names of the files in a zip archive."""
+    return Members(stream).names
+
+
+def _opened(stream: BinaryIO) -> zipfile.ZipFile | None:
+    try:
+        if _listed_bytes(stream) > MOST_LISTED:
+            raise UnreadableFile(
+                "The archive holds more files than can be listed. Pack them into several, and give "
+                "each."
+            )
+        return zipfile.ZipFile(stream)
+    except _BROKEN:
+        return None
+
+
+def _listed_bytes(stream: BinaryIO) -> int:
+    """How long the list of contents says that it is (APPNOTE 4.3.14, 4.3.16)."""
+    length = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, length - _LONGEST_REMARK - _END.size - _END_64_PLACE.size - _END_64.size))
+    tail = stream.read()
+    # As zipfile finds it: the last that is whole, whatever its fields hold.
+    at = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + len(b"PK\x05\x06")))
+    if at < 0:
+        return 0
+    place = at - _END_64_PLACE.size
+    if place >= _END_64.size and tail.startswith(b"PK\x06\x07", place):
+        signature, *_, length_64, _ = _END_64.unpack_from(tail, place - _END_64.size)
+        if signature == b"PK\x06\x06":
+            return int(length_64)
+    return int(_END.unpack_from(tail, at)[5])
+
+
+class _Member(io.RawIOBase):
+    """A member up to a length, as long as there is room; where it is broken it ends."""
+
+    def __init__(self, member: IO[bytes], most: int, room: _Room, name: str) -> None:
+        self._member = member
+        self._left = most
+        self._room = room
+        self._name = name
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Read the next bytes; none where it is at its end, or damaged."""
+        target = memoryview(buffer)
+        wanted = min(len(target), self._left, self._room.left)
+        try:
+            piece = self._member.read(wanted or 1)
+        except _BROKEN:
+            return 0
+        if piece and not wanted:
+            self._room.refused[self._name] = None
+            return 0
+        self._left -= len(piece)
+        self._room.left -= len(piece)
+        target[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the member, too."""
+        self._member.close()
+        super().close()
+
+
+def _is_of_the_system(name: str) -> bool:
+    """What Finder and Explorer leave in archives."""
+    return name.startswith("__MACOSX/") or name.endswith((".DS_Store", "Thumbs.db", "desktop.ini"))
+
+
+_MAGIC = slice(257, 262)
+_BROKEN_TAR_MEMBERS = (
+    tarfile.TarError,
+    OSError,
+    EOFError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)
+"""Exceptions of tarfile for archives that are damaged, or made to harm."""
+
+
+def is_tar(head: bytes) -> bool:
+    """Return whether a file that begins so is a tar archive."""
+    return head[_MAGIC] == b"ustar"
+
+
+def _opened_tar_members(stream: BinaryIO) -> tarfile.TarFile | None:
+    try:
+        return tarfile.open(fileobj=stream, mode="r:")
+    except _BROKEN_TAR_MEMBERS:
+        return None
+
+
+class TarMembers:
+    """The plain files in a tar archive, up to where it is damaged.
+
+    Attributes:
+        names: of its files, in order, without a leading ``./``.
+
+    Args:
+        stream: the archive; must be seekable.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._length = stream.seek(0, os.SEEK_END)
+        stream.seek(0)
+        self._archive = _opened_tar_members(stream)
+        self._found = {each.name.removeprefix("./"): each for each in self._files()}
+        self.names = tuple(self._found)
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a member as a stream; empty where there is none."""
+        found = self._found.get(name)
+        member = self._archive.extractfile(found) if self._archive and found else None
+        return cast("BinaryIO", member or io.BytesIO(b""))
+
+    def read(self, name: str, most: int) -> bytes:
+        """Read the first ``most`` bytes of a member."""
+        with self.open(name) as member:
+            return member.read(most)
+
+    def _files(self) -> Iterator[tarfile.TarInfo]:
+        """Yield plain files that are there whole; no links, devices or sparse files."""
+        for _ in range(MOST_MEMBERS):
+            try:
+                member = self._archive.next() if self._archive else None
+            except _BROKEN_TAR_MEMBERS:
+                return
+            if member is None:
+                return
+            is_whole = 0 <= member.size <= self._length - member.offset_data
+            if member.isreg() and not member.issparse() and is_whole:
+                yield member

@@ -1,0 +1,518 @@
+"""Records of foreign archives as exchanges, revisits and screenshots.
+
+They come before the record that says whose they are, so they wait in a file of their own. Icons
+and covers are none of them: they are drawn anew of what the file holds.
+
+Blocking, and bounded: a body of some size lies in a temporary file, one above the limit is passed
+over.
+
+Such records come before the one that says whose they are, so they wait in a file of their own. What
+no page names stays out: nobody could find it.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import BinaryIO, TypeGuard
+
+from archiver.errors import ArchiverError, InvalidRecord, InvalidUrl, UnreadableFile
+from archiver.helpers import scratch_file, spooled_file
+from archiver.http.headers import is_end_of_head, parse_head
+from archiver.http.media_types import essence_of, parse_media_type
+from archiver.http.response_parser import dechunk
+from archiver.http.timestamps import to_timestamp
+from archiver.http.urls import parse_url
+from archiver.model.capture import Exchange, PayloadDigest, RecordId, Timestamp
+from archiver.model.rendering import (
+    DRAWN,
+    MEDIA_TYPES,
+    PAGE_TYPE,
+    LikenessKind,
+    LikenessRef,
+    NewLikeness,
+)
+from archiver.warc.foreign_files import ForeignRecord
+from archiver.warc.records import (
+    ANSWERS,
+    HEAD,
+    ORIGINAL_DIGEST,
+    SYNTHESISED,
+    canonical,
+    carried,
+    digest_by,
+    digest_of,
+    is_ours,
+    one_line,
+    read_moment,
+)
+
+MOST_BYTES = 64 << 20
+"""Of one of them."""
+MOST_KEPT = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignLikeness:
+    """A conversion record that says it is a likeness of a page.
+
+    Attributes:
+        record_id: what the page's record names it by.
+        block: what it holds.
+    """
+
+    record_id: RecordId
+    block: bytes
+
+
+def is_likeness(record: ForeignRecord) -> bool:
+    """Whether a record is one that may be kept, by its target, its type and its length."""
+    kind = record.target_uri.rpartition(":")[2]
+    if record.type != "conversion" or kind not in set(LikenessKind) - DRAWN:
+        return False
+    stated = essence_of(parse_media_type(record.get("content-type")))
+    return stated in MEDIA_TYPES[LikenessKind(kind)] and record.block.left <= MOST_BYTES
+
+
+class KeptLikenesses(ExitStack):
+    """Likenesses of a file until the pages are known that they are of. Blocking."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._file = self.enter_context(scratch_file())
+        self._places: dict[RecordId, tuple[int, int]] = {}
+        self._end = 0
+
+    def note(self, found: ForeignLikeness) -> None:
+        """Keep one, as long as there is room for its place."""
+        if len(self._places) < MOST_KEPT:
+            self._file.seek(self._end)
+            self._file.write(found.block)
+            self._places[found.record_id] = self._end, len(found.block)
+            self._end += len(found.block)
+
+    def of(self, named: Sequence[LikenessRef]) -> tuple[NewLikeness, ...]:
+        """Those that are named and there, one of a kind, as what their kind may be.
+
+        What is drawn here is none of them, whatever records a file names as that.
+        """
+        found: dict[LikenessKind, NewLikeness] = {}
+        for each in named:
+            if each.kind in DRAWN:
+                continue
+            media_type = essence_of(parse_media_type(each.media_type))
+            if media_type in MEDIA_TYPES[each.kind] and each.record_id in self._places:
+                start, length = self._places[each.record_id]
+                self._file.seek(start)
+                content = self._file.read(length)
+                stated = PAGE_TYPE if each.kind is LikenessKind.PAGE else media_type
+                found.setdefault(each.kind, NewLikeness(each.kind, stated, content))
+        return tuple(found.values())
+
+
+NOT_MODIFIED_HEAD = b"HTTP/1.1 304 Not Modified\r\n\r\n"
+_LATIN = "latin-1"
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignRevisit:
+    """A response whose payload is in an earlier record (ISO 28500 §6.7).
+
+    Attributes:
+        url: that was asked for.
+        at: when, in Unix seconds.
+        ip: the address that answered.
+        request: the request's bytes; empty if unknown.
+        head: the response's head; empty if the record does not tell.
+        given_id: the WARC-Record-ID.
+        digest: of the payload, as ``digest.canonical`` has it; empty where none that is known.
+        refers_to_id: the record id of the original; empty if not told.
+        refers_to_url: its URL; empty if not told.
+        refers_to_date: when that was asked for; empty if not told.
+        is_not_modified: the server said that the payload was the same, and it was not compared.
+        is_framed: whether a browser asked for it to put it into another page.
+        fields: named fields that its record keeps.
+    """
+
+    url: str
+    at: int
+    ip: str
+    request: bytes
+    head: bytes
+    given_id: str
+    digest: str
+    refers_to_id: str
+    refers_to_url: str
+    refers_to_date: str
+    is_not_modified: bool
+    is_framed: bool = False
+    fields: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def timestamp(self) -> Timestamp:
+        """When it was asked for."""
+        return to_timestamp(datetime.fromtimestamp(self.at, UTC))
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What a revisit shares with an original.
+
+    Attributes:
+        digest: of the payload.
+        length: bytes of it.
+        head: of the original's response.
+        body: the payload itself, where the revisit's record must hold it; None where it need not.
+    """
+
+    digest: PayloadDigest
+    length: int
+    head: bytes = b""
+    body: BinaryIO | None = None
+
+
+def read_revisit(record: ForeignRecord, url: str, head: bytes) -> ForeignRevisit:
+    """A revisit record as a value.
+
+    Raises:
+        InvalidRecord: its head is no HTTP response.
+    """
+    if head.strip():
+        parse_head(head)
+    return ForeignRevisit(
+        url=url,
+        at=int(record.date.timestamp()),
+        ip=one_line(record.get("warc-ip-address")),
+        request=b"",
+        head=head if head.strip() else b"",
+        given_id=record.id,
+        digest=_digest(record),
+        refers_to_id=record.get("warc-refers-to").strip("<>"),
+        refers_to_url=_url(record.get("warc-refers-to-target-uri")),
+        refers_to_date=_date(record.get("warc-refers-to-date")),
+        is_not_modified="server-not-modified" in record.get("warc-profile"),
+        fields=carried(record.fields),
+    )
+
+
+def exchange_of(revisit: ForeignRevisit, payload: Payload) -> Exchange:
+    """The exchange that a revisit is, once its payload is known.
+
+    Raises:
+        InvalidRecord: the head is no HTTP response.
+    """
+    head_bytes, named = revisit.head, revisit.fields
+    if not head_bytes:
+        head_bytes = NOT_MODIFIED_HEAD if revisit.is_not_modified else payload.head
+        named += ((HEAD, SYNTHESISED),)
+    head = parse_head(head_bytes)
+    return Exchange(
+        url=revisit.url,
+        at=datetime.fromtimestamp(revisit.at, UTC),
+        ip=revisit.ip,
+        request=revisit.request,
+        head=head_bytes,
+        body=payload.body or BytesIO(),
+        chunked=head.is_chunked,
+        status=head.status,
+        headers=head.headers,
+        payload_digest=payload.digest,
+        payload_length=payload.length,
+        fields=named,
+    )
+
+
+def write_line(revisit: ForeignRevisit) -> bytes:
+    """A revisit as a line that can be put aside."""
+    document = {each.name: getattr(revisit, each.name) for each in fields(revisit)}
+    document |= {"request": revisit.request.decode(_LATIN), "head": revisit.head.decode(_LATIN)}
+    return json.dumps(document).encode() + b"\n"
+
+
+def read_lines(lines: Iterator[bytes]) -> Iterator[ForeignRevisit]:
+    """The revisits that were put aside."""
+    for line in lines:
+        document = json.loads(line)
+        document["request"], document["head"] = (
+            document["request"].encode(_LATIN),
+            document["head"].encode(_LATIN),
+        )
+        document["fields"] = tuple((name, value) for name, value in document["fields"])
+        yield ForeignRevisit(**document)
+
+
+def _digest(record: ForeignRecord) -> str:
+    try:
+        return canonical(record.get("warc-payload-digest"))
+    except InvalidRecord:
+        return ""
+
+
+def _url(given: str) -> str:
+    try:
+        return parse_url(given.strip("<>")) if given else ""
+    except InvalidUrl:
+        return ""
+
+
+def _date(given: str) -> str:
+    try:
+        return to_timestamp(read_moment(given)) if given else ""
+    except InvalidRecord:
+        return ""
+
+
+MOST_HTTP_HEAD = 256 << 10
+MOST_ENTRY_RECORD = 4 << 20
+SPOOLED_BYTES = 1 << 20
+PIECE = 64 << 10
+ENTRY_RECORD_PREFIX = "urn:archiver:"
+_HTTP = ("http://", "https://")
+_HTTP_TYPE = "application/http"
+_NO_RESPONSE = ("ftp:", "ftps:", "gopher:", "file:")
+"""Schemes whose records hold what somebody may look for, and that can't be replayed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignCapture:
+    """A response, with its payload.
+
+    Attributes:
+        exchange: what crossed the wire, as far as the file tells. The receiver closes its body.
+        given_id: the WARC-Record-ID, whatever it is; empty if there was none.
+        stated_digest: of the payload, as ``digest.canonical`` has it and not as ours are; empty
+            where none held.
+        is_framed: whether a browser asked for it to put it into another page.
+    """
+
+    exchange: Exchange
+    given_id: str
+    stated_digest: str = ""
+    is_framed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignEntryRecord:
+    """The block of a metadata record that says it is of this program."""
+
+    block: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A record that can't be kept: what it is of, and why."""
+
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """A record that is no capture, and nothing that is kept: its type."""
+
+    kind: str
+
+
+Found = (
+    ForeignCapture | ForeignRevisit | ForeignEntryRecord | ForeignLikeness | Unusable | PassedOver
+)
+
+
+def is_capture(found: Found) -> TypeGuard[ForeignCapture]:
+    """Whether something is what its URL shows."""
+    return isinstance(found, ForeignCapture) and found.exchange.is_shown
+
+
+def read_found(record: ForeignRecord, *, most_bytes: int) -> Found:
+    """What a record says; bodies larger than ``most_bytes`` are not kept."""
+    try:
+        return _read(record, most_bytes)
+    except UnreadableFile:
+        raise
+    except (ArchiverError, ValueError, ArithmeticError) as error:
+        return Unusable(record.target_uri or f"the record at byte {record.place:,}", str(error))
+
+
+def _read(record: ForeignRecord, most_bytes: int) -> Found:
+    target = record.target_uri.lower()
+    if record.type == "metadata" and target.startswith(ENTRY_RECORD_PREFIX):
+        return ForeignEntryRecord(record.block.read(MOST_ENTRY_RECORD))
+    if target.startswith(ENTRY_RECORD_PREFIX) and is_likeness(record):
+        return ForeignLikeness(RecordId(record.id), record.block.read(MOST_BYTES))
+    read = _READ.get(record.type)
+    if read and target.startswith(_NO_RESPONSE):
+        raise InvalidRecord("Only what http and https addresses gave is kept.")
+    if read is None or not target.startswith(_HTTP):
+        return PassedOver(record.type)
+    url = parse_url(record.target_uri)
+    if record.block.left > most_bytes:
+        return Unusable(url, f"Its record is larger than {most_bytes:,} bytes.")
+    return read(record, url)
+
+
+def _revisit(record: ForeignRecord, url: str) -> ForeignRevisit:
+    return read_revisit(record, url, _head_bytes(record))
+
+
+def _response(record: ForeignRecord, url: str) -> ForeignCapture:
+    start = record.block.line(MOST_HTTP_HEAD)
+    if start.startswith(b"HTTP/") or record.get("content-type").startswith(_HTTP_TYPE):
+        return _capture(record, url, _head_bytes(record, start), carried(record.fields))
+    return _resource(record, url, start)
+
+
+def _resource(record: ForeignRecord, url: str, start: bytes = b"") -> ForeignCapture:
+    """What was had without HTTP (ISO 28500 §6.3), or kept without its head, with a head for it."""
+    kind = one_line(record.get("content-type")) or "application/octet-stream"
+    length = len(start) + record.block.left
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
+    fields = (*carried(record.fields), (HEAD, SYNTHESISED))
+    return _capture(record, url, head.encode("latin-1", "replace"), fields, start)
+
+
+def _capture(
+    record: ForeignRecord,
+    url: str,
+    head_bytes: bytes,
+    fields: tuple[tuple[str, str], ...],
+    start: bytes = b"",
+) -> ForeignCapture:
+    head = parse_head(head_bytes)
+    body = _body(record, start)
+    pieces = dechunk(pieces_of(body)) if head.is_chunked else pieces_of(body)
+    digest, length = digest_of(pieces)
+    stated = _stated_digest(record, body, is_chunked=head.is_chunked)
+    if stated:
+        fields += ((ORIGINAL_DIGEST, stated),)
+    if answers := one_line(record.get(ANSWERS.lower())):
+        fields += ((ANSWERS, answers),)
+    exchange = Exchange(
+        url=url,
+        at=record.date,
+        ip=one_line(record.get("warc-ip-address")),
+        request=b"",
+        head=head_bytes,
+        body=body,
+        chunked=head.is_chunked,
+        status=head.status,
+        headers=head.headers,
+        payload_digest=digest,
+        payload_length=length,
+        fields=fields,
+        is_shown=not answers,
+    )
+    return ForeignCapture(exchange, record.id, stated)
+
+
+def _stated_digest(record: ForeignRecord, body: BinaryIO, *, is_chunked: bool) -> str:
+    """The payload digest that a record states, if it holds: of the body, or without its framing.
+
+    Most of the field's tools digest what they wrote, chunk framing included.
+    """
+    for name in ("warc-payload-digest", ORIGINAL_DIGEST.lower()):
+        try:
+            stated = canonical(record.get(name))
+        except InvalidRecord:
+            continue
+        algorithm = stated.partition(":")[0]
+        if is_ours(stated):
+            continue
+        if digest_by(algorithm, pieces_of(body)) == stated:
+            return stated
+        if is_chunked and digest_by(algorithm, dechunk(pieces_of(body))) == stated:
+            return stated
+    return ""
+
+
+def _head_bytes(record: ForeignRecord, start: bytes = b"") -> bytes:
+    line, head = start, bytearray(start)
+    while record.block.left and not (line and is_end_of_head(line)):
+        line = record.block.line(MOST_HTTP_HEAD)
+        head += line
+        if len(head) >= MOST_HTTP_HEAD:
+            raise InvalidRecord("Its HTTP head does not end.")
+    return bytes(head)
+
+
+def _body(record: ForeignRecord, start: bytes) -> BinaryIO:
+    # Closed by whoever takes the exchange over.
+    body: BinaryIO = BytesIO()
+    if record.block.left > SPOOLED_BYTES:
+        body = scratch_file()
+    try:
+        body.write(start)
+        while piece := record.block.read(PIECE):
+            body.write(piece)
+    except BaseException:
+        body.close()
+        raise
+    return body
+
+
+def pieces_of(body: BinaryIO) -> Iterator[bytes]:
+    """A body from its start, piece by piece; one reading at a time."""
+    body.seek(0)
+    while piece := body.read(PIECE):
+        yield piece
+
+
+_READ: dict[str, Callable[[ForeignRecord, str], ForeignCapture | ForeignRevisit]] = {
+    "response": _response,
+    "resource": _resource,
+    "revisit": _revisit,
+}
+
+MOST_HELD = 64 << 20
+"""Bytes of heads and requests that wait in memory."""
+MOST_SPOOLED = 4 << 30
+"""Bytes of bodies that wait on the disk: a small file can unpack to a thousand times its size."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An exchange without its body, and where that lies."""
+
+    exchange: Exchange
+    start: int
+    length: int
+
+
+class KeptAnswers(ExitStack):
+    """Answers of a file until the pages are known that they are of. Blocking."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._file = self.enter_context(scratch_file())
+        self._places: dict[RecordId, _Place] = {}
+        self._end = self._held = 0
+
+    def note(self, found: ForeignCapture) -> None:
+        """Keep one, as long as there is room for what is said of it; its body is closed."""
+        exchange = found.exchange
+        with closing(exchange.body):
+            self._held += len(exchange.head) + len(exchange.request) + PIECE // 64
+            if self._held > MOST_HELD:
+                return
+            start = self._file.seek(self._end)
+            for piece in pieces_of(exchange.body):
+                if self._file.tell() + len(piece) > MOST_SPOOLED:
+                    return
+                self._file.write(piece)
+            self._end = self._file.tell()
+        place = _Place(replace(exchange, body=BytesIO()), start, self._end - start)
+        self._places[RecordId(found.given_id)] = place
+
+    def take(self, named: RecordId) -> Exchange | None:
+        """One that is there, and to nobody a second time; whoever gets it closes its body."""
+        place = self._places.pop(named, None)
+        return self._whole(place) if place else None
+
+    def _whole(self, place: _Place) -> Exchange:
+        body, left = spooled_file(SPOOLED_BYTES), place.length
+        self._file.seek(place.start)
+        while left and (piece := self._file.read(min(PIECE, left))):
+            body.write(piece)
+            left -= len(piece)
+        return replace(place.exchange, body=body)

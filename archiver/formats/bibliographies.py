@@ -1,0 +1,338 @@
+"""Reference managers: BibTeX, RIS and CSL JSON."""
+
+# BibTeX and BibLaTeX, read by bibtexparser.
+#
+# The address is in ``url`` or ``howpublished``, or follows from an identifier.
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rispy import RisParser
+from rispy.config import TAG_KEY_MAPPING
+
+from archiver.formats.importer import Importer, json_importer
+from archiver.formats.rows import Row, names_of, text_of
+from archiver.formats.source_file import GivenFile, joined
+from archiver.model.message import marked
+from archiver.model.seed import Bookmark, unreadable
+
+if TYPE_CHECKING:
+    from bibtexparser.model import Entry
+
+# Shared by these formats: identifiers as addresses, fields of bounded length.
+
+NO_ADDRESS = marked("This reference holds no address.")
+MOST_FIELD = 1 << 20
+MOST_REFERENCE = 1 << 20
+"""Characters of a reference: what has no end would be held as one."""
+MOST_LINES = 10_000
+TOO_LONG = marked("This reference has no end, or is longer than can be read.")
+_DOI = "https://doi.org/"
+_RESOLVED = (
+    (
+        re.compile(r"\bPMC(?:ID)?:?\s{0,3}(?:PMC)?(\d{3,10})\b"),
+        "https://pmc.ncbi.nlm.nih.gov/articles/PMC{}/",
+    ),
+    (re.compile(r"\bPMID:?\s{0,3}(\d{3,10})\b"), "https://pubmed.ncbi.nlm.nih.gov/{}/"),
+    (
+        re.compile(
+            r"\barXiv:\s{0,3}(\d{4}\.\d{4,5}|[a-z-]{2,16}(?:\.[A-Z]{2})?/\d{7})", re.IGNORECASE
+        ),
+        "https://arxiv.org/abs/{}",
+    ),
+)
+"""Identifiers in remarks, as Zotero and BibTeX have them, and where each is shown; texts first."""
+
+
+def address_of(doi: str, remarks: str = "") -> str:
+    """Where a reference without an address leads; what is given as a DOI and is none stays.
+
+    Args:
+        doi: its DOI; empty if it has none.
+        remarks: what may name it in PubMed Central, PubMed or arXiv.
+
+    >>> address_of("10.1000/182")
+    'https://doi.org/10.1000/182'
+    >>> address_of("", "PMID: 18160043")
+    'https://pubmed.ncbi.nlm.nih.gov/18160043/'
+    """
+    doi = doi.strip().removeprefix("doi:").strip()
+    if doi:
+        return f"{_DOI}{doi}" if doi.startswith("10.") else doi
+    found = ((pattern.search(remarks), place) for pattern, place in _RESOLVED)
+    return next((place.format(each[1]) for each, place in found if each), "")
+
+
+def remarks_of(fields: Mapping[str, str]) -> str:
+    """Identifiers in fields of their own as remarks, by the names of BibTeX and CSL."""
+    names = {"pmcid": "PMCID", "pmid": "PMID"}
+    named = [f"{mark}: {fields[name]}" for name, mark in names.items() if fields.get(name)]
+    if fields.get("archiveprefix", fields.get("eprinttype", "")).lower() == "arxiv":
+        named.append(f"arXiv:{fields.get('eprint', '')}")
+    return "\n".join((*named, fields.get("note", "")))
+
+
+def lines_of(file: GivenFile) -> Iterator[str]:
+    """The lines of a text without their ends; one that is too long comes in parts."""
+    held = ""
+    for chunk in file.chunks():
+        *lines, held = (held + chunk.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+        yield from lines
+        if len(held) > MOST_FIELD:
+            yield held
+            held = ""
+    yield held
+
+
+# LaTeX in fields of BibTeX as text, by pylatexenc: ``{\"o}``, ``\'e``, ``\ss``, ``--``.
+
+_MARKUP = re.compile(r"[\\{}~]|--|``|''")
+_UNESCAPED = re.compile(r"(?<!\\)([&%#])")
+"""What reference managers often leave as it is, though LaTeX takes it for markup."""
+_BRACES = re.compile(r"[{}]")
+_ESCAPE = re.compile(r"\\(?=[&%$#_ ])")
+_SIGNS = {
+    "textless": "<",
+    "textgreater": ">",
+    "textbar": "|",
+    "textunderscore": "_",
+    "pounds": "£",
+    "copyright": "©",
+}
+"""Commands that reference managers write and pylatexenc does not know."""
+_MOST_DECODED = 20_000
+"""Characters: pylatexenc takes seconds for more."""
+_URL = re.compile(r"\\url\{([^{}]*)\}")
+
+
+def text_of_latex(text: str) -> str:
+    r"""Return a field's text; unknown commands stay as they are.
+
+    >>> text_of_latex('G{\\"o}del, Erd\\H{o}s and \\O rsted')
+    'Gödel, Erdős and Ørsted'
+    """
+    if not _MARKUP.search(text) or "://" in text or len(text) > _MOST_DECODED:
+        return text
+    try:
+        decoded: str = _decoder().latex_to_text(_UNESCAPED.sub(r"\\\1", text))
+    except Exception:  # noqa: BLE001  (it has no common exception, and raises IndexError, too)
+        return text
+    return " ".join(decoded.split())
+
+
+def address_of_latex(text: str) -> str:
+    r"""Return an address, in which ``~`` is itself, without braces, escapes and ``\url``."""
+    return _BRACES.sub("", _ESCAPE.sub("", _URL.sub(r"\1", text))).strip()
+
+
+@cache
+def _decoder() -> Any:
+    # Loaded for the first file of BibTeX: it is large.
+    from pylatexenc import latex2text  # noqa: PLC0415
+
+    logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # files of others are often wrong
+    context = latex2text.get_default_latex_context_db()
+    verbatim = latex2text.MacroTextSpec("", simplify_repl=lambda node: node.latex_verbatim())
+    signs = (latex2text.MacroTextSpec(name, sign) for name, sign in _SIGNS.items())
+    context.add_context_category("signs", prepend=True, macros=[*signs])
+    context.set_unknown_macro_spec(verbatim)
+    return latex2text.LatexNodes2Text(
+        latex_context=context, math_mode="verbatim", keep_comments=True
+    )
+
+
+# RIS, read by rispy: one field a line, ``UR  - https://…``, between ``TY`` and ``ER``. Where a
+# producer writes only one of these or neither, an empty line behind the address ends the record.
+
+_FIELD = re.compile(r"\s*([A-Z][A-Z0-9])  ?- ?(.*)")
+_BEGINS = re.compile(r"\ufeff?\s*(?:TY  ?-|[A-Z][A-Z0-9]  - )")
+_TYPE_OR_END = re.compile(r"^(?:TY|ER|UR|DO)  ?-", re.MULTILINE)
+_NEXT_ADDRESS = re.compile(r";\s*(?=https?://)")
+_ADDRESSES = ("UR", "L1", "LK")
+_TITLES = ("TI", "T1", "CT", "BT")
+_TAGS = {tag: tag for tag in (*TAG_KEY_MAPPING, *_ADDRESSES, *_TITLES)}
+Fields = dict[str, list[str]]
+
+
+def _read_ris(file: GivenFile) -> Iterator[Bookmark]:
+    for lines, is_whole in _references(file):
+        fields = _fields(lines)
+        if not is_whole:
+            yield unreadable(_title(fields), TOO_LONG)
+        elif fields:
+            yield _bookmark(fields)
+
+
+def _references(file: GivenFile) -> Iterator[tuple[list[str], bool]]:
+    """Yield the fields of each reference as lines, and whether these are all."""
+    lines: list[str] = []
+    tags: set[str] = set()
+    count = size = 0
+    for line in lines_of(file):
+        found = _FIELD.match(line)
+        tag = found[1] if found else ""
+        is_over = not line.strip() and "TY" not in tags and not tags.isdisjoint((*_ADDRESSES, "DO"))
+        if lines and (is_over or tag in ("TY", "ER")):
+            yield lines, count <= MOST_LINES and size <= MOST_REFERENCE
+            lines, tags, count, size = [], set(), 0, 0
+        if tag == "ER" or not line.strip():
+            continue
+        count, size = count + 1, size + len(line)
+        if count > MOST_LINES or size > MOST_REFERENCE:
+            continue
+        tags.add(tag)
+        if found:
+            lines.append(f"{tag}  - {found[2].strip()}")
+        elif lines:
+            lines[-1] += f" {line.strip()}"  # a long field may go on in the next line
+    if lines:
+        yield lines, count <= MOST_LINES and size <= MOST_REFERENCE
+
+
+def _fields(lines: list[str]) -> Fields:
+    begin = [] if lines[0].startswith("TY") else ["TY  - "]
+    text = "\n".join((*begin, *lines, "ER  - "))
+    # ``;`` may be part of an address, so rispy is not to split there.
+    parser = RisParser(mapping=_TAGS, delimiter_tags_mapping={}, enforce_list_tags=False)
+    records = parser.parse(text)
+    found: Fields = {}
+    for tag, value in (records[0] if records else {}).items():
+        if isinstance(value, dict):
+            found |= {each: list(values) for each, values in value.items() if each}
+        else:
+            found[tag] = value if isinstance(value, list) else [value]
+    return {tag: kept for tag, values in found.items() if (kept := [*filter(None, values)])}
+
+
+def _bookmark(fields: Fields) -> Bookmark:
+    title = _title(fields)
+    given = [each for tag in _ADDRESSES for each in fields.get(tag, ())]
+    addresses = [each for text in given for each in _NEXT_ADDRESS.split(text)]
+    if not addresses:
+        remarks = "\n".join(each for values in fields.values() for each in values)
+        addresses = [address_of(_first(fields, "DO"), remarks)]
+    if not addresses[0]:
+        return unreadable(title, NO_ADDRESS)
+    kept = {tag: each for tag, each in fields.items() if tag not in (*_ADDRESSES, "KW", "N1")}
+    kept["UR"] = addresses[1:]
+    row = Row({tag: each[0] if len(each) == 1 else each for tag, each in kept.items() if each})
+    row.drop(*(each.lower() for each in _TITLES if _first(fields, each) == title))
+    return row.bookmark(
+        addresses[0],
+        title=title,
+        note="\n\n".join(fields.get("N1", ())),
+        tags=tuple(dict.fromkeys(fields.get("KW", ()))),
+    )
+
+
+def _title(fields: Fields) -> str:
+    return next(filter(None, (_first(fields, each) for each in _TITLES)), "")
+
+
+def _first(fields: Fields, tag: str) -> str:
+    return fields.get(tag, [""])[0]
+
+
+def _recognises(file: GivenFile) -> bool:
+    """Return whether it begins with a field, of what is certainly a reference with an address."""
+    return (
+        file.is_text
+        and _BEGINS.match(file.text) is not None
+        and _TYPE_OR_END.search(file.text) is not None
+    )
+
+
+RIS = Importer(
+    "RIS",
+    _recognises,
+    _read_ris,
+    ("ris",),
+    marked("Zotero, Mendeley, EndNote: Export, RIS"),
+)
+
+MOST_CHARACTERS = 16 << 20
+"""bibtexparser holds all of a file."""
+_MOST_FIELDS = 1000
+_FIRST = re.compile(
+    r"^[ \t]{0,20}@\w{1,50}\s{0,9}[{(][^,\n{}]{0,500},\s{0,50}[\w-]{1,50}\s{0,9}=", re.MULTILINE
+)
+"""An entry; what stands before the first one is a preamble, shorthands, or notes."""
+
+
+def _read_bibtex(file: GivenFile) -> Iterator[Bookmark]:
+    bibtexparser = import_module("bibtexparser")  # takes long, and few files are BibTeX
+    model = import_module("bibtexparser.model")
+    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # problems are told as such
+    text = joined(file.chunks(), file.name, MOST_CHARACTERS).lstrip("\ufeff")
+    for block in bibtexparser.parse_string(text).blocks:
+        found = block
+        while isinstance(found, model.ParsingFailedBlock) and found.ignore_error_block:
+            found = found.ignore_error_block  # a key or a field that is there twice
+        if isinstance(found, model.Entry) and len(found.fields) <= _MOST_FIELDS:
+            yield _bibtex_reference(found)
+        elif isinstance(found, model.Entry | model.ParsingFailedBlock):
+            yield unreadable((found.raw or "").lstrip().partition("\n")[0][:200], TOO_LONG)
+
+
+def _bibtex_reference(entry: "Entry") -> Bookmark:
+    fields = {"type": entry.entry_type, "key": entry.key}
+    for field in entry.fields:
+        fields.setdefault(field.key.lower(), " ".join(str(field.value).split()))
+    row = Row(fields)
+    url = address_of_latex(row.text("url") or row.text("howpublished")) or address_of(
+        text_of(row.peek("doi")), remarks_of(fields)
+    )
+    title = text_of_latex(row.text("title"))
+    if not url:
+        return unreadable(title or entry.key, NO_ADDRESS)
+    return row.bookmark(
+        url,
+        title=title,
+        note=text_of_latex(row.text("note", "annote")),
+        added_at=row.moment("timestamp", "dateadded", "urldate"),
+        tags=names_of(text_of_latex(row.text("keywords", "mendeleytags"))),
+    )
+
+
+def _begins(text: str) -> bool:
+    return text.lstrip("\ufeff \t\r\n").startswith(("@", "%")) and _FIRST.search(text) is not None
+
+
+BIBTEX = Importer(
+    "BibTeX",
+    lambda file: file.is_text and (file.suffix == "bib" or _begins(file.text)),
+    _read_bibtex,
+    ("bib",),
+    marked("Zotero, Mendeley, JabRef: Export, BibTeX or BibLaTeX"),
+)
+
+
+# CSL JSON, as Zotero and others write it.
+
+
+def _csl_reference(row: Row) -> Bookmark:
+    return row.bookmark(
+        row.text("url") or address_of(text_of(row.peek("doi")), remarks_of(_identifiers(row))),
+        title=row.text("title"),
+        note=row.text("note"),
+        added_at=row.moment("timestamp", "dateadded"),
+        tags=row.names("keyword", "keywords"),
+    )
+
+
+def _identifiers(row: Row) -> dict[str, str]:
+    return {name: text_of(row.peek(name)) for name in ("pmid", "pmcid", "note")}
+
+
+def _fits(file: GivenFile) -> bool:
+    paths = file.json_paths
+    return bool({"[].URL", "[].DOI"} & paths) and {"[].type", "[].title"} <= paths
+
+
+CSL_JSON = json_importer(
+    "CSL JSON", _fits, _csl_reference, origin=marked("Zotero and others: Export library, CSL JSON")
+)

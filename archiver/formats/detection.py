@@ -1,0 +1,267 @@
+"""All importers, and detection of a file's format."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO
+
+from archiver.errors import UnreadableFile
+from archiver.formats.archive_members import Members, TarMembers
+from archiver.formats.bibliographies import BIBTEX, CSL_JSON, RIS
+from archiver.formats.bookmark_services import DELICIOUS_XML, HYPOTHESIS, LINKDING, PINBOARD
+from archiver.formats.chromium import BUKU, CHROME_BOOKMARKS, CHROME_HISTORY
+from archiver.formats.feeds import FEED, JSON_FEED
+from archiver.formats.firefox import FIREFOX_JSON, FIREFOX_JSONLZ4, PLACES
+from archiver.formats.generic import ANY_JSON, ANY_TABLE, ANY_XML, may_have_addresses
+from archiver.formats.importer import Importer
+from archiver.formats.karakeep import KARAKEEP, KARAKEEP_DATA, KARAKEEP_DUMP
+from archiver.formats.linkwarden import LINKWARDEN, LINKWARDEN_ZIP
+from archiver.formats.netscape import NETSCAPE, OWN_HTML, is_bookmark_file
+from archiver.formats.notes import ENEX, NOTES_ZIP, OWN_MARKDOWN
+from archiver.formats.outlines import OPML, XBEL
+from archiver.formats.own_csv import OWN_CSV
+from archiver.formats.own_json import OWN_JSON
+from archiver.formats.plain_text import PLAIN_TEXT, SHORTCUT
+from archiver.formats.read_later_services import (
+    OMNIVORE,
+    OMNIVORE_JSON,
+    READECK,
+    READECK_ZIP,
+    WALLABAG,
+    WALLABAG_CSV,
+)
+from archiver.formats.refusal import refusal_of
+from archiver.formats.safari import SAFARI
+from archiver.formats.saved_pages import MHTML, SINGLE_FILE
+from archiver.formats.social import HACKER_NEWS, MASTODON, REDDIT, REDDIT_JSON, TELEGRAM, X_ARCHIVE
+from archiver.formats.source_file import GivenFile, Spool, in_memory
+from archiver.formats.tab_managers import ONETAB, SESSION_BUDDY, TAB_SESSION_MANAGER
+from archiver.formats.table_services import (
+    DIIGO,
+    INSTAPAPER,
+    MATTER,
+    POCKET,
+    RAINDROP,
+    READWISE,
+    TAKEOUT_SAVED,
+)
+from archiver.formats.zotero_rdf import ZOTERO_RDF
+from archiver.model.message import marked
+from archiver.model.seed import Bookmark, broken
+
+FindImporter = Callable[[GivenFile], Importer | None]
+_TEXTS = ("txt", "csv", "tsv", "md", "markdown", "url", "webloc", "desktop", "org")
+_NOT_LISTS = frozenset(
+    {
+        # What browsers put beside bookmarks.
+        *("history.json", "browserhistory.json", "passwords.csv", "paymentcards.json"),
+        *("extensions.json", "searchengines.json", "autofill.json", "settings.json"),
+        *("addresses and more.json", "device information.json"),
+        # What Mastodon's archive has of a person themselves.
+        *("outbox.json", "actor.json"),
+    }
+)
+"""Files with addresses in them that nobody means to import with their lists."""
+_SAVED_ON_REDDIT = frozenset({"saved_posts.csv", "saved_comments.csv"})
+"""Beside these, tables are of votes, posts and messages: of all that Reddit knows of somebody."""
+_MOST_MEMBERS = 20_000
+_LEFT_OUT = marked("Only so many files of an archive are read: give this one by itself.")
+
+
+def zip_of_lists(find: FindImporter) -> Importer:
+    """The importer; ``find`` tells what reads a file within, if anything does."""
+
+    def read(file: GivenFile) -> Iterator[Bookmark]:
+        for _, inner, importer in _lists(file, find):
+            inner.lists = file.lists
+            yield from importer.read(inner)
+        packed = _archive(file)
+        for name in sorted(packed.names if packed else ())[_MOST_MEMBERS:]:
+            yield broken(name, _LEFT_OUT)
+
+    def fits(file: GivenFile) -> bool:
+        return next(_lists(file, find), None) is not None
+
+    return Importer(
+        marked("zip of lists"),
+        fits,
+        read,
+        ("zip", "tar", "tgz"),
+        marked(
+            "any zip with such files in it: Pocket's, Safari's and Google Takeout's "
+            "exports among them"
+        ),
+    )
+
+
+def _lists(file: GivenFile, find: FindImporter) -> Iterator[tuple[str, GivenFile, Importer]]:
+    packed = _archive(file)
+    if packed is None:
+        return
+    for name in _that_may_be_lists(packed.names):
+        with packed.open(name) as member:
+            inner = file.inner(member, name)
+            importer = find(inner) if inner.head.strip() else None
+            if importer and _is_list(inner, importer):
+                yield name, inner, importer
+
+
+def _that_may_be_lists(names: Sequence[str]) -> list[str]:
+    """As many as are read, in order."""
+    bare = {each: each.rpartition("/")[2].lower() for each in names}
+    is_reddit = not _SAVED_ON_REDDIT.isdisjoint(bare.values())
+    return [
+        each
+        for each in sorted(names)[:_MOST_MEMBERS]
+        if bare[each] not in _NOT_LISTS
+        and not (is_reddit and bare[each].endswith(".csv") and bare[each] not in _SAVED_ON_REDDIT)
+    ]
+
+
+def _archive(file: GivenFile) -> Members | TarMembers | None:
+    return file.zip or file.tar
+
+
+def _is_list(file: GivenFile, importer: Importer) -> bool:
+    """Whether it is a list, and no page or program that happens to have addresses in it."""
+    if importer is NETSCAPE:
+        return is_bookmark_file(file.text)
+    return importer is not PLAIN_TEXT or file.suffix in _TEXTS
+
+
+_PASSWORDS = frozenset({"password", "passwords", "passwort", "loginpassword", "otpauth"})
+
+_ALONE: tuple[Importer, ...] = (
+    OWN_JSON,
+    OWN_CSV,
+    OWN_HTML,
+    POCKET,
+    INSTAPAPER,
+    RAINDROP,
+    READWISE,
+    MATTER,
+    WALLABAG_CSV,
+    READECK,
+    DIIGO,
+    TAKEOUT_SAVED,
+    REDDIT,
+    OMNIVORE_JSON,
+    PINBOARD,
+    WALLABAG,
+    KARAKEEP,
+    LINKDING,
+    LINKWARDEN,
+    FIREFOX_JSON,
+    FIREFOX_JSONLZ4,
+    PLACES,
+    CHROME_BOOKMARKS,
+    CHROME_HISTORY,
+    BUKU,
+    SAFARI,
+    SESSION_BUDDY,
+    TAB_SESSION_MANAGER,
+    ONETAB,
+    HYPOTHESIS,
+    MASTODON,
+    REDDIT_JSON,
+    HACKER_NEWS,
+    X_ARCHIVE,
+    TELEGRAM,
+    CSL_JSON,
+    RIS,
+    BIBTEX,
+    JSON_FEED,
+    FEED,
+    ZOTERO_RDF,
+    OPML,
+    XBEL,
+    DELICIOUS_XML,
+    ENEX,
+    SHORTCUT,
+    MHTML,
+    SINGLE_FILE,
+    NETSCAPE,
+    ANY_XML,
+    ANY_JSON,
+    ANY_TABLE,
+    PLAIN_TEXT,
+)
+IMPORTERS: tuple[Importer, ...] = (
+    OMNIVORE,
+    READECK_ZIP,
+    LINKWARDEN_ZIP,
+    KARAKEEP_DUMP,
+    KARAKEEP_DATA,
+    OWN_MARKDOWN,
+    NOTES_ZIP,
+    zip_of_lists(lambda file: _first(_ALONE, file)),
+    *_ALONE,
+)
+"""Asked in this order, what is told best first; the first that recognises a file reads it."""
+
+
+PAGES = frozenset({MHTML.name, SINGLE_FILE.name})
+"""What is one page, and no list of links."""
+
+
+def open_bookmarks(
+    source: BinaryIO, filename: str, *, spool: Spool = in_memory
+) -> tuple[str, Iterator[Bookmark]]:
+    """Find out what a file is and begin to read it.
+
+    Args:
+        source: read from where it stands, once; it need not be seekable.
+        filename: as the person knows it; used in messages and as a hint.
+        spool: makes a stream seekable, where its kind needs that.
+
+    Returns:
+        The name of the format, and the bookmarks in the order of the file. The iterator reads
+        ``source`` as it goes; it does not close it.
+
+    Raises:
+        UnreadableFile: the file is empty, or of a kind that is not read; the message says what
+            to do instead.
+    """
+    file = GivenFile(source, filename, spool=spool)
+    importer = importer_of(file)
+    return importer.name, read_all(file, importer)
+
+
+def read_all(file: GivenFile, importer: Importer) -> Iterator[Bookmark]:
+    """All that a file says, then what an archive holds beyond what is read of it."""
+    yield from importer.read(file)
+    if file.zip:
+        yield from file.zip.left_out()
+
+
+def importer_of(file: GivenFile) -> Importer:
+    """What reads a file: looked at, never guessed from its name alone.
+
+    Raises:
+        UnreadableFile: it is empty, or nothing does.
+    """
+    if not file.head.strip():
+        raise UnreadableFile(
+            "{name} is empty. Export your bookmarks again and give the new file.", name=file.name
+        )
+    if _has_passwords(file):
+        raise UnreadableFile(
+            "{name} holds passwords. Such a file is not read; delete it.", name=file.name
+        )
+    found = ANY_TABLE if file.columns_as and file.table else _first(IMPORTERS, file)
+    if found is None:
+        raise refusal_of(file)
+    if found is ANY_TABLE and not (file.columns_as or may_have_addresses(file)):
+        raise UnreadableFile(
+            "{name} is a table without a column of addresses. Export it with its links.",
+            name=file.name,
+        )
+    return found
+
+
+def _first(importers: tuple[Importer, ...], file: GivenFile) -> Importer | None:
+    if _has_passwords(file):
+        return None
+    return next((each for each in importers if each.recognises(file)), None)
+
+
+def _has_passwords(file: GivenFile) -> bool:
+    return bool(_PASSWORDS & file.columns)

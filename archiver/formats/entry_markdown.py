@@ -1,0 +1,207 @@
+"""Entries and highlights as Markdown."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import yaml
+
+from archiver.formats.own_json import ARCHIVE
+from archiver.formats.rows import MAX_URL, parse_date, text_of
+from archiver.http.timestamps import read_iso
+from archiver.model.annotation import (
+    Annotation,
+    Highlight,
+    merged_source_records,
+    write_source_record,
+)
+from archiver.model.entry import Entry, Snapshot
+from archiver.model.job import State
+
+# Highlights as quotations, as notes programs read them.
+
+
+def highlights_markdown(entry: Entry, highlights: Sequence[Highlight]) -> str:
+    """A heading with a link, then each quotation with what is said of it."""
+    title = " ".join((entry.title or entry.url).split())
+    head = [f"## {_escaped(title)}", "", f"<{entry.url}>", ""]
+    return "\n".join([*head, *quotations(highlights)]) + "\n"
+
+
+def quotations(highlights: Sequence[Highlight]) -> list[str]:
+    """The lines of quotations, each with what is said of it behind it."""
+    lines = []
+    for each in highlights:
+        lines += [f"> {_escaped(line)}".rstrip() for line in each.quote.splitlines()]
+        if each.note:
+            lines += ["", each.note]
+        made = f" · {each.made_at:%Y-%m-%d}" if each.made_at else ""
+        lines += ["", f"*{each.colour}{made}*", ""]
+    return lines
+
+
+def _escaped(text: str) -> str:
+    """Text whose signs mean nothing in Markdown."""
+    return "".join(f"\\{each}" if each in "\\`*_[]<>#" else each for each in text)
+
+
+# ``index.md`` of an entry: front matter and the article as clean HTML, in a folder named by
+# hash_url. Only the fields that the user supplied are read back; the others come with a capture.
+
+_OTHER_THAN_TEXT = re.compile(
+    r"""(?ix) (?: ~? | = | << | null | true | false | yes | no | y | n | on | off
+    | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} .*
+    | [-+]? (?: \.inf | \.nan | 0b[01_]+ | 0o[0-7_]+ | 0x[0-9a-f_]+
+              | [0-9_.][0-9_.,:]* (?: e[-+]?[0-9_]+ )? ) )\Z"""
+)
+"""Plain scalars that are read as something else than text: by YAML 1.1 (its types, and what its
+readers made of them) or by the core schema of 1.2 (§10.3.2)."""
+_ODD_BREAK = re.compile("[\x85\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_HTTP = ("http://", "https://")
+_OF_THE_PAGE = frozenset(
+    {"captured", "final_url", "byline", "site", "published", "language", "state", "failure"}
+)
+_LINK = write_source_record(
+    {ARCHIVE: {"state": State.LINK.value, "title": "", "failure": None, "snapshots": []}}
+)
+"""Says as our JSON does that an entry was kept as a link."""
+_Value = str | bool | datetime | list[str]
+
+
+def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -> str:
+    """Write an entry as Markdown: YAML front matter, then HTML, which Markdown lets through.
+
+    Args:
+        entry: the entry.
+        snapshot: the snapshot the article is of; None if there is none yet.
+        article_html: sanitised HTML, no document around it, or Markdown; may be empty.
+
+    Returns:
+        Text that can be encoded as UTF-8; its front matter is valid YAML 1.1 and 1.2 whatever
+        the fields hold, and texts are read as texts by both. ``title``, ``url`` and ``hash_url``
+        come first and are always there, the others only when they say something.
+    """
+    fields = [*_own(entry, snapshot), *(_captured(entry, snapshot) if snapshot else ())]
+    fields.append(("source_record", _stated_elsewhere(entry)))
+    front = yaml.dump(
+        {name: value for name, value in fields if value or name in {"title", "url", "hash_url"}},
+        Dumper=_Dumper,
+        allow_unicode=True,
+        default_flow_style=False,
+        sort_keys=False,
+        width=1 << 16,
+    )
+    article = article_html.strip()
+    body = f"\n{article}\n" if article else ""
+    return _SURROGATE.sub("\ufffd", f"---\n{front}---\n{body}")
+
+
+def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
+    """What front matter says of a link.
+
+    Args:
+        front: its fields, each scalar as the text it is.
+        folder: the name of the folder that the file lies in.
+
+    Returns:
+        What a person said, fields that are not ours in the source record; None if this is no
+        front matter that ``entry_markdown`` wrote for a file in this folder.
+    """
+    left = {name: each for name, each in front.items() if name not in _OF_THE_PAGE}
+    url = left.pop("url", None)
+    is_ours = left.pop("hash_url", None) == folder and isinstance(url, str)
+    if not is_ours or not url.startswith(_HTTP):
+        return None
+    record = "\n".join(_texts(left, "source_record"))
+    link = _LINK if front.get("state") == State.LINK.value else ""
+    return Annotation(
+        url[:MAX_URL],
+        _moment(left, "added"),
+        title=_text(left, "title"),
+        tags=_texts(left, "tags"),
+        note=_text(left, "note"),
+        is_read=_flag(left, "read"),
+        is_starred=_flag(left, "starred"),
+        folders=_texts(left, "folders"),
+        source_record=merged_source_records(
+            merged_source_records(record, link), write_source_record(left)
+        ),
+    )
+
+
+def _text(left: dict[str, Any], name: str) -> str:
+    """Take a text; what is none stays."""
+    return str(left.pop(name)) if isinstance(left.get(name), str) else ""
+
+
+def _texts(left: dict[str, Any], name: str) -> tuple[str, ...]:
+    """Take a list of texts, or the one that stands for such a list."""
+    value = left.get(name)
+    some = [value] if isinstance(value, str) else value
+    if not isinstance(some, list) or not all(isinstance(each, str) for each in some):
+        return ()
+    del left[name]
+    return tuple(filter(None, some))
+
+
+def _flag(left: dict[str, Any], name: str) -> bool:
+    return text_of(left.pop(name, "")).lower() == "true"
+
+
+def _moment(left: dict[str, Any], name: str) -> datetime | None:
+    """Take a moment, as we or as people write it; what is none stays."""
+    text = text_of(left.get(name))
+    try:
+        moment: datetime | None = read_iso(text)
+    except ValueError:
+        moment = parse_date(text)
+    if moment:
+        del left[name]
+    return moment
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes front matter, with quotes around texts that look like something else."""
+
+
+def _write_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    # Unless they are escaped, line breaks beyond ASCII are folded away by who reads them.
+    style = '"' if _ODD_BREAK.search(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _write_text)
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _OTHER_THAN_TEXT, None)
+
+
+def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]]:
+    """What the person said."""
+    yield "title", entry.title or (snapshot.title if snapshot else "")
+    yield "url", entry.url
+    yield "hash_url", entry.hash_url
+    yield "tags", list(entry.annotation.tags)
+    yield "note", entry.annotation.note
+    yield "added", entry.annotation.saved_at
+    yield "folders", list(entry.annotation.folders)
+    yield "read", entry.annotation.is_read
+    yield "starred", entry.annotation.is_starred
+    if entry.state is not State.SAVED:
+        yield "state", entry.state.value
+        yield "failure", entry.failure.message if entry.failure else ""
+
+
+def _stated_elsewhere(entry: Entry) -> list[str]:
+    """What files said of it that no field holds: JSON, a text for each."""
+    return entry.annotation.source_record.split("\n") if entry.annotation.source_record else []
+
+
+def _captured(entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, _Value]]:
+    """What the snapshot says."""
+    yield "captured", datetime.strptime(snapshot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    yield "final_url", snapshot.final_url if snapshot.final_url != entry.url else ""
+    yield "byline", snapshot.byline
+    yield "site", snapshot.site
+    yield "published", snapshot.published
+    yield "language", snapshot.language

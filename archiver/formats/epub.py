@@ -1,0 +1,411 @@
+"""EPUB books.
+
+A chapter is written as it comes, so that a book of any length takes the memory of one article.
+"""
+
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from html import escape, unescape
+from typing import IO
+from urllib.parse import quote
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.formats.single_page import about, with_pictures
+from archiver.http.timestamps import write_iso
+from archiver.http.urls import is_kept
+from archiver.model.page import Chapter, Picture
+from archiver.pages.shown_article import without_title
+
+XHTML = "http://www.w3.org/1999/xhtml"
+_SPACES = {"math": "http://www.w3.org/1998/Math/MathML", "svg": "http://www.w3.org/2000/svg"}
+_TOKEN = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)((?:[^<>\"]|\"[^\"]*\")*)>")
+_ATTRIBUTE = re.compile(r'\s([a-zA-Z-]+)="([^"]*)"')
+_VOID = frozenset("br col hr img wbr".split())
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+_PLAIN = frozenset("article aside section header footer main address details samp".split())
+"""Elements that may not stand everywhere, for which another does as well."""
+_INLINE = frozenset(
+    "abbr b bdi bdo cite code dfn em i kbd mark q s small span strong sub sup u var h1 h2 h3 h4 h5 "
+    "h6 p pre caption summary ruby rt".split()
+)
+"""Elements that hold words, and no blocks."""
+_BLOCKS = frozenset(
+    "blockquote div dl dt dd figure figcaption h1 h2 h3 h4 h5 h6 hr li ol p pre table ul".split()
+)
+_ALLOWED = {
+    "a": {"href"},
+    "img": {"src", "alt", "width", "height"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan", "scope"},
+    "ol": {"start", "reversed"},
+    "li": {"value"},
+}
+_NUMBERS = frozenset({"colspan", "rowspan", "start", "value", "width", "height"})
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+_ID = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+_UNSAFE = "!#$%&'()*+,/:;=?@[]~"
+
+
+def to_xhtml(html: str) -> str:
+    """The content of a body. What can't be made well-formed gives its text."""
+    source = f'<body xmlns="{XHTML}">{"".join(_as_xml(html))}</body>'
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    try:
+        body = etree.fromstring(source.encode(), parser)
+    except etree.XMLSyntaxError:
+        return f"<p>{escape(_NO_XML.sub('', unescape(_TOKEN.sub(' ', html))))}</p>"
+    _settle(body)
+    text: str = etree.tostring(body, encoding="unicode")
+    inner = text[text.index(">") + 1 :].removesuffix("</body>")
+    return inner if not text.endswith("/>") else ""
+
+
+def _as_xml(html: str) -> Iterator[str]:
+    at = 0
+    for tag in _TOKEN.finditer(html):
+        yield _text(html[at : tag.start()])
+        at = tag.end()
+        closing, name, attributes = tag.groups()
+        if closing:
+            yield f"</{name}>" if name not in _VOID else ""
+            continue
+        written = "".join(
+            f' {key}="{_text(value)}"' for key, value in _ATTRIBUTE.findall(attributes)
+        )
+        space = f' xmlns="{_SPACES[name]}"' if name in _SPACES else ""
+        yield f"<{name}{space}{written}{'/' if name in _VOID else ''}>"
+    yield _text(html[at:])
+
+
+def _text(html: str) -> str:
+    return escape(_NO_XML.sub("", unescape(html)))
+
+
+def _settle(body: Element) -> None:
+    for element in list(body.iter()):
+        if element is not body and isinstance(element.tag, str):
+            _settle_one(element)
+    for element in list(body.iter()):
+        if element is not body and _name(element) in _INLINE and _holds_blocks(element):
+            _become(element, "div")
+    for element in list(body.iter()):
+        _settle_children(element)
+    _settle_ids(body)
+
+
+def _settle_one(element: Element) -> None:
+    name = _name(element)
+    if not name:
+        element.attrib.pop("lang", None)
+        element.attrib.pop("dir", None)
+        return
+    if name in _PLAIN:
+        _become(element, "div" if name != "samp" else "code")
+    elif name in {"time", "ins", "del", "bdo", "wbr", "picture"}:
+        _become(element, "")
+    elif name == "summary":
+        _become(element, "p")
+    kept = _ALLOWED.get(_name(element), set()) | {"id", "title", "class"}
+    if element.get("dir") in {"ltr", "rtl", "auto"}:
+        kept |= {"dir"}
+    language = element.get("lang")
+    for key, value in list(element.attrib.items()):
+        if key not in kept or (key in _NUMBERS and not value.isdecimal()):
+            del element.attrib[key]
+    if language and _LANGUAGE.fullmatch(language):
+        element.set("lang", language)
+        element.set("{http://www.w3.org/XML/1998/namespace}lang", language)
+
+
+def _settle_children(element: Element) -> None:
+    name = _name(element)
+    if name in {"ul", "ol"}:
+        _wrap(element, {"li"}, "li")
+    elif name == "dl" and not _is_list_of_definitions(element):
+        for child in element:
+            _become(child, "div")
+        _become(element, "div")
+    elif name == "figure":
+        captions = [each for each in element if _name(each) == "figcaption"]
+        at_edge = [each for each in captions if each in (element[0], element[-1])][:1]
+        for each in captions:
+            if each not in at_edge:
+                _become(each, "div")
+    elif name in {"li", "dt", "dd", "figcaption"} and not _stands_well(element):
+        _become(element, "div")
+
+
+def _stands_well(element: Element) -> bool:
+    above = element.getparent()
+    within = {"li": {"ul", "ol"}, "figcaption": {"figure"}}.get(_name(element), {"dl", "div"})
+    return above is not None and _name(above) in within
+
+
+def _is_list_of_definitions(element: Element) -> bool:
+    """Whether it is groups of terms with what they mean, and no words beside them."""
+    names = [_name(each) for each in element]
+    beside = [element.text, *(each.tail for each in element)]
+    pairs = [(one, other) for one, other in zip(["dd", *names], [*names, "dt"], strict=True)]
+    return (
+        bool(names)
+        and {*names} <= {"dt", "dd"}
+        and not any((text or "").strip() for text in beside)
+        and ("dt", "dt") not in pairs[-1:]
+        and names[0] == "dt"
+        and names[-1] == "dd"
+        and not any(
+            _name(each) in {"h1", "h2", "h3", "h4", "h5", "h6"}
+            for term in element
+            if _name(term) == "dt"
+            for each in term.iter()
+        )
+    )
+
+
+def _wrap(element: Element, allowed: set[str], into: str) -> None:
+    """Put children that may not stand there, and words, into one that may."""
+    for text, after in [(element.text, None), *((each.tail, each) for each in element)]:
+        if text and text.strip():
+            made = etree.Element(f"{{{XHTML}}}{into}")
+            made.text = text
+            if after is None:
+                element.text = None
+                element.insert(0, made)
+            else:
+                after.tail = None
+                element.insert(element.index(after) + 1, made)
+    for child in list(element):
+        if _name(child) not in allowed:
+            made = etree.Element(f"{{{XHTML}}}{into}")
+            element.replace(child, made)
+            made.append(child)
+    if not len(element):
+        _become(element, "div")
+
+
+def _settle_ids(body: Element) -> None:
+    """Each id once, in a form that XML takes; links lead to those that are there."""
+    seen: set[str] = set()
+    for element in body.iter():
+        name = element.get("id")
+        if name is None:
+            continue
+        if name in seen or not _ID.fullmatch(name):
+            del element.attrib["id"]
+        else:
+            seen.add(name)
+    for link in list(body.iter(f"{{{XHTML}}}a")):
+        href = link.get("href", "")
+        if href.startswith("#"):
+            is_there = href[1:] in seen
+        else:
+            is_there = href.startswith("mailto:") or is_kept(href)
+            link.set("href", quote(href, safe=_UNSAFE))
+        if not is_there or any(_name(each) == "a" for each in link.iterancestors()):
+            link.attrib.pop("href", None)
+
+
+def _holds_blocks(element: Element) -> bool:
+    return any(_name(each) in _BLOCKS for each in element.iterdescendants())
+
+
+def _name(element: Element) -> str:
+    """The name of an element of XHTML; empty for another's."""
+    tag = element.tag
+    return tag.removeprefix(f"{{{XHTML}}}") if isinstance(tag, str) and XHTML in tag else ""
+
+
+def _become(element: Element, name: str) -> None:
+    """Give an element another name; without one it is a span."""
+    element.tag = f"{{{XHTML}}}{name or 'span'}"
+
+
+MEDIA_TYPE = "application/epub+zip"
+PICTURES = {
+    "image/jpeg": "jpg",
+    "image/png": "png",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "image/svg+xml": "svg",
+}
+"""What every reading system shows (EPUB 3.3 §3.2)."""
+STYLE = """
+body { line-height: 1.5; overflow-wrap: break-word; }
+.about, figcaption { font-size: .85em; color: #555; }
+img, svg { max-width: 100%; height: auto; }
+.permalink { display: none; }
+figure { margin: 1em 0; }
+pre { white-space: pre-wrap; font-size: .8em; }
+blockquote { margin: 1em 0; padding-left: 1em; border-left: 2px solid #999; }
+.note { border-left: 2px solid #287; padding-left: .8em; white-space: pre-line; }
+table { border-collapse: collapse; }
+td, th { padding: .2em .5em; border-bottom: 1px solid #999; vertical-align: top; }
+th { text-align: start; }
+.vertical-rl { -epub-writing-mode: vertical-rl; writing-mode: vertical-rl; }
+.vertical-lr { -epub-writing-mode: vertical-lr; writing-mode: vertical-lr; }
+.vertical-rl pre, .vertical-rl table { writing-mode: horizontal-tb; }
+.vertical-lr pre, .vertical-lr table { writing-mode: horizontal-tb; }
+"""
+_ROOT = re.compile(r"<div[^<>]*>")
+_SET_BY = re.compile(r' class="vertical-(?:rl|lr)"| dir="rtl"')
+_CONTAINER = """<?xml version="1.0" encoding="utf-8"?>
+<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">
+<rootfiles>
+<rootfile full-path="EPUB/package.opf" media-type="application/oebps-package+xml"/>
+</rootfiles>
+</container>
+"""
+_PAGE = """<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE html>
+<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"{language}>
+<head><title>{title}</title><link rel="stylesheet" type="text/css" href="style.css"/></head>
+<body>
+{body}
+</body>
+</html>
+"""
+_PACKAGE = """<?xml version="1.0" encoding="utf-8"?>
+<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id">
+<metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
+<dc:identifier id="id">{identifier}</dc:identifier>
+<dc:title>{title}</dc:title>
+<dc:language>{language}</dc:language>
+{creators}<meta property="dcterms:modified">{modified}</meta>
+</metadata>
+<manifest>
+<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
+<item id="style" href="style.css" media-type="text/css"/>
+{items}</manifest>
+<spine{turned}>
+{spine}</spine>
+</package>
+"""
+
+
+class Epub:
+    """A book that is being written. ``file`` can be sought; it is left open."""
+
+    def __init__(self, file: IO[bytes], *, title: str, identifier: str, modified: datetime) -> None:
+        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
+        self._title, self._identifier, self._modified = title, identifier, modified
+        self._chapters: list[tuple[str, str]] = []
+        self._items: list[str] = []
+        self._bylines: dict[str, None] = {}
+        self._languages: list[str] = []
+        self._names: dict[str, str] = {}
+        self._turned: list[bool] = []
+        self._write("mimetype", MEDIA_TYPE, packed=False)
+        self._write("META-INF/container.xml", _CONTAINER)
+        self._write("EPUB/style.css", STYLE)
+
+    def add(self, chapter: Chapter) -> None:
+        """Write a chapter and its pictures."""
+        number = len(self._chapters) + 1
+        name = f"chapter-{number:05}.xhtml"
+        html = with_pictures(
+            without_title(chapter.html, chapter.title),
+            lambda urls: self._place(urls, chapter.pictures),
+        )
+        note = f'<p class="note">{_escaped(chapter.note)}</p>\n' if chapter.note else ""
+        body = (
+            f'<h1>{_escaped(chapter.title)}</h1>\n<p class="about">{to_xhtml(about(chapter))}</p>\n'
+            f"{note}{to_xhtml(html)}"
+        )
+        language = _language(chapter.language)
+        attributes = f' lang="{language}" xml:lang="{language}"' if language else ""
+        lines = _lines(chapter.html)
+        self._turned.append('"rtl"' in lines or "-rl" in lines)
+        attributes += lines
+        page = _PAGE.format(language=attributes, title=_escaped(chapter.title), body=body)
+        self._write(f"EPUB/{name}", page)
+        named = [each for each, sign in (("mathml", "<math"), ("svg", "<svg")) if sign in body]
+        kinds = f' properties="{" ".join(named)}"' if named else ""
+        self._item(name, "application/xhtml+xml", kinds)
+        self._chapters.append((name, chapter.title))
+        if chapter.byline:
+            self._bylines[chapter.byline] = None
+        self._languages += [language] if language else []
+
+    def close(self) -> None:
+        """Write what stands around the chapters."""
+        listed = "".join(
+            f'<li><a href="{name}">{_escaped(title) or name}</a></li>\n'
+            for name, title in self._chapters
+        )
+        nav = f'<nav epub:type="toc"><h1>{_escaped(self._title)}</h1>\n<ol>\n{listed}</ol></nav>'
+        self._write(
+            "EPUB/nav.xhtml", _PAGE.format(language="", title=_escaped(self._title), body=nav)
+        )
+        spine = "".join(f'<itemref idref="{_id(name)}"/>\n' for name, _ in self._chapters)
+        bylines = "".join(f"<dc:creator>{_escaped(each)}</dc:creator>\n" for each in self._bylines)
+        package = _PACKAGE.format(
+            identifier=_escaped(self._identifier),
+            title=_escaped(self._title),
+            language=max(self._languages, key=self._languages.count, default="en"),
+            creators=bylines,
+            modified=write_iso(self._modified),
+            items="".join(self._items),
+            spine=spine,
+            turned=' page-progression-direction="rtl"'
+            if self._turned and all(self._turned)
+            else "",
+        )
+        self._write("EPUB/package.opf", package)
+        self._zip.close()
+
+    def _place(self, urls: tuple[str, ...], pictures: Mapping[str, Picture]) -> str:
+        """Where a picture lies in the book, which it is put into; empty where there is none."""
+        for url in urls:
+            if url in self._names:
+                return self._names[url]
+            held = pictures.get(url)
+            if held and (ending := PICTURES.get(held.media_type)) and _is_still(held):
+                name = f"pictures/{len(self._names) + 1:05}.{ending}"
+                self._names[url] = name
+                self._write(f"EPUB/{name}", held.data, packed=ending == "svg")
+                self._item(name, held.media_type)
+                return name
+        return ""
+
+    def _item(self, name: str, media_type: str, kinds: str = "") -> None:
+        self._items.append(
+            f'<item id="{_id(name)}" href="{name}" media-type="{media_type}"{kinds}/>\n'
+        )
+
+    def _write(self, path: str, content: str | bytes, *, packed: bool = True) -> None:
+        """Write a member; its date is left at zip's first, so that the same gives the same."""
+        data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+        kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+        self._zip.writestr(zipfile.ZipInfo(path), data, compress_type=kind)
+
+
+def _is_still(picture: Picture) -> bool:
+    """Whether a drawing neither runs nor loads anything; other pictures do not."""
+    if picture.media_type != "image/svg+xml":
+        return True
+    text = picture.data.lower()
+    return not any(sign in text for sign in (b"<script", b"<foreignobject", b'href="http', b"<!"))
+
+
+def _id(name: str) -> str:
+    return "i-" + name.replace("/", "-")
+
+
+def _lines(html: str) -> str:
+    """In which direction an article is set, as attributes of its whole chapter: pages follow it."""
+    root = _ROOT.match(html)
+    return "".join(_SET_BY.findall(root[0])) if root else ""
+
+
+def _language(tag: str) -> str:
+    parts = tag.replace("_", "-").split("-")
+    is_tag = 2 <= len(parts[0]) <= 3 and all(part.isascii() and part.isalnum() for part in parts)
+    return "-".join(parts) if is_tag and parts[0].isalpha() else ""
+
+
+def _escaped(text: str) -> str:
+    return escape("".join(each if each >= " " or each in "\t\n" else " " for each in text))

@@ -1,0 +1,268 @@
+"""Child process that reads a file of links: the service's side.
+
+The contents of pages that came with links follow the JSON as bytes.
+
+The child is bounded in memory, so a hostile file costs no more than the child. It reads ahead while
+the index takes in what it sent before.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, BinaryIO
+
+from archiver.errors import UnreadableFile
+from archiver.helpers import child_command, child_environment, end_child
+from archiver.logs import get_log
+from archiver.model.capture import HashUrl
+from archiver.model.entry_list import EntryList, GivenLists
+from archiver.model.imports import NO_CHOICES, Choices, ColumnRole, Rejected, Sign, as_message
+from archiver.model.seed import KeptPage, KeptPart, Seed
+from archiver.pages.worker_messages import PREFIX, pack, unpack
+from archiver.warc.annotation_json import read_annotation, write_annotation
+
+NO_LISTS = GivenLists()
+
+
+@dataclass(frozen=True, slots=True)
+class FileSeed:
+    """A seed and its row in the file, counted from 1."""
+
+    row: int
+    seed: Seed
+
+
+@dataclass(frozen=True, slots=True)
+class PageOfSeed:
+    """A page that came with a link.
+
+    Attributes:
+        place: index of its link among the seeds of the batch.
+        page: the page and its parts.
+        is_dated: the file tells when the link was saved.
+    """
+
+    place: int
+    page: KeptPage
+    is_dated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some links of a file, in order; empty at the end of the file.
+
+    Attributes:
+        seeds: the links that can be saved.
+        rejected: the rows that cannot be used or were not chosen.
+        pages: pages that came with seeds.
+        lists: lists that the file names, with or without entries.
+        saved: the earliest and the latest moment (Unix seconds) at which the file says that a link
+            was saved; empty if it says none.
+    """
+
+    seeds: Sequence[FileSeed] = ()
+    rejected: Sequence[Rejected] = ()
+    pages: Sequence[PageOfSeed] = ()
+    lists: GivenLists = NO_LISTS
+    saved: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.seeds or self.rejected or self.lists)
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.seeds) + len(self.rejected)
+
+
+def write_batch(batch: Batch) -> bytes:
+    """Return the message for a batch."""
+    head = {
+        "seeds": [_write_seed(each) for each in batch.seeds],
+        "rejected": [
+            [each.given, each.reason, each.row, each.is_left_out, each.is_broken]
+            for each in batch.rejected
+        ],
+        "pages": [_write_page(each) for each in batch.pages],
+        "lists": [[each.path, each.query] for each in batch.lists.found],
+        "lists_left_out": batch.lists.left_out,
+        "saved": batch.saved,
+    }
+    contents = (
+        content
+        for each in batch.pages
+        for content in (each.page.content, *(part.content for part in each.page.parts))
+    )
+    return pack(head, b"".join(contents))
+
+
+def read_batch(message: bytes) -> Batch:
+    """Read what `write_batch` wrote, without its length prefix.
+
+    Raises:
+        KeyError, TypeError, ValueError: the child sent something else.
+    """
+    head, payload = unpack(message)
+    contents = BytesIO(payload)
+    lists = tuple(EntryList(path, query) for path, query in head["lists"])
+    return Batch(
+        [_read_seed(*each) for each in head["seeds"]],
+        [Rejected(*each) for each in head["rejected"]],
+        [_read_page(each, contents) for each in head["pages"]],
+        GivenLists(lists, head["lists_left_out"]),
+        tuple(head["saved"]),
+    )
+
+
+def _write_seed(each: FileSeed) -> list[Any]:
+    seed = each.seed
+    return [each.row, seed.hash_url, seed.url, seed.host, write_annotation(seed.annotation)]
+
+
+def _read_seed(row: int, key: str, url: str, host: str, said: dict[str, Any]) -> FileSeed:
+    return FileSeed(row, Seed(HashUrl(key), url, host, read_annotation(said)))
+
+
+def _write_page(each: PageOfSeed) -> list[Any]:
+    parts = [[part.url, part.media_type, len(part.content)] for part in each.page.parts]
+    return [each.place, each.is_dated, each.page.media_type, len(each.page.content), parts]
+
+
+def _read_page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:
+    place, is_dated, media_type, length, parts = head
+    content = contents.read(length)
+    kept = tuple(KeptPart(url, kind, contents.read(size)) for url, kind, size in parts)
+    return PageOfSeed(place, KeptPage(content, media_type, kept), is_dated)
+
+
+BATCH = 1_000
+"""Links of one message and of one transaction."""
+PIECE = 256 << 10
+READ_AHEAD = 4 << 20
+"""Bytes of messages that wait in memory for the index; the child waits when there are more."""
+MOST_MESSAGE_BYTES = 1 << 30
+
+log = get_log(__name__)
+
+
+class LinkFile:
+    """A file of links that is being read.
+
+    Attributes:
+        name: as the person knows it.
+        form: the name of its format.
+        encoding: the encoding of its text; empty if it is not text.
+        told_by: how the format was recognised, and the names that were found there.
+        columns: the roles of the columns of a table of an unknown kind; empty otherwise.
+        choices: what the person chose for all links.
+    """
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        head: dict[str, Any],
+        name: str,
+        choices: Choices,
+    ) -> None:
+        self.name = name
+        self.choices = choices
+        self.form: str = head["form"]
+        self.encoding: str = head["encoding"]
+        sign, names = head["told_by"]
+        self.told_by = Sign(sign), str(names)
+        self.columns = tuple((column, ColumnRole(role)) for column, role in head["columns"])
+        self._process = process
+
+    async def next_batch(self) -> Batch:
+        """Return the next links; an empty batch at the end of the file.
+
+        Raises:
+            UnreadableFile: the child stopped before the end of the file.
+        """
+        return read_batch(await _receive(self._process, self.name))
+
+
+@asynccontextmanager
+async def open_links(
+    source: BinaryIO,
+    name: str,
+    *,
+    memory_bytes: int,
+    skip: int = 0,
+    choices: Choices = NO_CHOICES,
+    url: str = "",
+) -> AsyncIterator[LinkFile]:
+    """Read a file of links from its current position, in a child process.
+
+    Args:
+        source: need not be seekable; it is not closed.
+        name: as the person knows it.
+        memory_bytes: address space of the child.
+        skip: how many rows to skip first.
+        choices: what the person chose for all links.
+        url: where the file was fetched from, for relative links in it.
+
+    Raises:
+        UnreadableFile: the file is empty, or no reader recognises it.
+    """
+    arguments = str(memory_bytes), str(BATCH), str(skip), choices.write(), name, url
+    process = await asyncio.create_subprocess_exec(
+        *child_command("archiver.formats.import_worker", *arguments),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=READ_AHEAD,
+        env=child_environment(),
+    )
+    feeding = asyncio.create_task(_feed(source, process), name="feed-links")
+    try:
+        head, _ = unpack(await _receive(process, name))
+        if "refused" in head:
+            raise _refusal_of(head["refused"], head["values"])
+        yield LinkFile(process, head, name, choices)
+    finally:
+        feeding.cancel()
+        await end_child(process)
+        await asyncio.wait([feeding])
+
+
+def _refusal_of(text: str, values: dict[str, str]) -> UnreadableFile:
+    """Return the child's reason, with the problem of a row as a translatable message."""
+    if "problem" in values:
+        return UnreadableFile(text, **{**values, "problem": as_message(values["problem"])})
+    return UnreadableFile(text, **values)
+
+
+async def _feed(source: BinaryIO, process: asyncio.subprocess.Process) -> None:
+    sink: Any = process.stdin
+    with suppress(ConnectionError):
+        while piece := await _read(source, process):
+            sink.write(piece)
+            await sink.drain()
+        sink.close()
+
+
+async def _read(source: BinaryIO, process: asyncio.subprocess.Process) -> bytes:
+    """Return the next piece; kill the child if there is none, so that the import ends with it."""
+    try:
+        return await asyncio.to_thread(source.read, PIECE)
+    except OSError:
+        log.exception("the file of links can't be read")
+        process.kill()
+        return b""
+
+
+async def _receive(process: asyncio.subprocess.Process, name: str) -> bytes:
+    answers: Any = process.stdout
+    try:
+        (size,) = PREFIX.unpack(await answers.readexactly(PREFIX.size))
+        if size > MOST_MESSAGE_BYTES:
+            raise UnreadableFile("{name} holds more than can be read at once.", name=name)
+        message: bytes = await answers.readexactly(size)
+    except asyncio.IncompleteReadError as error:
+        raise UnreadableFile(
+            "Reading {name} broke off. It may need more than ARCHIVER_EXTRACT_MEMORY_BYTES.",
+            name=name,
+        ) from error
+    return message

@@ -1,0 +1,203 @@
+"""Child process that reads a file of links.
+
+Run as ``python -m archiver.formats.import_worker MEMORY BATCH SKIP CHOICES NAME URL``: bytes of
+address space, links in a batch, rows to skip, what `Choices.write` wrote, the file's name, and the
+URL it was fetched from. The first message tells the format, or why the file can't be read; then
+come batches, and an empty one at the end.
+"""
+
+import gc
+import os
+import resource
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from tempfile import NamedTemporaryFile
+from typing import BinaryIO, cast
+
+from archiver.errors import InvalidUrl, UnreadableFile
+from archiver.formats.detection import importer_of, read_all
+from archiver.formats.generic import ANY_TABLE, file_columns
+from archiver.formats.import_process import Batch, FileSeed, PageOfSeed, write_batch
+from archiver.formats.seeds import bounded, seed_of
+from archiver.formats.source_file import GivenFile
+from archiver.http.text_decoders import well_formed
+from archiver.model.annotation import Annotation
+from archiver.model.entry_list import GivenLists
+from archiver.model.imports import Choices, Rejected, ends_of
+from archiver.model.message import marked
+from archiver.model.seed import Bookmark
+from archiver.pages.worker_messages import COLLECT, pack
+
+BATCH_BYTES = 16 << 20
+"""Of the texts and pages of one batch."""
+MOST_SHOWN = 500
+MOST_CPU_SECONDS = 7200
+"""Millions of links take minutes; what takes longer was made to take time without end."""
+NOT_CHOSEN = marked("It lies in none of the folders that were chosen.")
+_PIECE = 1 << 20
+
+
+def main() -> None:
+    """Read the file to its end, or until nobody reads the output."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    memory, batch_size, skip = map(int, sys.argv[1:4])
+    choices, name, url = Choices.read(sys.argv[4]), sys.argv[5], sys.argv[6]
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS))
+    gc.set_threshold(*COLLECT)
+    try:
+        file = GivenFile(
+            sys.stdin.buffer, name, spool=_spooled, columns_as=choices.columns, url=url
+        )
+        importer = importer_of(file)
+        if importer.says_all_tags:
+            choices = choices.with_tags_stated()
+        bookmarks = read_all(file, importer)
+        for _ in islice(bookmarks, skip):
+            pass
+        reader = _Reader(file, bookmarks, choices, name, batch_size=batch_size, row=skip)
+        batch = _first_batch(reader, name)
+    except UnreadableFile as error:
+        values = {name: str(value) for name, value in error.sentence.values.items()}
+        _send(pack({"refused": error.sentence.text, "values": values}))
+        return
+    head = {"form": importer.name, "encoding": file.encoding, "told_by": file.told_by}
+    columns = file_columns(file) if importer is ANY_TABLE else {}
+    _send(pack({**head, "columns": [*columns.items()]}))
+    while batch:
+        _send(write_batch(batch))
+        batch = reader.next_batch()
+    _send(write_batch(Batch()))
+
+
+class _Reader:
+    """Makes batches of the bookmarks of a file, from `row` on."""
+
+    def __init__(
+        self,
+        file: GivenFile,
+        bookmarks: Iterator[Bookmark],
+        choices: Choices,
+        name: str,
+        *,
+        batch_size: int,
+        row: int,
+    ) -> None:
+        self.is_at_start = row == 0
+        self._file = file
+        self._bookmarks = bookmarks
+        self._choices = choices
+        self._source = f"import:{name}"
+        self._batch_size = batch_size
+        self._row = row
+        self._now = datetime.now(UTC)
+
+    def next_batch(self) -> Batch:
+        """Return the next links, limited in number and size; an empty batch at the end."""
+        seeds: list[FileSeed] = []
+        rejected: list[Rejected] = []
+        pages: list[PageOfSeed] = []
+        saved: list[int] = []
+        size = 0
+        for bookmark in islice(self._bookmarks, self._batch_size):
+            self._row += 1
+            made = self._seed_or_rejected(bookmark)
+            if isinstance(made, Rejected):
+                rejected.append(made)
+                size += len(made.given)
+            else:
+                annotation, is_dated = (
+                    made.seed.annotation,
+                    bookmark.annotation.added_at is not None,
+                )
+                size += _size(annotation)
+                if is_dated:
+                    saved.append(int(annotation.saved_at.timestamp() // 1))
+                if bookmark.page:
+                    pages.append(PageOfSeed(len(seeds), bookmark.page, is_dated))
+                    size += bookmark.page.weight
+                seeds.append(made)
+            if size > BATCH_BYTES:
+                break
+        return Batch(seeds, rejected, pages, self._lists(), ends_of(saved))
+
+    def _lists(self) -> GivenLists:
+        """Return the lists that the reader found since the last batch."""
+        lists = GivenLists(
+            self._choices.arranged(tuple(self._file.lists)), self._file.lists_left_out
+        )
+        self._file.lists.clear()
+        self._file.lists_left_out = 0
+        return lists
+
+    def _seed_or_rejected(self, bookmark: Bookmark) -> FileSeed | Rejected:
+        given = bookmark.annotation
+        if bookmark.problem:
+            return self._rejected(given, bookmark.problem, is_broken=bookmark.is_broken)
+        if not self._choices.takes(given):
+            return self._rejected(given, NOT_CHOSEN, is_left_out=True)
+        annotation = bounded(self._choices.applied(given, self._source))
+        try:
+            return FileSeed(self._row, seed_of(annotation, now=self._now))
+        except InvalidUrl as error:
+            return self._rejected(annotation, str(error))
+
+    def _rejected(self, annotation: Annotation, reason: str, **kind: bool) -> Rejected:
+        shown = well_formed(annotation.url_given[:MOST_SHOWN])
+        return Rejected(shown, well_formed(reason), self._row, **kind)
+
+
+def _first_batch(reader: _Reader, name: str) -> Batch:
+    """Read the first batch.
+
+    Raises:
+        UnreadableFile: the file begins like one of its format, but nothing of it can be read.
+    """
+    batch = reader.next_batch()
+    is_unreadable = bool(batch.rejected) and all(each.is_broken for each in batch.rejected)
+    if reader.is_at_start and is_unreadable and not (batch.seeds or batch.lists):
+        raise UnreadableFile(
+            "{name} holds no link that can be read. {problem}",
+            name=name,
+            problem=batch.rejected[0].reason,
+        )
+    return batch
+
+
+def _size(annotation: Annotation) -> int:
+    """Return the characters of the texts of an annotation that may be long."""
+    names = (*annotation.tags, *annotation.folders)
+    texts = (annotation.url_given, annotation.note, annotation.source_record, *names)
+    marked_texts = (len(each.quote) + len(each.note) for each in annotation.highlights)
+    return sum(map(len, texts)) + sum(marked_texts)
+
+
+def _spooled(stream: BinaryIO) -> BinaryIO:
+    """Copy a stream to a temporary file, for formats that can't be read in order.
+
+    The file has a name, because SQLite opens files by name; it is deleted with this process.
+    """
+    spooled = NamedTemporaryFile(prefix="archiver-")  # noqa: SIM115 - open until this process ends
+    shutil.copyfileobj(stream, spooled, _PIECE)
+    spooled.seek(0)
+    return cast("BinaryIO", spooled)
+
+
+def _send(message: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(message)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except MemoryError:
+        os._exit(1)  # the parent process reports it

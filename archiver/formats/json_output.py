@@ -1,0 +1,58 @@
+"""Values as JSON."""
+
+import json
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from typing import Any
+
+ANNOTATION = "annotation"
+
+
+def to_document(value: Any) -> Any:
+    """What JSON can hold of a value of ours, as the API says it."""
+    return flattened(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def flattened(document: Any) -> Any:
+    """A document with each annotation's fields beside those of the object that holds it."""
+    if isinstance(document, dict):
+        within = document.get(ANNOTATION)
+        own = {key: flattened(value) for key, value in document.items() if key != ANNOTATION}
+        return {**within, **own} if isinstance(within, dict) else own
+    if isinstance(document, list):
+        return [flattened(each) for each in document]
+    return document
+
+
+def flattened_schema(schemas: dict[str, Any]) -> dict[str, Any]:
+    """JSON schemas by name, of documents that ``flattened`` makes of those they describe."""
+    within = schemas.get("Annotation")
+    if within is None:
+        return schemas
+    flat = {name: _with(schema, within) for name, schema in schemas.items() if schema is not within}
+    stands_alone = '/Annotation"' in json.dumps(flat)  # in a list of them, and in no other object
+    return flat | {"Annotation": within} if stands_alone else flat
+
+
+def _with(schema: dict[str, Any], within: dict[str, Any]) -> dict[str, Any]:
+    properties = schema.get("properties", {})
+    if ANNOTATION not in properties:
+        return schema
+    own = {name: each for name, each in properties.items() if name != ANNOTATION}
+    required = [each for each in schema.get("required", ()) if each != ANNOTATION]
+    return schema | {
+        "properties": {**within["properties"], **own},
+        "required": [*dict.fromkeys([*within.get("required", ()), *required])],
+    }

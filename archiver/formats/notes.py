@@ -1,0 +1,299 @@
+"""Exports of note-taking programs: ENEX and folders of Markdown.
+
+Notes that we wrote are an entry each, in a folder of notes that a person keeps, too: what their
+articles link to is nobody's bookmark.
+"""
+
+import binascii
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import md5
+from html import escape
+from typing import Any
+
+import yaml
+
+from archiver.formats.archive_members import Members
+from archiver.formats.entry_markdown import read_entry
+from archiver.formats.html_items import element_text, parse_fragment
+from archiver.formats.importer import Importer
+from archiver.formats.plain_text import links_in_text, read_plain_text
+from archiver.formats.rows import Row, guessed_tags, parse_date, text_of
+from archiver.formats.saved_pages import MOST_PARTS_BYTES, page_with_parts
+from archiver.formats.source_file import GivenFile
+from archiver.formats.xml_events import elements, is_xml
+from archiver.model.entry_list import folder_path
+from archiver.model.message import marked
+from archiver.model.seed import Bookmark, KeptPage, unreadable
+
+_OF_NOTE = frozenset({"title", "created", "updated"})
+_ATTRIBUTES, _OF_FILE = "note-attributes", "resource"
+_NO_LINK = marked("This note holds no link.")
+_HTTP = re.compile(r"^https?://", re.IGNORECASE)
+_MOST_LINKS = 10_000
+_MOST_NOTE = 10_000
+_MEDIA = re.compile(r"<en-media\b[^>]{0,2000}>", re.IGNORECASE)
+_HASH = re.compile(r"""\bhash\s*=\s*["']?([0-9a-fA-F]{32})""")
+_NAMED = "en-media:"
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    fields: dict[str, str] = {}
+    tags: list[str] = []
+    content, attached = "", _Attached()
+    inside = ""
+    for element in elements(file):
+        if element.name in (_ATTRIBUTES, _OF_FILE):
+            inside = "" if element.is_end else element.name
+        if element.name == "note" and not element.is_end:
+            fields, tags, content, attached = {}, [], "", _Attached()
+        elif element.name == "note":
+            yield from _note(fields, tuple(dict.fromkeys(tags)), content, attached)
+        elif element.is_end and element.name == "tag":
+            tags.append(element.text.strip())
+        elif element.is_end and element.name == "content":
+            content = element.text
+        elif element.is_end and element.name in ("data", "mime", _OF_FILE):
+            attached.take(element.name, element.text)
+        elif element.is_end and (inside == _ATTRIBUTES or element.name in _OF_NOTE - {inside}):
+            fields.setdefault(element.name, element.text.strip())
+
+
+class _Attached:
+    """The files of one note, by the MD5 that its content names them by."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, tuple[str, bytes]] = {}
+        self._data = b""
+        self._kind = ""
+        self._room = MOST_PARTS_BYTES
+
+    def take(self, name: str, text: str) -> None:
+        """Take the end of an element of a resource; that of the resource closes it."""
+        if name == "data":
+            with suppress(binascii.Error):
+                self._data = binascii.a2b_base64(text.encode("ascii", "ignore"))
+        elif name == "mime":
+            self._kind = text.strip()
+        else:
+            self._room -= len(self._data)
+            if self._data and self._room >= 0:
+                key = md5(self._data, usedforsecurity=False).hexdigest()
+                self._files[key] = self._kind or "application/octet-stream", self._data
+            self._data, self._kind = b"", ""
+
+    def page(self, content: str) -> KeptPage:
+        """What was clipped, with its pictures where it has them."""
+        shown = _MEDIA.sub(self._shown, content)
+        parts = ((_NAMED + key, kind, data) for key, (kind, data) in self._files.items())
+        return page_with_parts(shown.encode(), parts, "text/html; charset=utf-8")
+
+    def _shown(self, found: re.Match[str]) -> str:
+        key = _HASH.search(found[0])
+        kind, _ = self._files.get(key[1].lower(), ("", b"")) if key else ("", b"")
+        if not key or not kind:
+            return found[0]
+        place = _NAMED + key[1].lower()
+        if kind.startswith("image/"):
+            return f'<img src="{place}">'
+        return f'<a href="{place}">{escape(kind)}</a>'
+
+
+def _note(
+    fields: dict[str, str], tags: tuple[str, ...], content: str, attached: _Attached
+) -> Iterator[Bookmark]:
+    """A note: the page it was clipped from, or else each link in it, with the note's name."""
+    row = Row(fields)
+    url = row.text("sourceurl")
+    if url:
+        title, added_at = row.text("title"), row.moment("created")
+        page = attached.page(content) if content else ""
+        yield row.bookmark(url, title=title, added_at=added_at, tags=tags, page=page)
+        return
+    links, whole = _links(content)
+    if not links:
+        yield unreadable(row.text("title"), _NO_LINK)
+    for link, text in links.items():
+        row = Row({name: each for name, each in fields.items() if name != "title"})
+        row.put("note", fields.get("title", ""))
+        yield row.bookmark(
+            link,
+            title=text,
+            note=whole if whole not in (link, text) else "",
+            added_at=row.moment("created"),
+            tags=tags,
+        )
+
+
+def _links(content: str) -> tuple[dict[str, str], str]:
+    """The links of a note with their texts, those that stand in its text too, and that text."""
+    found: dict[str, str] = {}
+    soup = parse_fragment(content)
+    for anchor in soup.find_all("a", href=_HTTP, limit=_MOST_LINKS):
+        found.setdefault(str(anchor["href"]), element_text(anchor).strip())
+    whole = _tidy(element_text(soup))
+    for line in whole.split("\n"):
+        for each in links_in_text(line):
+            if len(found) < _MOST_LINKS:
+                found.setdefault(each.annotation.url_given, each.annotation.title)
+    return found, whole[:_MOST_NOTE]
+
+
+def _tidy(text: str) -> str:
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(filter(None, lines))
+
+
+ENEX = Importer(
+    "Evernote (ENEX)",
+    lambda file: is_xml(file, "en-export"),
+    _read,
+    ("enex",),
+    marked("Evernote: Export notes, ENEX; what was clipped, and the links in notes"),
+)
+
+_NOTES = (".md", ".markdown", ".org")
+_SETTINGS = (".obsidian/", "logseq/config.edn")
+_FRONT = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_PROPERTY = re.compile(r"^[-\s]*([\w-]+)::\s*(.+?)\s*$", re.MULTILINE)
+_ADDRESSES = ("url", "source", "link", "website")
+_HTTP_NOTES_ZIP = ("http://", "https://")
+_MOST_FRONT = 1 << 14
+_OWN = re.compile(r"(?:\A|/)([0-9a-f]{32})/index\.md\Z")
+_MOST_OWN_FRONT = 2 << 20
+"""Characters: the longest note and source record that are kept have room, however escaped."""
+_MOST_TRIED = 5
+_MOST_OPEN = 50
+"""Brackets within brackets of front matter."""
+
+
+def _read_notes_zip(file: GivenFile) -> Iterator[Bookmark]:
+    packed = file.zip
+    for name in packed.names if packed else ():
+        if packed and name.lower().endswith(_NOTES) and not name.startswith("."):
+            if own := _own(packed, name):
+                yield own
+                continue
+            with packed.open(name) as member:
+                yield from _note_notes_zip(GivenFile(member, name), name)
+
+
+def _own(packed: Members, name: str) -> Bookmark | None:
+    """The entry that we wrote as this note; None if it is none of ours."""
+    found = _OWN.search(name)
+    if found is None:
+        return None
+    text = packed.read(name, _MOST_OWN_FRONT).decode("utf-8", "replace")
+    annotation = read_entry(_front_matter(text, _MOST_OWN_FRONT), found[1])
+    return Bookmark(annotation) if annotation else None
+
+
+def _note_notes_zip(file: GivenFile, name: str) -> Iterator[Bookmark]:
+    *folders, last = name.split("/")
+    path = folder_path(folders)
+    front = _front_matter(file.text)
+    row = Row(front)
+    address = next((each for each in _ADDRESSES if _is_address(row.peek(each))), "")
+    tags = guessed_tags(row.take("tags", "tag"))
+    own = row.text(address) if address else ""
+    if own:
+        yield row.bookmark(
+            own,
+            title=row.text("title") or last.rpartition(".")[0],
+            note=row.text("description"),
+            added_at=row.moment("created", "date", "datesaved", "saved"),
+            tags=tags,
+            folders=(path,) if path else (),
+        )
+    added_at = parse_date(text_of(front.get("created") or front.get("date")))
+    for found in read_plain_text(file):
+        if found.annotation.url_given != own and _is_address(found.annotation.url_given):
+            note = Row({"note": name}).bookmark("").annotation.source_record
+            yield Bookmark(
+                replace(
+                    found.annotation,
+                    added_at=added_at,
+                    tags=tags,
+                    folders=(path,) if path else (),
+                    source_record=note,
+                )
+            )
+
+
+def _front_matter(text: str, most: int = _MOST_FRONT) -> dict[str, Any]:
+    """The properties at the head of a note: YAML, or Logseq's ``name:: value``."""
+    found = _FRONT.match(text)
+    if found is None:
+        return {each[1]: each[2] for each in _PROPERTY.finditer(text[:_MOST_FRONT])}
+    try:
+        front = yaml.load(found[1][:most], Loader=_Loader)  # noqa: S506 - a safe one
+    except (yaml.YAMLError, ValueError, RecursionError, TypeError, AttributeError):
+        return {}
+    return {str(name): each for name, each in front.items()} if isinstance(front, dict) else {}
+
+
+class _Loader(yaml.SafeLoader):
+    """Takes scalars as the texts they are, and no aliases: they grow."""
+
+    flow_level: int
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """A node, if it is none of another's."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias")
+        return super().compose_node(parent, index)
+
+    def fetch_flow_collection_start(self, token_class: Any) -> None:
+        """The next bracket, if few are open: each costs what all of them do."""
+        if self.flow_level >= _MOST_OPEN:
+            raise yaml.YAMLError("too many brackets")
+        super().fetch_flow_collection_start(token_class)
+
+    def compose_scalar_node(self, anchor: Any) -> Any:
+        """A text, whatever it is tagged as: numbers to the base of 60 take quadratic time."""
+        node = super().compose_scalar_node(anchor)
+        node.tag = "tag:yaml.org,2002:str"
+        return node
+
+
+_Loader.yaml_implicit_resolvers = {}
+
+
+def _is_address(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(_HTTP_NOTES_ZIP)
+
+
+def _fits(file: GivenFile) -> bool:
+    notes = sum(each.lower().endswith(_NOTES) for each in file.members)
+    is_vault = any(mark in each for each in file.members for mark in _SETTINGS)
+    return notes > 0 and (is_vault or notes * 2 > len(file.members))
+
+
+def _is_ours(file: GivenFile) -> bool:
+    packed = file.zip
+    if packed is None:
+        return False
+    own = [each for each in packed.names if _OWN.search(each)]
+    notes = sum(each.lower().endswith(_NOTES) for each in packed.names)
+    return len(own) * 2 > notes and any(_own(packed, each) for each in own[:_MOST_TRIED])
+
+
+OWN_MARKDOWN = Importer(
+    "archiver Markdown",
+    _is_ours,
+    _read_notes_zip,
+    ("zip",),
+    marked("archiver: Export, Markdown"),
+    says_all_tags=True,
+)
+NOTES_ZIP = Importer(
+    marked("zip of notes"),
+    _fits,
+    _read_notes_zip,
+    ("zip",),
+    marked(
+        "Obsidian, Logseq, any folder of Markdown: the links in notes, with their folders and tags"
+    ),
+)

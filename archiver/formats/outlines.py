@@ -1,0 +1,225 @@
+"""Outlines: OPML, XBEL and subscription lists."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from email.utils import format_datetime
+from functools import partial
+from io import BytesIO
+from typing import BinaryIO
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from xml.sax.saxutils import escape, quoteattr
+
+from archiver.errors import InvalidUrl, UnreadableFile
+from archiver.formats.importer import Importer
+from archiver.formats.list_writer import Heading, ListForm, Order
+from archiver.formats.rows import Row
+from archiver.formats.seeds import bounded_tags
+from archiver.formats.source_file import GivenFile
+from archiver.formats.xml_events import elements, is_xml
+from archiver.http.text_decoders import for_xml
+from archiver.http.urls import parse_url
+from archiver.model.entry import Exported
+from archiver.model.entry_list import folder_path
+from archiver.model.feed import Subscription
+from archiver.model.message import marked
+from archiver.model.seed import Bookmark
+
+# OPML: outlines of feeds and pages, nested; the page of a feed counts before the feed itself.
+
+
+def outlines(file: GivenFile) -> Iterator[tuple[Row, str, Sequence[str]]]:
+    """Each outline of an OPML file: its attributes, its title, and the titles it lies under."""
+    around: list[str] = []
+    for element in elements(file):
+        if element.name != "outline":
+            continue
+        if element.is_end:
+            around.pop()
+            continue
+        row = Row(element.attributes)
+        title = row.text("title", "text")
+        yield row, title, around
+        around.append(title)
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    for row, title, around in outlines(file):
+        url = row.text("htmlurl", "url", "xmlurl", "href")
+        path = folder_path(around)
+        if url:
+            row.drop("type")
+            yield row.bookmark(
+                url,
+                title=title,
+                note=row.text("description"),
+                added_at=row.moment("created", "createdat"),
+                tags=row.names("category", "categories"),
+                folders=(path,) if path else (),
+            )
+
+
+OPML = Importer(
+    "OPML",
+    lambda file: is_xml(file, "opml"),
+    _read,
+    ("opml",),
+    marked("the subscriptions of any feed reader, and outliners"),
+)
+
+
+# The hosts of entries as OPML 2.0 (http://opml.org/spec2.opml), for what follows sites.
+
+
+class _Hosts:
+    def __init__(self, heading: Heading) -> None:
+        self._heading = heading
+
+    def opening(self) -> str:
+        title = escape(for_xml(self._heading.title))
+        created = format_datetime(self._heading.begun_at, usegmt=True)
+        return (
+            '<?xml version="1.0" encoding="utf-8"?>\n<opml version="2.0">\n'
+            f"<head><title>{title}</title><dateCreated>{created}</dateCreated></head>\n"
+            "<body>\n"
+        )
+
+    def item(self, exported: Exported, place: str) -> str:
+        name = quoteattr(place)
+        scheme = exported.entry.url.partition(":")[0]
+        url = quoteattr(f"{scheme}://{place}/")
+        return f'<outline type="link" text={name} url={url} htmlUrl={url}/>\n'
+
+    def closing(self) -> str:
+        return "</body>\n</opml>\n"
+
+
+OPML_HOSTS = ListForm(_Hosts, Order.HOSTS)
+
+MOST_BYTES = 4 << 20
+MOST_FEEDS = 5000
+MOST_TITLE = 500
+
+
+def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
+    """The feeds of an outline, each once, in order; what names none is passed over.
+
+    Raises:
+        UnreadableFile: it is no OPML, names too many, or is packed and too large.
+    """
+    file = GivenFile(
+        BytesIO(content),
+        name,
+        spool=partial(_bounded, name=name, most=max(MOST_BYTES, len(content))),
+    )
+    if not is_xml(file, "opml"):
+        raise UnreadableFile(
+            "{name} is no OPML. Feed readers export it as a list of feeds.", name=name
+        )
+    file.seekable()
+    found: dict[str, Subscription] = {}
+    for each in _feeds(file):
+        found.setdefault(each.url, each)
+        if len(found) > MOST_FEEDS:
+            raise UnreadableFile("{name} names more than {most} feeds.", name=name, most=MOST_FEEDS)
+    return [*found.values()]
+
+
+def _bounded(stream: BinaryIO, name: str, most: int) -> BinaryIO:
+    content = stream.read(most + 1)
+    if len(content) > most:
+        raise UnreadableFile("{name} is larger than {most} bytes.", name=name, most=most)
+    return BytesIO(content)
+
+
+def _feeds(file: GivenFile) -> Iterator[Subscription]:
+    for row, title, around in outlines(file):
+        given = row.text("xmlurl")
+        try:
+            url = parse_url(given)
+        except InvalidUrl:
+            continue
+        own = row.names("category", "categories")
+        tags = dict.fromkeys((*own, *(each[:MOST_TITLE] for each in around if each)))
+        yield Subscription(
+            url=url,
+            title="" if title in (given, url) else title[:MOST_TITLE],
+            home=_address(row.text("htmlurl")),
+            tags=bounded_tags(tuple(tags)),
+            since=row.moment("created", "createdat"),
+        )
+
+
+def _address(given: str) -> str:
+    """An address that may be led to; empty for any other, such as a script's."""
+    try:
+        return parse_url(given)
+    except InvalidUrl:
+        return ""
+
+
+def write_subscriptions(subscriptions: Iterable[Subscription]) -> bytes:
+    """The feeds as an OPML 2.0 document that any feed reader takes."""
+    root = Element("opml", {"version": "2.0"})
+    SubElement(SubElement(root, "head"), "title").text = "Feeds that are archived"
+    body = SubElement(root, "body")
+    for each in subscriptions:
+        title = _line(each.title) or each.url
+        attributes = {
+            "type": "rss",
+            "text": title,
+            "title": title,
+            "xmlUrl": each.url,
+            "htmlUrl": _line(each.home),
+            "category": ",".join(filter(None, map(_line, each.tags))),
+            "created": format_datetime(each.since, usegmt=True) if each.since else "",
+        }
+        SubElement(body, "outline", {name: value for name, value in attributes.items() if value})
+    indent(root)
+    written: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return written
+
+
+def _line(text: str) -> str:
+    """Text as an attribute holds it: on one line."""
+    return " ".join(for_xml(text).split())
+
+
+def _read_xbel(file: GivenFile) -> Iterator[Bookmark]:
+    folders: list[str] = []
+    row: Row | None = None
+    title = note = ""
+    for element in elements(file):
+        if element.name == "folder":
+            folders = folders[:-1] if element.is_end else [*folders, ""]
+        elif element.name == "bookmark" and not element.is_end:
+            row, title, note = Row(element.attributes), "", ""
+        elif element.name == "bookmark" and row is not None:
+            yield _bookmark(row, title, note, folders)
+            row = None
+        elif element.is_end and element.name == "title":
+            if row is not None:
+                title = element.text
+            elif folders:
+                folders[-1] = element.text
+        elif element.is_end and element.name == "desc" and row is not None:
+            note = element.text.strip()
+
+
+def _bookmark(row: Row, title: str, note: str, folders: list[str]) -> Bookmark:
+    path = folder_path(folders)
+    return row.bookmark(
+        row.text("href"),
+        title=title,
+        note=note,
+        added_at=row.moment("added"),
+        tags=row.names("tags"),
+        folders=(path,) if path else (),
+    )
+
+
+XBEL = Importer(
+    "XBEL",
+    lambda file: is_xml(file, "xbel"),
+    _read_xbel,
+    ("xbel", "xml"),
+    marked("Konqueror, Falkon, qutebrowser's tools, Floccus, buku"),
+)

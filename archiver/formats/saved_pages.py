@@ -1,0 +1,316 @@
+"""Pages saved to files: MHTML and SingleFile.
+
+One that unpacks itself is HTML with a zip archive behind, which holds the page and its files.
+"""
+
+import email
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email import policy
+from email.errors import MessageError
+from email.message import Message
+from email.parser import HeaderParser
+from itertools import islice
+
+from archiver.formats.archive_members import Members
+from archiver.formats.html_items import plain_text
+from archiver.formats.importer import Importer
+from archiver.formats.refusal import is_binary
+from archiver.formats.rows import Row, first_of, parse_date, sensible
+from archiver.formats.source_file import GivenFile, is_mhtml
+from archiver.http.urls import join
+from archiver.model.message import marked
+from archiver.model.seed import Bookmark, KeptPage, KeptPart, part_url, unreadable
+
+MOST_MIME_PARTS = 1000
+_HTML = ("text/html", "application/xhtml+xml")
+_POINTING = ("text/html", "application/xhtml+xml", "text/css", "image/svg+xml")
+_CID = re.compile(rb"cid:([^\"'\s)>&\\]{1,300})")
+_BROKEN = (
+    MessageError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
+"""Exceptions of the standard library for heads and bodies that are damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class MimePart:
+    """One part, decoded.
+
+    Attributes:
+        media_type: its Content-Type, with its parameters.
+        location: its Content-Location.
+        content_id: its Content-ID, without brackets.
+        content: its bytes.
+    """
+
+    media_type: str
+    location: str
+    content_id: str
+    content: bytes
+
+    @property
+    def essence(self) -> str:
+        """Return its media type without parameters."""
+        return self.media_type.partition(";")[0].strip().lower()
+
+
+def read_head(text: str) -> Mapping[str, str]:
+    """Return the fields of a head by lower-case name; empty where it is damaged."""
+    try:
+        return _fields(HeaderParser(policy=policy.default).parsestr(text, headersonly=True))
+    except _BROKEN:
+        return {}
+
+
+def mime_parts(data: bytes) -> list[MimePart]:
+    """Return the parts of a message, up to ``MOST_PARTS``, without those that can't be decoded."""
+    try:
+        # ``policy.default`` parses each head, in quadratic time.
+        message = email.message_from_bytes(data.lstrip(), policy=policy.compat32)
+        parts = [*islice(message.walk(), MOST_MIME_PARTS)]
+    except _BROKEN:
+        return []
+    return [found for part in parts if not part.is_multipart() and (found := _part(part))]
+
+
+def page_of(parts: list[MimePart], url: str) -> KeptPage | None:
+    """Return the page at a URL, or the first page, with the other parts."""
+    pages = [each for each in parts if each.essence in _HTML]
+    root = next((each for each in pages if each.location == url), None) or next(iter(pages), None)
+    if root is None:
+        return None
+    places = {each.content_id: _place(each, url) for each in parts if each.content_id}
+    others = tuple(
+        KeptPart(_place(each, url), each.media_type, _resolved(each, places))
+        for each in parts
+        if each is not root
+    )
+    return KeptPage(_resolved(root, places), root.media_type, others)
+
+
+def _fields(message: Message) -> dict[str, str]:
+    return {name.lower(): str(value) for name, value in message.items()}
+
+
+def _part(message: Message) -> MimePart | None:
+    try:
+        head = _fields(message)
+        content = message.get_payload(decode=True)
+    except _BROKEN:
+        return None
+    if not isinstance(content, bytes):
+        return None
+    return MimePart(
+        media_type=head.get("content-type", "application/octet-stream"),
+        location=head.get("content-location", "").strip(),
+        content_id=head.get("content-id", "").strip().strip("<>"),
+        content=content,
+    )
+
+
+def _place(part: MimePart, url: str) -> str:
+    """Return the address of a part, which may be relative to that of the page (RFC 2557 §5)."""
+    place = join(url, part.location) if part.location else None
+    return place or part_url(part.content)
+
+
+def _resolved(part: MimePart, places: Mapping[str, str]) -> bytes:
+    """Return a part's content, with references by Content-ID replaced by addresses."""
+    if part.essence not in _POINTING or not places:
+        return part.content
+
+    def resolve(found: re.Match[bytes]) -> bytes:
+        place = places.get(found[1].decode("utf-8", "replace"))
+        return place.encode() if place else found[0]
+
+    return _CID.sub(resolve, part.content)
+
+
+MOST_BYTES = 64 << 20
+"""A larger file is a link and no page."""
+_NAMES = ("Snapshot-Content-Location", "Content-Location", "X-Snapshot-Content-Location")
+_NO_HEAD = marked("The head of this saved page can't be read.")
+_NO_PLACE = marked("This saved page does not say where it was.")
+
+
+def _read(file: GivenFile) -> Iterator[Bookmark]:
+    """The page that it is."""
+    head = read_head(file.text.lstrip())
+    if not head:
+        yield unreadable(file.name, _NO_HEAD)
+        return
+    row = Row({**head})
+    url = first_of(row.text(name.lower().replace("-", "")) for name in _NAMES)
+    if not url:
+        yield unreadable(file.name, _NO_PLACE)
+        return
+    row.drop("from", "contenttype", "mimeversion", "contenttransferencoding")
+    title, date = row.text("subject"), row.text("date")
+    page = _page(file, url) or ""
+    yield row.bookmark(url, title=" ".join(title.split()), added_at=parse_date(date), page=page)
+
+
+def _page(file: GivenFile, url: str) -> KeptPage | None:
+    data = file.stream().read(MOST_BYTES + 1)
+    return page_of(mime_parts(data), url) if len(data) <= MOST_BYTES else None
+
+
+MHTML = Importer(
+    "MHTML",
+    lambda file: file.is_text and is_mhtml(file.text),
+    _read,
+    ("mhtml", "mht"),
+    marked("a page that Chrome, Edge or Outlook saved as one file"),
+)
+
+MOST_PAGE = 16 << 20
+MOST_FILE = 64 << 20
+"""Bytes of a PDF or a whole page in one file."""
+MOST_PARTS_BYTES = 64 << 20
+MOST_PARTS = 500
+_MOST_LOOKED_FOR = 1000
+"""Files of an archive that a page is searched for: each takes a look through all of it."""
+HTML = "text/html"
+_KINDS = {
+    **dict.fromkeys(("jpg", "jpeg"), "image/jpeg"),
+    **{each: f"image/{each}" for each in ("png", "gif", "webp", "avif", "bmp")},
+    **{each: f"font/{each}" for each in ("woff", "woff2", "ttf", "otf")},
+    "svg": "image/svg+xml",
+    "ico": "image/vnd.microsoft.icon",
+    "css": "text/css",
+    "pdf": "application/pdf",
+    "html": HTML,
+    "htm": HTML,
+    "mp4": "video/mp4",
+    "mp3": "audio/mpeg",
+}
+
+
+def kind_of_name(name: str) -> str:
+    """The media type that a file's name tells."""
+    return _KINDS.get(name.rpartition(".")[2].lower(), "application/octet-stream")
+
+
+def page_with_files(
+    content: bytes, packed: Members, files: Mapping[str, str], media_type: str = HTML
+) -> KeptPage:
+    """A page of HTML with files that it names.
+
+    Args:
+        content: of the page.
+        packed: the archive that holds the files.
+        files: the names of those there, by the references to them as they stand in the page.
+        media_type: of the page.
+    """
+    looked_for = islice(files.items(), _MOST_LOOKED_FOR)
+    named = [each for each in looked_for if each[0].encode() in content][:MOST_PARTS]
+    parts = (
+        (reference, kind_of_name(name), packed.read(name, MOST_PARTS_BYTES))
+        for reference, name in named
+    )
+    return page_with_parts(content, parts, media_type)
+
+
+def page_with_parts(
+    content: bytes, parts: Iterable[tuple[str, str, bytes]], media_type: str = HTML
+) -> KeptPage:
+    """A page of HTML, its references led to where its parts are.
+
+    Args:
+        content: of the page.
+        parts: (reference as it stands in the page, media type, bytes); up to ``MOST_PARTS_BYTES``.
+        media_type: of the page.
+    """
+    kept: list[KeptPart] = []
+    places: dict[bytes, bytes] = {}
+    room = MOST_PARTS_BYTES
+    for reference, kind, data in parts:
+        room -= len(data)
+        if not data or room < 0 or len(kept) >= MOST_PARTS:
+            continue
+        kept.append(KeptPart(part_url(data), kind, data))
+        places[reference.encode()] = part_url(data).encode()
+    return KeptPage(_led(content, places), media_type, tuple(kept))
+
+
+def _led(content: bytes, places: Mapping[bytes, bytes]) -> bytes:
+    if not places:
+        return content
+    longest_first = sorted(places, key=len, reverse=True)
+    any_of_them = re.compile(b"|".join(map(re.escape, longest_first)))
+    return any_of_them.sub(lambda found: places[found[0]], content)
+
+
+_MARK = re.compile(
+    r"<!--\s{0,99}Page saved with SingleFile\s(.{0,10000}?)-->", re.DOTALL | re.IGNORECASE
+)
+_URL = re.compile(r"^\s*url:\s*(\S+)", re.MULTILINE | re.IGNORECASE)
+_DATE = re.compile(r"^\s*saved date:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
+_DAY = re.compile(r"\w{3} (\w{3} \d\d? \d{4} \d\d:\d\d:\d\d) GMT([+-]\d{4})")
+_UNPACKS_ITSELF = re.compile(r"<html[^<>]{0,500}?\sdata-sfz\b", re.IGNORECASE)
+_MOST_OPENING = 4_000
+_PAGE = "index.html"
+_TITLE = re.compile(r"<title[^>]*>([^<]{0,4000})", re.IGNORECASE)
+
+
+def _read_single_file(file: GivenFile) -> Iterator[Bookmark]:
+    mark = _MARK.search(file.text)
+    url = _URL.search(mark[1]) if mark else None
+    if mark is None or url is None:
+        return
+    date = _DATE.search(mark[1])
+    title = _TITLE.search(file.text)
+    page = _unpacked(file) if _unpacks_itself(file) else "".join(file.chunks())
+    yield Row({}).bookmark(
+        url[1],
+        title=plain_text(title[1]) if title else "",
+        added_at=_moment(date[1]) if date else None,
+        page=page,
+    )
+
+
+def _moment(text: str) -> datetime | None:
+    """A day as JavaScript's ``Date`` writes it."""
+    found = _DAY.match(text)
+    if found is None:
+        return None
+    try:
+        moment = datetime.strptime(f"{found[1]} {found[2]}", "%b %d %Y %H:%M:%S %z")
+    except ValueError:
+        return None
+    return sensible(moment.astimezone(UTC))
+
+
+def _unpacked(file: GivenFile) -> KeptPage | str:
+    """The page in the archive; nothing where that is damaged, as all else only unpacks it."""
+    packed = Members(file.seekable())
+    content = packed.read(_PAGE, MOST_PAGE)
+    files = {each: each for each in packed.names if each != _PAGE}
+    return page_with_files(content, packed, files) if content else ""
+
+
+def _unpacks_itself(file: GivenFile) -> bool:
+    return _UNPACKS_ITSELF.search(file.text, 0, _MOST_OPENING) is not None
+
+
+def _fits(file: GivenFile) -> bool:
+    mark = None
+    if _unpacks_itself(file) or not is_binary(file):
+        mark = _MARK.search(file.text)
+    return mark is not None and _URL.search(mark[1]) is not None
+
+
+SINGLE_FILE = Importer(
+    "SingleFile HTML",
+    _fits,
+    _read_single_file,
+    ("html",),
+    marked("the extension SingleFile: a page it saved"),
+)

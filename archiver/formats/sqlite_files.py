@@ -1,0 +1,114 @@
+"""SQLite files of other programs.
+
+Nothing of a file is trusted: no view or trigger
+of it runs with rights, no value is longer than a few megabytes, no question takes for ever, and
+none is answered with far more than the file can hold: a column may be generated.
+"""
+
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import quote
+
+from archiver.formats.source_file import GivenFile
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection, Cursor
+
+SIGNATURE = b"SQLite format 3\0"
+MOST_VALUE = 8 << 20
+MOST_STEPS = 2_000_000_000
+ALWAYS_ALLOWED = 16 << 20
+MOST_GROWTH = 4
+"""How many times its length may come out of a file as text and bytes."""
+_STEP = 1_000_000
+_JOURNAL_MODES = slice(18, 20)
+_NO_WAL = b"\1\1"
+
+_COLUMNS = """
+    SELECT t.name || '.' || c.name AS name FROM sqlite_master t, pragma_table_info(t.name) c
+    WHERE t.type = 'table'
+"""
+
+
+class DatabaseDamagedError(Exception):
+    """What stands before the damage was given."""
+
+
+def tables_of(stream: BinaryIO) -> frozenset[str]:
+    """The names of the tables, lower case; none if it can't be read."""
+    with suppress(DatabaseDamagedError):
+        return frozenset(
+            str(row["name"]).lower()
+            for row in rows_of(stream, "SELECT name FROM sqlite_master WHERE type = 'table'")
+        )
+    return frozenset()
+
+
+def columns_of(stream: BinaryIO) -> frozenset[str]:
+    """The columns of all tables as ``table.column``, lower case; none if it can't be read."""
+    with suppress(DatabaseDamagedError):
+        return frozenset(str(row["name"]).lower() for row in rows_of(stream, _COLUMNS))
+    return frozenset()
+
+
+def has_columns(file: GivenFile, *columns: str) -> bool:
+    """Whether it is a database with such columns (``table.column``, lower case)."""
+    return file.head.startswith(SIGNATURE) and columns_of(file.seekable()).issuperset(columns)
+
+
+def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
+    """The rows of a question, by the names of its columns.
+
+    Args:
+        stream: the whole file, seekable; by its name, if it has one on disk.
+        query: one of ours; nothing of a stranger's is ever part of it.
+
+    Raises:
+        DatabaseDamagedError: it can't be read, or not any further.
+    """
+    sqlite3 = import_module("sqlite3")
+    try:
+        with closing(_opened(stream)) as conn:
+            steps = iter(range(MOST_STEPS // _STEP))
+            conn.set_progress_handler(lambda: next(steps, None) is None, _STEP)
+            conn.row_factory = sqlite3.Row
+            conn.text_factory = _text
+            yield from _bounded(conn.execute(query), stream.seek(0, io.SEEK_END))
+    except (sqlite3.Error, OverflowError, MemoryError) as error:
+        raise DatabaseDamagedError(str(error)) from error
+
+
+def _bounded(found: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
+    left = ALWAYS_ALLOWED + MOST_GROWTH * length
+    for each in found:
+        row = dict(each)
+        left -= sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+        if left < 0:
+            raise DatabaseDamagedError("more comes out of it than it can hold")
+        yield row
+
+
+def _opened(stream: BinaryIO) -> "Connection":
+    sqlite3 = import_module("sqlite3")
+    name = getattr(stream, "name", None)
+    if isinstance(name, str):
+        conn = sqlite3.connect(f"file:{quote(name)}?mode=ro&immutable=1", uri=True)
+    else:
+        stream.seek(0)
+        content = bytearray(stream.read())
+        content[_JOURNAL_MODES] = _NO_WAL  # in memory there is no log beside it
+        conn = sqlite3.connect(":memory:")
+        conn.deserialize(bytes(content))
+    conn.execute("PRAGMA trusted_schema = OFF")
+    conn.execute("PRAGMA query_only = ON")
+    conn.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
+    conn.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    opened: Connection = conn
+    return opened
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")

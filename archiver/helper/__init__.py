@@ -1,1 +1,0 @@
-"""Additional crawl process, started as ``python -m archiver.helper``."""

@@ -1,0 +1,1 @@
+"""HTTP: URLs, message heads, encodings, the SSRF guard and the client."""

@@ -1,0 +1,123 @@
+"""SSRF guard: addresses that may be connected to.
+
+The guard stands where connections are made, so neither a redirect nor a name that resolves to
+another address the second time (DNS rebinding) gets around it.
+"""
+
+import socket
+from collections.abc import Sequence
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from aiohttp import abc
+from aiohttp.resolver import AsyncResolver
+
+from archiver.config import Network
+
+REMEMBERED = 4096
+_NAT64 = ip_network("64:ff9b::/96")
+_COMPATIBLE = ip_network("::/96")
+_SPECIAL = tuple(
+    map(
+        ip_network,
+        (
+            "0.0.0.0/8",
+            "100.64.0.0/10",
+            "192.0.0.0/24",
+            "192.88.99.0/24",
+            "198.18.0.0/15",
+            "240.0.0.0/4",
+            "64:ff9b:1::/48",
+            "100::/64",
+            "2001::/23",
+            "fec0::/10",
+        ),
+    )
+)
+
+
+_NEIGHBOURS = {4: 24, 6: 64}
+
+
+class BlockedAddressError(OSError):
+    """A connection to an address that is not public was refused by us."""
+
+    def __init__(self, host: str, address: str) -> None:
+        where = f"{host} is at {address}, which" if host != address else address
+        super().__init__(f"{where} is not a public address")
+        self.host = host
+        self.address = address
+
+    @property
+    def network(self) -> str:
+        """A network of its neighbours, to be named where it is to be allowed."""
+        try:
+            found = ip_address(self.address.partition("%")[0].strip("[]"))
+        except ValueError:
+            return "192.168.1.0/24"
+        return str(ip_network((found, _NEIGHBOURS[found.version]), strict=False))
+
+
+class AddressGuard:
+    """Tells which addresses may be connected to."""
+
+    def __init__(self, allowed: Sequence[Network]) -> None:
+        self._allowed = tuple(allowed)
+        self._decided = lru_cache(REMEMBERED)(self._decide)
+
+    def permits(self, address: str) -> bool:
+        """Whether an address is public, or in a network that is allowed by name."""
+        return self._decided(address)
+
+    def _decide(self, address: str) -> bool:
+        try:
+            parsed = ip_address(address.partition("%")[0])
+        except ValueError:
+            return False
+        inner = _embedded(parsed)
+        return all(map(self._permits, inner)) if inner else self._permits(parsed)
+
+    def _permits(self, address: IPv4Address | IPv6Address) -> bool:
+        if any(address in network for network in self._allowed):
+            return True
+        special = any(address in network for network in _SPECIAL)
+        return address.is_global and not address.is_multicast and not special
+
+
+class GuardedResolver(abc.AbstractResolver):
+    """Resolves names, and gives only the addresses that may be connected to."""
+
+    def __init__(self, guard: AddressGuard, inner: abc.AbstractResolver | None = None) -> None:
+        self._guard = guard
+        self._inner = inner or AsyncResolver()
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[abc.ResolveResult]:
+        """The permitted addresses of a host.
+
+        Raises:
+            BlockedAddressError: it has addresses, and none is permitted.
+            OSError: it has none.
+        """
+        found = await self._inner.resolve(host, port, family)
+        permitted = [each for each in found if self._guard.permits(each["host"])]
+        if found and not permitted:
+            raise BlockedAddressError(host, found[0]["host"])
+        return permitted
+
+    async def close(self) -> None:
+        """Close the resolver beneath."""
+        await self._inner.close()
+
+
+def _embedded(address: IPv4Address | IPv6Address) -> list[IPv4Address]:
+    """The IPv4 addresses that an IPv6 address stands for."""
+    if isinstance(address, IPv4Address):
+        return []
+    inner = [each for each in (address.ipv4_mapped, address.sixtofour) if each]
+    if address.teredo:
+        inner += address.teredo
+    if address in _NAT64 or (address in _COMPATIBLE and int(address) > 0xFFFF):
+        inner.append(IPv4Address(int(address) & 0xFFFFFFFF))
+    return inner

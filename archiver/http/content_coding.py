@@ -1,0 +1,205 @@
+"""Content codings: bounded decoding and encoding."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, cast
+
+import brotli
+from isal import isal_zlib
+
+from archiver.errors import TooLarge
+from archiver.http.headers import Coding
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ACCEPT_ENCODING = "gzip, deflate"
+"""What is asked for: codings that every tool reads, now and later. The others are read if sent."""
+PIECE = 64 << 10
+"""No decoder gives more than about this many bytes at once, whatever it is fed."""
+MOST_CODINGS = 4
+
+
+def decode(pieces: Iterable[bytes], content_encoding: str | None, *, limit: int) -> Iterator[bytes]:
+    """Undo the content codings, the last applied first.
+
+    An unknown coding ends the undoing; bytes that are not in the coding they claim are given as
+    they are, and what is corrupt or cut short as far as it could be decoded.
+
+    Args:
+        pieces: the coded content.
+        content_encoding: the header's value.
+        limit: most bytes that may come out.
+
+    Raises:
+        TooLarge: more would come out; no more than a piece beyond the limit was ever decoded.
+    """
+    for name in reversed(_codings(content_encoding)):
+        make = _DECODERS.get(name)
+        if make is None:
+            break
+        pieces = _decoded(pieces, make)
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > limit:
+            raise TooLarge("The content decompresses to more than {limit} bytes.", limit=limit)
+        yield piece
+
+
+class _Decoder(Protocol):
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Decode some more; raises an error of the library's on corrupt data."""
+
+
+def _codings(content_encoding: str | None) -> list[str]:
+    names = [name.strip().lower() for name in (content_encoding or "").split(",")]
+    return [name for name in names if name and name != "identity"][:MOST_CODINGS]
+
+
+def _decoded(pieces: Iterable[bytes], make: Callable[[], _Decoder]) -> Iterator[bytes]:
+    decoder, begun = make(), False
+    source = iter(pieces)
+    for piece in source:
+        try:
+            for out in decoder.feed(piece):
+                begun = True
+                yield out
+        except _CORRUPT:
+            if not begun:
+                yield piece
+                yield from source
+            return
+
+
+class _Inflate:
+    """gzip, of any number of members, and zlib or raw deflate, told apart by their first byte."""
+
+    def __init__(self, wbits: int) -> None:
+        self._wbits = wbits
+        self._inner = isal_zlib.decompressobj(wbits=wbits) if wbits > 0 else None
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        full = False
+        while data or full:
+            if self._inner is None:
+                self._inner = isal_zlib.decompressobj(wbits=15 if data[0] & 0x0F == 8 else -15)
+            out = self._inner.decompress(data, PIECE)
+            if out:
+                yield out
+            full = len(out) == PIECE
+            data = self._inner.unconsumed_tail
+            if self._inner.eof:
+                data, full = self._inner.unused_data, False
+                if self._wbits != 31 or not data.startswith(b"\x1f"):
+                    return
+                self._inner = isal_zlib.decompressobj(wbits=31)
+
+
+class _Brotli:
+    def __init__(self) -> None:
+        self._inner = brotli.Decompressor()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while not self._inner.is_finished():
+            out = self._inner.process(data, output_buffer_limit=PIECE)
+            if not out:
+                return
+            yield out
+            data = b""
+
+
+class _Zstd:
+    def __init__(self) -> None:
+        self._inner = zstd.ZstdDecompressor()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while not self._inner.eof:
+            out = self._inner.decompress(data, PIECE)
+            if out:
+                yield out
+            if self._inner.needs_input:
+                return
+            data = b""
+
+
+_DECODERS: dict[str, Callable[[], _Decoder]] = {
+    "gzip": lambda: _Inflate(31),
+    "x-gzip": lambda: _Inflate(31),
+    "deflate": lambda: _Inflate(0),
+    "br": _Brotli,
+    "zstd": _Zstd,
+}
+_CORRUPT = cast(
+    "tuple[type[Exception], ...]", (isal_zlib.error, brotli.error, zstd.ZstdError, EOFError)
+)
+
+_GZIP = 16 + 15
+_ISAL_LEVEL = 2
+_BROTLI_QUALITY = 3
+_BROTLI_BEST = 11
+_BROTLI_WINDOW = 19
+
+
+class Packer(Protocol):
+    """Packs a body that comes in pieces."""
+
+    def pack(self, piece: bytes) -> bytes:
+        """What is to be sent so that the receiver has all of the piece."""
+
+    def finish(self) -> bytes:
+        """What is to be sent at the end."""
+
+
+def pack(body: bytes, coding: Coding) -> bytes:
+    """A whole body in a coding: fast rather than as small as can be."""
+    if coding is Coding.BROTLI:
+        packed: bytes = brotli.compress(body, quality=_BROTLI_QUALITY, lgwin=_BROTLI_WINDOW)
+        return packed
+    if coding is Coding.GZIP:
+        gzipped: bytes = isal_zlib.compress(body, _ISAL_LEVEL, _GZIP)
+        return gzipped
+    return body
+
+
+def pack_once(body: bytes, coding: Coding) -> bytes:
+    """A body that is packed once and sent for ever: as small as can be, 200 times as slow."""
+    if coding is Coding.BROTLI:
+        packed: bytes = brotli.compress(body, quality=_BROTLI_BEST)
+        return packed
+    return pack(body, coding)
+
+
+def new_packer(coding: Coding) -> Packer | None:
+    """What packs a stream in a coding; None where nothing has to be done."""
+    if coding is Coding.BROTLI:
+        return _CompressBrotli()
+    return _Gzip() if coding is Coding.GZIP else None
+
+
+class _Gzip:
+    def __init__(self) -> None:
+        self._inner = isal_zlib.compressobj(_ISAL_LEVEL, isal_zlib.DEFLATED, _GZIP)
+
+    def pack(self, piece: bytes) -> bytes:
+        packed: bytes = self._inner.compress(piece) + self._inner.flush(isal_zlib.Z_SYNC_FLUSH)
+        return packed
+
+    def finish(self) -> bytes:
+        rest: bytes = self._inner.flush()
+        return rest
+
+
+class _CompressBrotli:
+    def __init__(self) -> None:
+        self._inner = brotli.Compressor(quality=_BROTLI_QUALITY, lgwin=_BROTLI_WINDOW)
+
+    def pack(self, piece: bytes) -> bytes:
+        packed: bytes = self._inner.process(piece) + self._inner.flush()
+        return packed
+
+    def finish(self) -> bytes:
+        rest: bytes = self._inner.finish()
+        return rest

@@ -1,0 +1,218 @@
+"""User cookies: reading cookie files and matching cookies to requests.
+
+The file is Netscape's ``cookies.txt``: seven fields to a line, between tabs. There is no standard
+for it but what curl, wget and yt-dlp read and browser extensions write.
+"""
+
+import re
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from archiver.helpers import KeptFile, Mark
+
+MOST_COOKIES = 3000
+MOST_LINE = 8192
+MOST_HEADER = 8192
+"""Characters of the ``Cookie`` field of one request."""
+HEADER = "# Netscape HTTP Cookie File"
+_HTTP_ONLY = "#HttpOnly_"
+_FIELDS = 7
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-zA-Z-]{1,256}")
+_VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e ]{0,4096}")
+_PATH = re.compile(r"/[\x21-\x7e]{0,1024}")
+_HOST = re.compile(r"[a-z0-9_.-]{1,253}|\[?[0-9a-f:.]{2,45}\]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Cookie:
+    """One cookie.
+
+    Attributes:
+        host: to which it goes, lower case.
+        is_for_subdomains: whether it goes to the hosts beneath that, too.
+        path: below which it goes.
+        is_secure: whether it goes over TLS alone.
+        expires: Unix seconds; 0 for one without an end.
+        name, value: as they are sent.
+    """
+
+    host: str
+    is_for_subdomains: bool
+    path: str
+    is_secure: bool
+    expires: int
+    name: str
+    value: str
+
+    def goes_to(self, host: str) -> bool:
+        """Whether a host is one of its own (§5.1.3); addresses have no subdomains."""
+        if host == self.host:
+            return True
+        is_beneath = host.endswith(f".{self.host}")
+        return self.is_for_subdomains and is_beneath and not _is_address(self.host)
+
+    def goes_below(self, path: str) -> bool:
+        """Whether a path is one of its own (§5.1.4)."""
+        if path == self.path:
+            return True
+        return path.startswith(self.path if self.path.endswith("/") else f"{self.path}/")
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What one cookie takes another's place by (§5.3)."""
+        return self.host, self.path, self.name
+
+
+def read_cookies(text: str) -> tuple[list[Cookie], list[int]]:
+    r"""The cookies of a file, the last of each name counting, and the lines that are none.
+
+    >>> read_cookies(".a.example\tTRUE\t/\tTRUE\t0\tid\tx")[0][0].host
+    'a.example'
+    """
+    found: dict[tuple[str, str, str], Cookie] = {}
+    refused: list[int] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        fields = line.removeprefix(_HTTP_ONLY)
+        if not fields.strip() or fields.startswith("#"):
+            continue
+        cookie = _cookie(fields)
+        if cookie is None or (len(found) >= MOST_COOKIES and cookie.key not in found):
+            refused.append(number)
+        else:
+            found[cookie.key] = cookie
+    return [*found.values()], refused
+
+
+def write_cookies(cookies: Iterable[Cookie]) -> str:
+    """The file that ``read_cookies`` reads."""
+    lines = [HEADER, ""]
+    for each in cookies:
+        dot = "." if each.is_for_subdomains else ""
+        below, secure = map(_flag, (each.is_for_subdomains, each.is_secure))
+        fields = (dot + each.host, below, each.path, secure, str(each.expires))
+        lines.append("\t".join((*fields, each.name, each.value)))
+    return "\n".join((*lines, ""))
+
+
+def _flag(value: bool) -> str:
+    return "TRUE" if value else "FALSE"
+
+
+def cookies_for(url: str, cookies: Sequence[Cookie], now: float, led_by: Collection[str]) -> str:
+    """The ``Cookie`` field for a request (§5.4); empty where none goes with it.
+
+    Args:
+        url: that is requested, serialised.
+        cookies: that there are.
+        now: Unix seconds.
+        led_by: the hosts that led to the request, from the one that a person asked, with their
+            ports or without; none where nobody did. A cookie goes if all of them could have it.
+    """
+    asked = urlsplit(url)
+    host, path = asked.hostname or "", asked.path or "/"
+    leading = {urlsplit(f"//{each}").hostname or "" for each in led_by}
+    going = [
+        each
+        for each in cookies
+        if each.goes_to(host)
+        and leading
+        and all(_is_led_by(each, other) for other in leading)
+        and each.goes_below(path)
+        and (asked.scheme == "https" or not each.is_secure)
+        and (not each.expires or each.expires > now)
+    ]
+    going.sort(key=lambda each: -len(each.path))
+    field = ""
+    for each in going:
+        longer = f"{field}; {each.name}={each.value}" if field else f"{each.name}={each.value}"
+        if len(longer) > MOST_HEADER:
+            break
+        field = longer
+    return field
+
+
+def _is_led_by(cookie: Cookie, host: str) -> bool:
+    """Whether a host may lead to requests with a cookie: its own, with ``www.`` or without."""
+    other = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
+    return cookie.goes_to(host) or cookie.goes_to(other)
+
+
+def _cookie(line: str) -> Cookie | None:
+    fields = line.split("\t") if len(line) <= MOST_LINE else []
+    if len(fields) == _FIELDS - 1:
+        fields.append("")
+    if len(fields) != _FIELDS:
+        return None
+    domain, below, path, secure, expires, name, value = fields
+    host = domain.strip().lower().removeprefix(".").strip("[]")
+    is_for_subdomains = below.strip().upper() == "TRUE"
+    if not _HOST.fullmatch(host) or not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+        return None
+    if is_for_subdomains and not _is_address(host) and "." not in host:
+        return None  # a whole top-level domain
+    moment = expires.strip().partition(".")[0]
+    if not moment.isdecimal() or len(moment) > 15 or not _PATH.fullmatch(path):
+        return None
+    return Cookie(
+        host, is_for_subdomains, path, secure.strip().upper() == "TRUE", int(moment), name, value
+    )
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+NAME: Final = "cookies.txt"
+MOST_BYTES: Final = 16 << 20
+LOOK_SECONDS: Final = 1.0
+"""So much later another process's change is heard of."""
+
+
+def cookies_in(content: bytes | None) -> list[Cookie]:
+    """What such a file holds; none where there is no file."""
+    return read_cookies(content.decode("utf-8", "replace"))[0] if content else []
+
+
+class GivenCookies:
+    """Selects the user's cookies for a request.
+
+    Args:
+        data: the data directory, whose ``cookies.txt`` is read again within a second after a
+            change; None if the owner passes the content to ``hold``.
+        clock: for tests.
+    """
+
+    def __init__(self, data: Path | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._file = KeptFile(data / NAME) if data else None
+        self._clock = clock
+        self._mark: Mark | None = None
+        self._cookies: list[Cookie] = []
+        self._looked_at = -LOOK_SECONDS
+
+    def hold(self, content: bytes | None) -> None:
+        """Use the cookies of this file content from now on."""
+        self._cookies = cookies_in(content)
+
+    def field_for(self, url: str, led_by: Collection[str]) -> str:
+        """The ``Cookie`` field for a request; empty where none goes with it.
+
+        Args:
+            url: that is requested.
+            led_by: the hosts that led to it, from the one that a person asked.
+        """
+        if self._file and self._clock() >= self._looked_at + LOOK_SECONDS:
+            self._looked_at = self._clock()
+            mark = self._file.mark()  # one look at a folder: it costs no more than a request's URL
+            if mark != self._mark:
+                self._mark = mark
+                self.hold(self._file.read(MOST_BYTES))
+        return cookies_for(url, self._cookies, time.time(), led_by) if self._cookies else ""

@@ -1,0 +1,224 @@
+"""Encoding declared in a page's own markup (HTML §13.2.3.2).
+
+The standard looks at the first 1,024 bytes and changes its mind where a ``<meta>`` comes later;
+browsers look for such a one as long as the head goes on. Both work on bytes, without a parser.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from archiver.http.text_decoders import WINDOWS_1252, X_USER_DEFINED, Encoding, lookup_inside
+
+PRESCAN_BYTES: Final = 1024
+MOST_HEAD_BYTES: Final = 64 << 10
+"""How far a head is looked through."""
+
+_MARKUP = re.compile(rb"<(?=[a-zA-Z!/?])")
+_META = re.compile(rb"<meta(?=[\t\n\f\r /])", re.IGNORECASE)
+_TAG = re.compile(rb"</?[a-zA-Z][^\t\n\f\r >]*")
+_REST_OF_TAG = re.compile(
+    rb"""
+    (?:
+        [\t\n\f\r /]*+ [^\t\n\f\r />] [^\t\n\f\r />=]*+ [\t\n\f\r ]*+
+        (?: = [\t\n\f\r ]*+ (?: "[^"]*+" | '[^']*+' | (?=>) | [^\t\n\f\r >"'][^\t\n\f\r >]*+ )
+        |   (?!=)
+        )
+    )*+
+    [\t\n\f\r /]*+ >
+    """,
+    re.VERBOSE,
+)
+"""Attributes as ``_attribute`` reads them: no match where the bytes end first."""
+_SPACE = re.compile(rb"[\t\n\f\r ]*")
+_BETWEEN = re.compile(rb"[\t\n\f\r /]*")
+_NAME = re.compile(rb"[^\t\n\f\r />][^\t\n\f\r />=]*")
+_UNQUOTED = re.compile(rb"[^\t\n\f\r >]*")
+_CHARSET = re.compile(rb"charset[\t\n\f\r ]*=[\t\n\f\r ]*", re.IGNORECASE)
+_TO_END = re.compile(rb"[^\t\n\f\r ;]*")
+_XML_ENCODING = re.compile(
+    rb"<\?xml(?:(?!encoding)[^>])*encoding[\x00-\x20]*=[\x00-\x20]*([\"'])([^\x00-\x20]*?)\1",
+    re.DOTALL,
+)
+_HEAD_TAG = re.compile(rb"<(/?)([a-zA-Z][^\t\n\f\r />]*)")
+_HEAD = frozenset(b"script noscript style link meta object title base html".split())
+_RAW_TEXT = frozenset(b"script style title textarea xmp iframe noembed noframes".split())
+
+_Attribute = tuple[bytes, bytes, int]
+_Declared = tuple[str, Encoding] | None
+
+
+class _Ended(Exception):
+    """The bytes end before what is being read does."""
+
+
+def declared_in_markup(start: bytes) -> _Declared:
+    """(label, encoding) of the first ``<meta>`` that declares one, else of an XML declaration.
+
+    Args:
+        start: the first bytes of a page, as many as there are; at most 64 KiB are looked at.
+    """
+    head = start[:PRESCAN_BYTES]
+    return (
+        _find(_prescan, head) or xml_declaration(head) or _find(_in_head, start[:MOST_HEAD_BYTES])
+    )
+
+
+def xml_declaration(start: bytes) -> _Declared:
+    """(label, encoding) of ``<?xml … encoding="…"?>`` ("get an XML encoding")."""
+    end = start.find(b">")
+    if not start.startswith(b"<?xml") or end < 0:
+        return None
+    found = _XML_ENCODING.match(start)
+    if not found:
+        return None
+    label = found[2].decode("latin-1")
+    encoding = lookup_inside(label)
+    return (label, encoding) if encoding else None
+
+
+def _find(read: Callable[[bytes, int], _Declared], data: bytes) -> _Declared:
+    """What is declared before the bytes end. Behind the last ``charset`` nothing can be."""
+    last = data.lower().rfind(b"charset")
+    try:
+        return read(data, last) if last > 0 else None
+    except _Ended:
+        return None
+
+
+def _prescan(data: bytes, last: int) -> _Declared:
+    """Prescan a byte stream to determine its encoding, as the standard calls it."""
+    return _first_declaration(data, last, _TAG, lambda tag: _end_of_tag(data, tag.end()))
+
+
+def _in_head(data: bytes, last: int) -> _Declared:
+    """The first declaration in the head, as far as that goes: a body's first tag ends it."""
+
+    def behind(tag: re.Match[bytes]) -> int:
+        name = tag[2].lower()
+        if name not in _HEAD and (name != b"head" or tag[1]):
+            raise _Ended
+        at = _end_of_tag(data, tag.end())
+        return at if tag[1] else _behind_text(data, name, at)
+
+    return _first_declaration(data, last, _HEAD_TAG, behind)
+
+
+def _first_declaration(
+    data: bytes, last: int, any_tag: re.Pattern[bytes], behind: Callable[[re.Match[bytes]], int]
+) -> _Declared:
+    """The first ``<meta>`` that declares an encoding; ``behind`` says where a tag is over."""
+    at = 0
+    while markup := _MARKUP.search(data, at, last):
+        at = markup.start()
+        if data.startswith(b"<!--", at):
+            at = _behind(data, b"-->", at + 2)
+        elif meta := _META.match(data, at):
+            attributes, at = _attributes(data, meta.end())
+            if found := _declaration(attributes):
+                return found
+        elif tag := any_tag.match(data, at):
+            at = behind(tag)
+        else:
+            at = _behind(data, b">", at)
+    return None
+
+
+def _end_of_tag(data: bytes, at: int) -> int:
+    found = _REST_OF_TAG.match(data, at)
+    if not found:
+        raise _Ended
+    return found.end()
+
+
+def _behind_text(data: bytes, name: bytes, at: int) -> int:
+    """Where the text of an element ends whose content is no markup."""
+    if name not in _RAW_TEXT:
+        return at
+    while (at := data.find(b"</", at)) >= 0:
+        tag = _HEAD_TAG.match(data, at)
+        if tag and tag[2].lower() == name:
+            return at
+        at += 2
+    raise _Ended
+
+
+def _behind(data: bytes, mark: bytes, at: int) -> int:
+    found = data.find(mark, at)
+    if found < 0:
+        raise _Ended
+    return found + len(mark)
+
+
+def _attributes(data: bytes, at: int) -> tuple[list[_Attribute], int]:
+    """All attributes of a tag, and where it ends."""
+    found = []
+    while (attribute := _attribute(data, at)) is not None:
+        found.append(attribute)
+        at = attribute[2]
+    return found, _end_of(_BETWEEN, data, at)
+
+
+def _attribute(data: bytes, at: int) -> _Attribute | None:
+    """An attribute's name and value in lower case, and where it ends; None where the tag ends."""
+    at = _end_of(_BETWEEN, data, at)
+    if data[at] == ord(">"):
+        return None
+    named = _end_of(_NAME, data, at)
+    name = data[at:named].lower()
+    at = _end_of(_SPACE, data, named)
+    if data[at] != ord("="):
+        return name, b"", at
+    at = _end_of(_SPACE, data, at + 1)
+    quote = data[at : at + 1]
+    if quote in (b'"', b"'"):
+        end = _behind(data, quote, at + 1)
+        return name, data[at + 1 : end - 1].lower(), end
+    end = _end_of(_UNQUOTED, data, at)
+    return name, data[at:end].lower(), end
+
+
+def _end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+    found = pattern.match(data, at)
+    end = found.end() if found else at
+    if end >= len(data):
+        raise _Ended
+    return end
+
+
+def _declaration(attributes: list[_Attribute]) -> _Declared:
+    """What the attributes of a ``<meta>`` declare; of attributes of one name the first counts."""
+    seen: set[bytes] = set()
+    is_pragma = needs_pragma = False
+    label: str | None = None
+    encoding: Encoding | None = None
+    for name, value, _ in attributes:
+        if name in seen:
+            continue
+        seen.add(name)
+        if name == b"http-equiv":
+            is_pragma = value == b"content-type"
+        elif name == b"charset":
+            label = value.decode("latin-1")
+            encoding, needs_pragma = lookup_inside(label), False
+        elif name == b"content" and label is None:
+            inside = _in_content(value)
+            if inside and (encoding := lookup_inside(inside)):
+                label, needs_pragma = inside, True
+    if label is None or encoding is None or (needs_pragma and not is_pragma):
+        return None
+    return label.strip(), WINDOWS_1252 if encoding == X_USER_DEFINED else encoding
+
+
+def _in_content(value: bytes) -> str:
+    """The label in a ``content`` attribute (HTML §2.6.5); empty if there is none."""
+    found = _CHARSET.search(value)
+    if not found:
+        return ""
+    at = found.end()
+    quote = value[at : at + 1]
+    if quote in (b'"', b"'"):
+        end = value.find(quote, at + 1)
+        return value[at + 1 : end].decode("latin-1") if end > 0 else ""
+    label = _TO_END.match(value, at)
+    return label[0].decode("latin-1") if label else ""

@@ -1,0 +1,250 @@
+"""Media types: parsing and sniffing (WHATWG MIME Sniffing)."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Self
+
+LONGEST: Final = 8192
+"""Characters of a Content-Type that are looked at."""
+_MOST_PARAMETERS = 16
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_QUOTABLE = re.compile(r"[\t -~\x80-\xff]*")
+_WHITESPACE = "\t\n\r "
+_VALUE = re.compile(r'(?>(?:[^",]++|"(?>(?:[^"\\]++|\\.?)*+)"?)*+)', re.DOTALL)
+_QUOTED = re.compile(r'"((?>(?:[^"\\]++|\\.?)*+))"?', re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_XML: Final = frozenset({"text/xml", "application/xml"})
+_JAVASCRIPT = re.compile(
+    r"(?:application|text)/(?:x-)?(?:ecma|java)script|text/(?:javascript1\.[0-5]|jscript|livescript)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MediaType:
+    """A parsed media type; ``str`` gives the one way to write it.
+
+    Attributes:
+        essence: type and subtype, lower case, such as ``text/html``.
+        parameters: (name, value) in order, names lower case, each once.
+    """
+
+    essence: str
+    parameters: tuple[tuple[str, str], ...] = ()
+
+    def get(self, name: str) -> str:
+        """A parameter's value; empty if it is missing."""
+        return next((value for key, value in self.parameters if key == name), "")
+
+    def with_parameter(self, name: str, value: str) -> Self:
+        """The same with one parameter of that name; without it where the value is empty."""
+        kept = tuple(pair for pair in self.parameters if pair[0] != name)
+        return type(self)(self.essence, (*kept, (name, value)) if value else kept)
+
+    @property
+    def is_xml(self) -> bool:
+        """Whether browsers parse it as XML: SVG and XHTML, too."""
+        return self.essence in _XML or self.essence.endswith("+xml")
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it is JSON."""
+        return self.essence in {"application/json", "text/json"} or self.essence.endswith("+json")
+
+    @property
+    def is_javascript(self) -> bool:
+        """Whether it is a script, by any of the names browsers know."""
+        return _JAVASCRIPT.fullmatch(self.essence) is not None
+
+    def __str__(self) -> str:
+        return self.essence + "".join(
+            f";{name}={_write_value(value)}" for name, value in self.parameters
+        )
+
+
+def parse_media_type(text: str) -> MediaType | None:
+    """Parse one media type (MIME Sniffing §4.4); None if it is none."""
+    essence, _, rest = text.strip(_WHITESPACE).partition(";")
+    kind, _, subtype = essence.rstrip(_WHITESPACE).partition("/")
+    if not (_TOKEN.fullmatch(kind) and _TOKEN.fullmatch(subtype)):
+        return None
+    parameters: dict[str, str] = {}
+    for name, value in _parameters(rest):
+        if _TOKEN.fullmatch(name) and _QUOTABLE.fullmatch(value):
+            parameters.setdefault(name.lower(), value)
+        if len(parameters) == _MOST_PARAMETERS:
+            break
+    return MediaType(f"{kind}/{subtype}".lower(), tuple(parameters.items()))
+
+
+def declared_media_type(headers: Iterable[tuple[str, str]]) -> MediaType | None:
+    """What browsers make of all Content-Type fields of a head; None if they declare nothing.
+
+    Args:
+        headers: (name, value) in order, names lower case.
+    """
+    return extract_media_type(", ".join(value for name, value in headers if name == "content-type"))
+
+
+def essence_of(declared: MediaType | None) -> str:
+    """The essence of what is declared; empty if nothing is."""
+    return declared.essence if declared else ""
+
+
+@lru_cache(1024)
+def extract_media_type(content_type: str | None) -> MediaType | None:
+    """What browsers take a response for (Fetch §2.2.2, extract a MIME type): the last valid one.
+
+    Args:
+        content_type: every Content-Type field of a response, joined with commas; each may hold a
+            list itself.
+
+    Returns:
+        None if nothing in it is a media type.
+    """
+    found: MediaType | None = None
+    charset = ""
+    for value in _split((content_type or "")[:LONGEST]):
+        given = parse_media_type(value)
+        if given is None or given.essence == "*/*":
+            continue
+        if found is None or given.essence != found.essence:
+            charset = given.get("charset")
+        elif charset and not given.get("charset"):
+            given = given.with_parameter("charset", charset)
+        found = given
+    return found
+
+
+def _split(text: str) -> Iterator[str]:
+    """The values of a list; a comma within quotes divides none."""
+    at = 0
+    while at <= len(text):
+        found = _VALUE.match(text, at)
+        end = found.end() if found else at
+        yield text[at:end]
+        at = end + 1
+
+
+def _parameters(text: str) -> Iterator[tuple[str, str]]:
+    """Names and values behind the essence, as they are written but for quotes."""
+    at = 0
+    while at < len(text):
+        end = _until(text, ";=", at)
+        name = text[at:end].lstrip(_WHITESPACE)
+        at = end + 1
+        if end == len(text) or text[end] == ";":
+            continue
+        quoted = _QUOTED.match(text, at)
+        end = _until(text, ";", quoted.end() if quoted else at)
+        value = _unescape(quoted[1]) if quoted else text[at:end].rstrip(_WHITESPACE)
+        at = end + 1
+        if quoted or value:
+            yield name, value
+
+
+def _until(text: str, marks: str, at: int) -> int:
+    return min((end for mark in marks if (end := text.find(mark, at)) >= 0), default=len(text))
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text)
+
+
+def _write_value(value: str) -> str:
+    if _TOKEN.fullmatch(value):
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+_UNKNOWN = frozenset({"unknown/unknown", "application/unknown"})
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_HTML_STARTS = (
+    b"<!doctype html",
+    b"<html",
+    b"<head",
+    b"<script",
+    b"<iframe",
+    b"<h1",
+    b"<div",
+    b"<font",
+    b"<table",
+    b"<a",
+    b"<style",
+    b"<title",
+    b"<b",
+    b"<body",
+    b"<br",
+    b"<p",
+    b"<!--",
+)
+_SIGNATURES = (
+    (b"%PDF-", "application/pdf"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"BM", "image/bmp"),
+    (b"\x00\x00\x01\x00", "image/x-icon"),
+    (b"\x1f\x8b\x08", "application/gzip"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"wOFF", "font/woff"),
+    (b"wOF2", "font/woff2"),
+    (b"<?xml", "text/xml"),
+)
+_BINARY = frozenset(bytes(range(9)) + b"\x0b" + bytes(range(0x0E, 0x1B)) + bytes(range(0x1C, 0x20)))
+
+
+def resolve_media_type(declared: MediaType | None, start: bytes) -> MediaType:
+    """The media type to treat a payload as, with its parameters.
+
+    A declared type is believed; only where there is none the first bytes decide, so that nothing
+    that was sent as text or an image ever becomes a page.
+
+    Args:
+        declared: as ``declared_media_type`` has it.
+        start: the first bytes of the decoded payload, up to 1,445 of them are looked at.
+    """
+    if declared is not None and declared.essence not in _UNKNOWN:
+        return declared
+    return MediaType(_guess(start[:1445]))
+
+
+def sniff(declared: MediaType | None, start: bytes) -> str:
+    """The essence of ``resolve_media_type``."""
+    return resolve_media_type(declared, start).essence
+
+
+def is_html(kind: str) -> bool:
+    """Whether a media type is one of a page."""
+    return kind in _HTML
+
+
+def is_pdf(kind: str) -> bool:
+    """Whether a media type is that of a PDF."""
+    return kind == "application/pdf"
+
+
+def is_css(kind: str) -> bool:
+    """Whether a media type is a style sheet's."""
+    return kind == "text/css"
+
+
+def _guess(start: bytes) -> str:
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
+    if _starts_like_html(text.lower()):
+        return "text/html"
+    for signature, kind in _SIGNATURES:
+        if start.startswith(signature):
+            return kind
+    if start.startswith(b"RIFF") and start[8:14] == b"WEBPVP":
+        return "image/webp"
+    return "application/octet-stream" if _BINARY.intersection(start) else "text/plain"
+
+
+def _starts_like_html(text: bytes) -> bool:
+    return any(
+        text.startswith(tag) and (tag == b"<!--" or text[len(tag) : len(tag) + 1] in (b" ", b">"))
+        for tag in _HTML_STARTS
+    )

@@ -1,0 +1,87 @@
+"""Network errors as failures."""
+
+import os
+
+from aiohttp import (
+    ClientConnectorCertificateError,
+    ClientConnectorDNSError,
+    ClientConnectorError,
+    ClientError,
+    ClientSSLError,
+    InvalidURL,
+)
+
+from archiver.config import Settings
+from archiver.errors import FetchError, InvalidResponse
+from archiver.http.address_guard import BlockedAddressError
+from archiver.http.urls import host
+from archiver.model.failure import Failure, FailureKind
+
+RAISED = (TimeoutError, InvalidResponse, ClientError, OSError, ValueError)
+"""What the network and its library raise."""
+
+
+def fetch_error(url: str, settings: Settings, error: Exception) -> FetchError:
+    """What was raised for a URL, of ``RAISED``, as a failure with a name."""
+    if isinstance(error, TimeoutError):
+        return FetchError(
+            Failure(
+                FailureKind.TIMEOUT,
+                f"{host(url)} did not answer in time (connection {settings.connect_timeout:g} s, "
+                f"silence {settings.read_timeout:g} s, in all {settings.fetch_timeout:g} s).",
+            )
+        )
+    if isinstance(error, InvalidResponse):
+        message = f"What {host(url)} answered is not HTTP: {error}"
+        return FetchError(Failure(FailureKind.PROTOCOL, message))
+    return FetchError(_failure(url, error))
+
+
+def broken_off(url: str) -> Failure:
+    """The failure of an answer that ended before its end."""
+    message = f"{host(url)} broke off before its answer was complete."
+    return Failure(FailureKind.DISCONNECTED, message)
+
+
+def wants_rest(host: str, seconds: float) -> FetchError:
+    """The error of a host that asked to be left alone for longer than it is waited for."""
+    message = f"{host} asked to be left alone for a while."
+    return FetchError(Failure(FailureKind.RESTING, message, retry_after=seconds))
+
+
+def too_large(url: str, limit: int) -> FetchError:
+    """The error of a response of more than ``limit`` bytes."""
+    return FetchError(
+        Failure(
+            FailureKind.TOO_LARGE,
+            f"The response of {host(url)} is larger than {limit:,} bytes. "
+            "ARCHIVER_MAX_BODY_BYTES raises the limit.",
+        )
+    )
+
+
+def _failure(url: str, error: Exception) -> Failure:
+    name = host(url)
+    cause = getattr(error, "os_error", error)
+    if isinstance(cause, BlockedAddressError):
+        return Failure(
+            FailureKind.BLOCKED_ADDRESS,
+            f"{cause}. To allow it name its network, such as {cause.network}, in "
+            "ARCHIVER_ALLOW_NETWORKS, or behind the command with --allow-networks.",
+        )
+    kind, message = broken_off(url).kind, broken_off(url).message
+    match error:
+        case ClientConnectorDNSError():
+            kind, message = FailureKind.DNS, f"The name {name} can't be resolved."
+        case ClientConnectorCertificateError():
+            reason = getattr(error.certificate_error, "verify_message", "") or str(error)
+            kind, message = FailureKind.TLS, f"The certificate of {name} is not valid: {reason}."
+        case ClientSSLError():
+            kind, message = FailureKind.TLS, f"No secure connection to {name} could be made."
+        case ClientConnectorError():
+            number = error.os_error.errno
+            reason = os.strerror(number) if number else "no connection"
+            kind, message = FailureKind.REFUSED, f"{name} can't be reached: {reason}."
+        case InvalidURL() | ValueError():
+            kind, message = FailureKind.INVALID_URL, f"{url} can't be requested."
+    return Failure(kind, message)

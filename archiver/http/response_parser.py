@@ -1,0 +1,335 @@
+"""HTTP/1.1 response parser for bytes from a connection.
+
+Servers send heads and bodies that no grammar allows, and browsers show them. What is passed over
+here is what Chromium passes over; docs/decisions/0013-read-as-browsers-do.md has a table.
+No connection may be used again after such a response.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import Enum, auto
+
+from archiver.errors import InvalidRecord, InvalidResponse
+from archiver.http.headers import ResponseHead, parse_head, parse_regular_head
+from archiver.model.capture import Truncation
+
+_MOST_LINE = 16 << 10
+"""Bytes of a size with its extensions, or of a trailer field; as Chromium."""
+_MOST_DIGITS = 15
+_REGULAR_SIZE = re.compile(rb"(0*+[1-9a-fA-F][0-9a-fA-F]{,14})\r\n")
+_HEXADECIMAL = b"0123456789abcdefABCDEF"
+
+
+class _Expected(Enum):
+    SIZE = auto()
+    DATA = auto()
+    END_OF_DATA = auto()
+    TRAILER = auto()
+    ANYTHING = auto()
+    NOTHING = auto()
+
+
+class ChunkDecoder:
+    """Gives the payload of a chunked body whose bytes come piece by piece.
+
+    A body that does not begin with a chunk's size was never chunked: it is payload as it is.
+
+    Attributes:
+        is_complete: the last chunk has come, and the trailer section after it.
+        is_broken: what came is no chunk framing, so nothing after it is payload.
+        is_lenient: something was passed over that RFC 9112 does not allow.
+        left_over: bytes of the last piece fed that stand behind the end.
+    """
+
+    def __init__(self) -> None:
+        self.is_complete = self.is_broken = self.is_lenient = False
+        self.left_over = b""
+        self._expected = _Expected.SIZE
+        self._line = b""
+        self._size = 0
+        self._is_first = True
+
+    @property
+    def was_never_chunked(self) -> bool:
+        """Whether the body is payload as it is: it ends where the connection does."""
+        return self._expected is _Expected.ANYTHING
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take the next bytes; return the payload in them."""
+        payload: list[bytes] = []
+        at = 0
+        while at < len(data) and self._expected is not _Expected.NOTHING:
+            if self._expected is _Expected.DATA:
+                at = self._take_data(data, at, payload)
+            elif self._expected is _Expected.ANYTHING:
+                payload.append(data[at:] if at else data)
+                return payload
+            else:
+                at = self._take_line(data, self._take_whole_chunks(data, at, payload), payload)
+        self.left_over = data[at:]
+        return payload
+
+    def finish(self) -> bytes:
+        """Take the end of what comes; return what of a body that was never chunked was held."""
+        if self._is_first and self._line and _size(self._line) is None:
+            self._expected = _Expected.ANYTHING
+            return self._line
+        return b""
+
+    def _take_data(self, data: bytes, at: int, payload: list[bytes]) -> int:
+        payload.append(data[at : at + self._size])
+        self._size -= len(payload[-1])
+        if not self._size:
+            self._expected = _Expected.END_OF_DATA
+        return at + len(payload[-1])
+
+    def _take_whole_chunks(self, data: bytes, at: int, payload: list[bytes]) -> int:
+        """Take the chunks that stand whole and regular from there on; return where they end."""
+        if self._expected is not _Expected.SIZE or self._line:
+            return at
+        while found := _REGULAR_SIZE.match(data, at):
+            start = found.end()
+            end = start + int(found[1], 16)
+            if not data.startswith(b"\r\n", end):
+                break
+            payload.append(data[start:end])
+            at, self._is_first = end + 2, False
+        return at
+
+    def _take_line(self, data: bytes, at: int, payload: list[bytes]) -> int:
+        """Take a line, or what there is of it; return where the next one begins."""
+        end = data.find(b"\n", at) + 1
+        line = self._line + data[at : end or len(data)]
+        if end or len(line) > _MOST_LINE:
+            self._line = b""
+            self._on_line(line, payload)
+        else:
+            self._line = line
+        return end or len(data)
+
+    def _on_line(self, line: bytes, payload: list[bytes]) -> None:
+        is_whole = line.endswith(b"\n") and len(line) <= _MOST_LINE
+        is_empty = line in (b"\r\n", b"\n")
+        self.is_lenient |= not line.endswith(b"\r\n")
+        if self._expected is _Expected.SIZE:
+            self._on_size(line, _size(line) if is_whole else None, payload)
+        elif self._expected is _Expected.END_OF_DATA:
+            self._expected = _Expected.SIZE
+            if not is_empty:
+                self._break_off()
+        elif is_empty:
+            self._expected, self.is_complete = _Expected.NOTHING, True
+        elif not is_whole:
+            self._break_off()
+
+    def _on_size(self, line: bytes, size: int | None, payload: list[bytes]) -> None:
+        if size is None and self._is_first:
+            self._expected, self.is_lenient = _Expected.ANYTHING, True
+            payload.append(line)
+        elif size is None:
+            self._break_off()
+        else:
+            self._expected, self._size = _Expected.DATA if size else _Expected.TRAILER, size
+        self._is_first = False
+
+    def _break_off(self) -> None:
+        self._expected, self.is_broken = _Expected.NOTHING, True
+
+
+def dechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Remove chunk framing; what is cut short or was never chunked is given as far as it goes."""
+    decoder = ChunkDecoder()
+    for piece in pieces:
+        yield from decoder.feed(piece)
+        if decoder.is_complete or decoder.is_broken:
+            return
+    rest = decoder.finish()
+    if rest:
+        yield rest
+
+
+def _size(line: bytes) -> int | None:
+    digits = line.partition(b";")[0].strip()
+    significant = digits.lstrip(b"0")
+    if not digits or len(significant) > _MOST_DIGITS or digits.strip(_HEXADECIMAL):
+        return None
+    return int(digits, 16)
+
+
+MOST_HEAD_BYTES = 256 << 10
+"""Of a head and all interim ones before it; no reader of records takes longer ones."""
+_MOST_INTERIM = 100
+_MOST_BEFORE_STATUS = 4
+_EMPTY_LINE = re.compile(rb"\n\r?\n")
+_WITHOUT_BODY = frozenset({204, 205, 304})
+_MOST_LENGTH = 1 << 63
+
+
+class ResponseReader:
+    """Takes what comes after a request, up to the end of its response.
+
+    Args:
+        is_bodiless: the request was HEAD: its answer ends with the head (RFC 9110 §9.3.2).
+
+    Attributes:
+        head: the final response's, once it has come; interim ones (RFC 9110 §15.2) are dropped.
+        head_bytes: the same as it came.
+        content_length: bytes of the body that the head announces; None where it announces none.
+        is_complete: nothing more belongs to the response.
+        truncation: why the body is not the whole one, if it is not.
+    """
+
+    def __init__(self, *, is_bodiless: bool = False) -> None:
+        self._is_bodiless = is_bodiless
+        self.head: ResponseHead | None = None
+        self.head_bytes = b""
+        self.content_length: int | None = None
+        self.is_complete = False
+        self.truncation: Truncation | None = None
+        self._held = bytearray()
+        self._searched = 0
+        self._passed = self._interim = 0
+        self._left = 0
+        self._chunks: ChunkDecoder | None = None
+        self._payload: list[bytes] = []
+        self._is_regular = True
+
+    @property
+    def is_chunked(self) -> bool:
+        """Whether the body is said to carry chunk framing."""
+        return self._chunks is not None
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the connection may be used for another request."""
+        if self.head is None or not self.is_complete or not self._is_regular or self.truncation:
+            return False
+        options = (self.head.combined("connection") or "").lower()
+        is_kept = "keep-alive" in options if self.head.version == "HTTP/1.0" else True
+        return is_kept and "close" not in options
+
+    def feed(self, data: bytes) -> bytes:
+        """Take the next bytes; return those of the body, as they came.
+
+        Raises:
+            InvalidResponse: this is no response, or its head does not end.
+        """
+        if self.head is None:
+            self._held += data
+            if not self._take_head():
+                return b""
+            data, self._held = bytes(self._held), bytearray()
+        if self.is_complete:
+            body = b""
+        elif self._chunks:
+            body = self._take_chunks(self._chunks, data)
+        elif self.content_length is None:
+            body = data
+        else:
+            body = data[: self._left]
+            self._left -= len(body)
+            self.is_complete = not self._left
+        self._is_regular &= len(body) == len(data)
+        return body
+
+    def take_payload(self) -> bytes:
+        """Return what the chunks that came since the last call hold."""
+        payload = b"".join(self._payload)
+        self._payload.clear()
+        return payload
+
+    def end(self, *, is_clean: bool) -> None:
+        """Take the end of the connection: without an error, or with one."""
+        if self.head is None or self.is_complete:
+            return
+        self.is_complete, self._is_regular = True, False
+        is_framed = self.content_length is not None
+        if self._chunks:
+            self._payload.append(self._chunks.finish())
+            is_framed = not self._chunks.was_never_chunked
+        if is_framed or not is_clean:
+            self.truncation = Truncation.DISCONNECT
+
+    def _take_head(self) -> bool:
+        """Take heads off what is held, until the final one; whether that has come."""
+        while self.head is None:
+            start = _start_of_status(self._held)
+            found = _EMPTY_LINE.search(self._held, max(self._searched - 2, 0))
+            end = self._searched = found.end() if found else len(self._held)
+            if self._passed + end > MOST_HEAD_BYTES:
+                raise InvalidResponse("The head does not end.")
+            if found is None:
+                return False
+            head = bytes(self._held[start:end])
+            del self._held[:end]
+            self._passed, self._searched = self._passed + end, 0
+            regular = parse_regular_head(head)
+            self._is_regular &= not start and regular is not None
+            self._on_head(regular or _parse(head), head)
+        return True
+
+    def _on_head(self, head: ResponseHead, head_bytes: bytes) -> None:
+        if head.status >= 200:
+            self._begin_body(head, head_bytes)
+            return
+        self._interim += 1
+        if self._interim > _MOST_INTERIM:
+            raise InvalidResponse("Interim answers come without end.")
+
+    def _begin_body(self, head: ResponseHead, head_bytes: bytes) -> None:
+        self.head, self.head_bytes = head, head_bytes
+        if self._is_bodiless or head.status in _WITHOUT_BODY:
+            self.is_complete = True
+        elif head.is_chunked:
+            self._chunks = ChunkDecoder()
+            self._is_regular &= head.header("content-length") is None
+        else:
+            self._is_regular &= "," not in (head.combined("content-length") or "")
+            self.content_length = _content_length(head)
+            self._left = self.content_length or 0
+            self.is_complete = self.content_length == 0
+
+    def _take_chunks(self, chunks: ChunkDecoder, data: bytes) -> bytes:
+        self._payload += chunks.feed(data)
+        self.is_complete = chunks.is_complete or chunks.is_broken
+        self._is_regular &= not chunks.is_lenient
+        if chunks.is_broken:
+            self.truncation = Truncation.UNSPECIFIED
+        return data[: len(data) - len(chunks.left_over)] if chunks.left_over else data
+
+
+def _start_of_status(data: bytearray) -> int:
+    """Where the status line begins, as far as that is known yet.
+
+    Raises:
+        InvalidResponse: nowhere.
+    """
+    start = data[: _MOST_BEFORE_STATUS + 4].lower().find(b"http")
+    if start < 0 and len(data) >= _MOST_BEFORE_STATUS + 4:
+        raise InvalidResponse("There is no status line.")
+    return max(start, 0)
+
+
+def _parse(head: bytes) -> ResponseHead:
+    try:
+        parsed = parse_head(head)
+    except InvalidRecord as error:
+        raise InvalidResponse("The status line has no status.") from error
+    if parsed.status < 100:
+        raise InvalidResponse("The status is none.")
+    return parsed
+
+
+def _content_length(head: ResponseHead) -> int | None:
+    """The announced length; None where it is no number, which is as if there were none.
+
+    Raises:
+        InvalidResponse: several lengths are announced (RFC 9110 §8.6).
+    """
+    given = {each.strip() for each in (head.combined("content-length") or "").split(",")}
+    if len(given) > 1:
+        raise InvalidResponse("Several lengths are announced.")
+    (text,) = given
+    is_number = text.isascii() and text.isdigit() and len(text) <= 20
+    length = int(text) if is_number else _MOST_LENGTH
+    return length if length < _MOST_LENGTH else None

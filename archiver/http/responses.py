@@ -1,0 +1,209 @@
+"""Streaming responses and their bodies."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from datetime import datetime
+from io import BytesIO
+from typing import BinaryIO
+
+from aiohttp.connector import Connection
+
+from archiver.config import Settings
+from archiver.errors import FetchError
+from archiver.helpers import scratch_file, to_its_end
+from archiver.http.connections import Line, close
+from archiver.http.headers import without_fields
+from archiver.http.network_errors import broken_off, too_large
+from archiver.http.requests import Outgoing
+from archiver.model.capture import Exchange, PayloadDigest, Truncation
+
+SPOOL_BYTES = 1 << 20
+INLINE_DIGEST_BYTES = 64 << 10
+
+
+class BodySink:
+    """Takes a body's bytes as they come. Hashing and writing of many bytes happens in a thread."""
+
+    def __init__(self) -> None:
+        self._wire: list[bytes] = []
+        self._payload: list[bytes] = []
+        self._held = 0
+        self._digest = hashlib.sha256()
+        self._file: BinaryIO | None = None
+        self.payload_length = self.wire_length = 0
+
+    async def take(self, wire: bytes, payload: bytes) -> None:
+        """Take some bytes: as they crossed the wire, and without their transfer coding."""
+        self._wire.append(wire)
+        self._payload.append(payload)
+        self._held += len(wire)
+        self.payload_length += len(payload)
+        self.wire_length += len(wire)
+        if self._held >= SPOOL_BYTES:
+            # Left half done, it would be written again by whoever takes what came so far.
+            await to_its_end(asyncio.to_thread(self._spool))
+
+    async def finish(self) -> tuple[BinaryIO, PayloadDigest]:
+        """The whole body as a file at its start, and the digest of its payload."""
+        if self._held > INLINE_DIGEST_BYTES or self._file:
+            await asyncio.to_thread(self._finish)
+        else:
+            self._finish()
+        body = self._file or BytesIO(b"".join(self._wire))
+        body.seek(0)
+        return body, PayloadDigest(f"sha256:{self._digest.hexdigest()}")
+
+    def discard(self) -> None:
+        """Give the body up."""
+        if self._file:
+            self._file.close()
+
+    def _spool(self) -> None:
+        if self._file is None:
+            # Closed by whoever takes the body over, or by ``discard``.
+            self._file = scratch_file()
+        self._file.write(b"".join(self._wire))
+        self._wire.clear()
+        self._held = 0
+        self._digest_payload()
+
+    def _finish(self) -> None:
+        if self._file:
+            self._spool()
+        self._digest_payload()
+
+    def _digest_payload(self) -> None:
+        for piece in self._payload:
+            self._digest.update(piece)
+        self._payload.clear()
+
+
+SET_COOKIES = frozenset({"set-cookie", "set-cookie2"})
+COOKIE = frozenset({"cookie"})
+
+
+class Answer:
+    """A response under way, of a connection that is held until it was read or given up.
+
+    Attributes:
+        head: of the response.
+
+    Where a person gave cookies for it, it is private: neither they nor any that are set stand in
+    its exchange.
+    """
+
+    def __init__(
+        self,
+        asked: Outgoing,
+        at: datetime,
+        request: bytes,
+        connection: Connection,
+        settings: Settings,
+        *,
+        is_private: bool = False,
+    ) -> None:
+        line = connection.protocol
+        if not isinstance(line, Line) or line.reader is None or line.reader.head is None:
+            raise TypeError("no head of a response has come over this connection")
+        self.head = line.reader.head
+        self._asked = asked
+        self._at = at
+        self._request = request
+        self._connection = connection
+        self._line = line
+        self._reader = line.reader
+        self._limit = settings.max_body_bytes
+        self._sink = BodySink()
+        self._is_taken = False
+        self._is_private = is_private
+
+    async def payload(self) -> AsyncIterator[bytes]:
+        """The body without its transfer coding, in pieces as they come; to be read once.
+
+        Raises:
+            FetchError: it is too large, or broke off before anything came.
+        """
+        self._refuse_too_large(self._reader.content_length or 0)
+        while wire := await self._line.piece():
+            yield await self._take(wire)
+        if rest := await self._take_rest():
+            yield rest
+
+    async def whole(self) -> Exchange:
+        """The exchange, once all of its body was read; whoever takes it closes that.
+
+        Raises:
+            FetchError: it is too large, or broke off before anything came.
+        """
+        try:
+            self._refuse_too_large(self._reader.content_length or 0)
+            while wire := await self._line.piece():
+                await self._take(wire)
+            self.let_go()
+            await self._take_rest()
+            return await self.exchange()
+        except BaseException:
+            self.discard()
+            raise
+
+    def _refuse_too_large(self, length: int) -> None:
+        if length > self._limit:
+            raise too_large(self._asked.url, self._limit)
+
+    async def _take(self, wire: bytes) -> bytes:
+        """What came next, without its transfer coding."""
+        piece = self._reader.take_payload() if self._reader.is_chunked else wire
+        await self._sink.take(wire, piece)
+        self._refuse_too_large(max(self._sink.payload_length, self._sink.wire_length))
+        return piece
+
+    async def _take_rest(self) -> bytes:
+        if rest := self._reader.take_payload():
+            await self._sink.take(b"", rest)
+        if self._reader.truncation and not self._sink.payload_length:
+            raise FetchError(broken_off(self._asked.url))
+        return rest
+
+    async def exchange(self, *, truncated: Truncation | None = None) -> Exchange:
+        """The exchange, as far as its body was read; whoever takes it closes that.
+
+        Args:
+            truncated: why no more is read, where the body was not at its end.
+        """
+        sink, reader = self._sink, self._reader
+        self._is_taken = True
+        body, digest = await sink.finish()
+        head, headers = reader.head_bytes, self.head.headers
+        request = self._request
+        if self._is_private:
+            request = without_fields(request, COOKIE)
+            head = without_fields(head, SET_COOKIES)
+            headers = tuple(each for each in headers if each[0] not in SET_COOKIES)
+        return Exchange(
+            url=self._asked.url,
+            at=self._at,
+            ip=self._line.peer,
+            request=request + self._asked.body,
+            head=head,
+            body=body,
+            chunked=reader.is_chunked,
+            status=self.head.status,
+            headers=headers,
+            payload_digest=digest,
+            payload_length=sink.payload_length,
+            truncated=reader.truncation or truncated,
+        )
+
+    def let_go(self) -> None:
+        """Give the connection back; one over which more may come is closed."""
+        if self._line.is_free:
+            self._connection.release()
+        else:
+            close(self._connection)
+
+    def discard(self) -> None:
+        """Give up the connection, and what was read unless somebody took it."""
+        close(self._connection)
+        if not self._is_taken:
+            self._sink.discard()

@@ -1,0 +1,146 @@
+"""SURT keys, without session ids.
+
+A key is what archives look a URL up by: where ours differs by a character from another program's,
+that program does not find the page. No standard says what a key is. The field's programs (pywb,
+OpenWayback) canonicalise as Google's Safe Browsing does and then as the Internet Archive does, and
+so does this; ``benchmarks/surt_oracle.py`` compares.
+"""
+
+import re
+from functools import lru_cache
+from importlib import import_module
+from urllib.parse import unquote_to_bytes
+
+import re2
+
+REMEMBERED = 4096
+"""Keys at hand: what was fetched is looked for, written down and indexed by the same one."""
+_WWW = re.compile(r"www\d*\.")
+_PORTS_LEFT_OUT = {"http": ("80", "0"), "https": ("443", "0")}
+_HEX = frozenset("0123456789ABCDEFabcdef")
+_ESCAPED = re.compile(r"[^!-~]|[#%]")
+_SESSIONS = "archiver.http.surt"
+"""Few addresses have one, and a short command none."""
+
+
+@lru_cache(REMEMBERED)
+def surt(url: str) -> str:
+    """The key of a serialised http(s) URL, such as ``com,example)/a?b=1``.
+
+    Scheme, user, ``www.``, default port, empty segments and the last slash of a path, session ids
+    and the order of the query do not count, nor do letter case and how often something is escaped.
+    """
+    scheme, _, rest = url.partition("://")
+    authority, slash, tail = rest.partition("/")
+    if "?" in authority:
+        authority, _, tail = rest.partition("?")
+        slash, tail = "/", "?" + tail
+    path, _, query = (slash + tail).partition("?")
+    key = f"{_host_key(scheme, authority.lower())}){_path_key(path)}"
+    if query and (ordered := _query_key(query)):
+        key += "?" + ordered
+    return key
+
+
+@lru_cache(REMEMBERED)
+def _host_key(scheme: str, authority: str) -> str:
+    name, port = _split(authority.rpartition("@")[2])
+    if port in _PORTS_LEFT_OUT.get(scheme, ()):
+        port = ""
+    name = name.replace("..", ".").strip(".")
+    name = name[found.end() :] if (found := _WWW.match(name)) else name
+    turned = ",".join(reversed(name.split(".")))
+    return f"{turned}:{port}" if port else turned
+
+
+def _split(authority: str) -> tuple[str, str]:
+    """Name and port; an IPv6 address without its brackets, as the field has it."""
+    if authority.startswith("["):
+        name, _, port = authority[1:].partition("]")
+        return name, port.removeprefix(":")
+    name, _, port = authority.partition(":")
+    return name, port
+
+
+def _path_key(path: str) -> str:
+    path = _unescape(path)
+    if "//" in path or "/." in path:
+        path = _without_detours(path)
+    path = _escape(path).lower()
+    if ".aspx" in path:
+        path = import_module(_SESSIONS).without_path_session(path)
+    return path.removesuffix("/") or "/"
+
+
+def _without_detours(path: str) -> str:
+    """A path without empty segments, and with ``.`` and ``..`` resolved."""
+    kept: list[str] = []
+    for segment in path.split("/")[1:]:
+        if segment == ".." and kept:
+            kept.pop()
+        elif segment != ".":
+            kept.append(segment)
+    return "/" + "".join(f"{each}/" for each in kept[:-1] if each) + "".join(kept[-1:])
+
+
+def _query_key(query: str) -> str:
+    query = _escape(_unescape(query)).lower()
+    if "sid=" in query or "sessionid" in query or "cfid=" in query:
+        query = import_module(_SESSIONS).without_query_session(query)
+    return "&".join(sorted(query.split("&"), key=lambda pair: tuple(pair.split("=", 1))))
+
+
+def _unescape(text: str) -> str:
+    """What is left when nothing is escaped, however often it was; each byte a character."""
+    if not text.isascii():
+        text = text.encode().decode("latin-1")
+    if "%" not in text:
+        return text
+    once = unquote_to_bytes(text.encode("latin-1")).decode("latin-1")
+    return _unescape_again(once) if "%" in once else once
+
+
+def _unescape_again(text: str) -> str:
+    """The same in one pass: what an escape gives may end or begin another."""
+    kept: list[str] = []
+    for char in text:
+        kept.append(char)
+        while len(kept) > 2 and kept[-3] == "%" and kept[-2] in _HEX and kept[-1] in _HEX:
+            kept[-3:] = [chr(int(kept[-2] + kept[-1], 16))]
+    return "".join(kept)
+
+
+def _escape(text: str) -> str:
+    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02x}", text)
+
+
+_PATH_SESSIONS = (
+    re2.compile(r"(?i)(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)"),
+    re2.compile(r"(?i)(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)"),
+)
+_QUERY_SESSIONS = tuple(
+    re2.compile(rf"(?i)(.*)(?:{session})(?:&(.*))?")
+    for session in (
+        "jsessionid=[0-9a-z]{32}",
+        "phpsessid=[0-9a-z]{32}",
+        "sid=[0-9a-z]{32}",
+        "aspsessionid[a-z]{8}=[a-z]{24}",
+        "cfid=[^&]+&cftoken=[^&]+",
+    )
+)
+
+
+def without_path_session(path: str) -> str:
+    """A path without the ids that ASP.NET puts between its segments."""
+    for session in _PATH_SESSIONS:
+        if found := session.fullmatch(path):
+            path = found[1] + found[2]
+    return path
+
+
+def without_query_session(query: str) -> str:
+    """A query without the ids that Java, PHP, ASP and ColdFusion put into it."""
+    for session in _QUERY_SESSIONS:
+        if found := session.fullmatch(query):
+            query = found[1] + (found[2] or "")
+    return query

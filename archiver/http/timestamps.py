@@ -1,0 +1,164 @@
+"""Timestamps as text: RFC 3339, 14 digits and HTTP dates.
+
+``strftime`` writes the year 1 as ``1`` where the C library does, and a moment near either end of
+the calendar can't be converted to UTC: neither may keep a record from being written or read.
+
+All are UTC and have whole seconds.
+"""
+
+import re
+from calendar import monthrange
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from importlib import import_module
+
+from archiver.errors import InputError
+from archiver.model.capture import Timestamp
+
+FIRST = datetime(1, 1, 1, tzinfo=UTC)
+LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+
+
+def in_utc(moment: datetime) -> datetime:
+    """A moment in UTC, fractions of a second cut off; one without a zone is taken for UTC.
+
+    What lies beyond the years 1 to 9999 becomes the first or the last second of them.
+    """
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC, microsecond=0)
+    try:
+        return moment.astimezone(UTC).replace(microsecond=0)
+    except OverflowError:
+        return FIRST if moment.year == FIRST.year else LAST
+
+
+def write_iso(moment: datetime) -> str:
+    """A moment to the second.
+
+    >>> write_iso(datetime(1, 1, 1, tzinfo=UTC))
+    '0001-01-01T00:00:00Z'
+    """
+    return f"{in_utc(moment).replace(tzinfo=None).isoformat()}Z"
+
+
+def read_iso(text: str) -> datetime:
+    """A moment from ISO 8601.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return in_utc(datetime.fromisoformat(text))
+
+
+SHORTEST = 4
+"""Digits of the shortest prefix that names a period: a year."""
+
+_FIELDS = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))
+_DIGITS = re.compile(r"[0-9]{4,14}")
+_MAX_DATE = 64
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_IMF_FIXDATE = re.compile(
+    rf"(?:{'|'.join(_DAYS)}), (\d\d) ({'|'.join(_MONTHS)}) (\d{{4}}) "
+    r"(\d\d):(\d\d):(\d\d) GMT",
+    re.ASCII,
+)
+REMEMBERED = 256
+"""Moments whose form is kept at hand: many things happen in the same second."""
+
+
+@lru_cache(REMEMBERED)
+def to_timestamp(moment: datetime) -> Timestamp:
+    """The 14 digits of an aware ``moment``; fractions of a second are cut off.
+
+    >>> to_timestamp(datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC))
+    '20240229120001'
+    """
+    utc = in_utc(moment)
+    return Timestamp(f"{utc.year:04}{utc:%m%d%H%M%S}")
+
+
+def to_datetime(timestamp: Timestamp) -> datetime:
+    """The moment of 14 digits, aware.
+
+    Raises:
+        InputError: they are not a date and time.
+    """
+    if len(timestamp) != len("YYYYMMDDhhmmss") or not _DIGITS.fullmatch(timestamp):
+        raise InputError(f"{timestamp!r} is not a timestamp: give 14 digits, YYYYMMDDhhmmss.")
+    try:
+        year, month, day, hour, minute, second = (
+            int(timestamp[start:end]) for start, end in _FIELDS
+        )
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
+        raise InputError(f"{timestamp} is not a date and time: YYYYMMDDhhmmss.") from None
+
+
+def pad(prefix: str) -> Timestamp:
+    """The middle of the period that 4 to 14 digits name.
+
+    The middle, since then the capture nearest to it is one *within* the period whenever there is
+    one: padded to either end, a capture just outside would win over one just inside the other.
+    Digits that can't be (a month 13) give the nearest that can.
+
+    >>> pad("2024"), pad("202402"), pad("20240229"), pad("20240229120001")
+    ('20240702000000', '20240215120000', '20240229120000', '20240229120001')
+
+    Raises:
+        InputError: not 4 to 14 digits.
+    """
+    if not _DIGITS.fullmatch(prefix):
+        raise InputError(
+            f"{prefix!r} is not a timestamp: give 4 to 14 digits of YYYYMMDDhhmmss, or none."
+        )
+    first, last = _end(prefix, "00000101000000"), _end(prefix, "99991231235959")
+    return to_timestamp(first + (last - first + timedelta(seconds=1)) // 2)
+
+
+def _end(prefix: str, filler: str) -> datetime:
+    """One end of the period: the missing digits taken from ``filler``, then made possible."""
+    digits = prefix + filler[len(prefix) :]
+    year = max(1, int(digits[:4]))
+    month = min(max(1, int(digits[4:6])), 12)
+    day = min(max(1, int(digits[6:8])), monthrange(year, month)[1])
+    hour, minute, second = (int(digits[at : at + 2]) for at in (8, 10, 12))
+    return datetime(year, month, day, min(hour, 23), min(minute, 59), min(second, 59), tzinfo=UTC)
+
+
+def http_date(moment: datetime) -> str:
+    """An aware ``moment`` as an IMF-fixdate (RFC 9110 §5.6.7).
+
+    >>> http_date(datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC))
+    'Thu, 29 Feb 2024 12:00:01 GMT'
+    """
+    utc = in_utc(moment)
+    day = f"{_DAYS[utc.weekday()]}, {utc.day:02} {_MONTHS[utc.month - 1]} {utc.year:04}"
+    return f"{day} {utc.hour:02}:{utc.minute:02}:{utc.second:02} GMT"
+
+
+def parse_accept_datetime(value: str) -> datetime:
+    """The moment an ``Accept-Datetime`` header asks for (RFC 7089 §2.1.1), aware.
+
+    The obsolete forms of HTTP-date are read too.
+
+    Raises:
+        InputError: not an HTTP-date; a TimeGate answers 400 (RFC 7089 §4.5.3).
+    """
+    try:
+        return in_utc(_http_date(value[:_MAX_DATE].strip()))
+    except (ValueError, OverflowError, TypeError, IndexError):
+        raise InputError(
+            f"{value[:_MAX_DATE]!r} is not an HTTP-date: "
+            "give one such as 'Thu, 29 Feb 2024 12:00:01 GMT'."
+        ) from None
+
+
+def _http_date(text: str) -> datetime:
+    if found := _IMF_FIXDATE.fullmatch(text):
+        # The library takes years below 100 for those of our own centuries, four digits or not.
+        day, year, hour, minute, second = map(int, found.group(1, 3, 4, 5, 6))
+        month = _MONTHS.index(found[2]) + 1
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    obsolete: datetime = import_module("email.utils").parsedate_to_datetime(text)  # a list has none
+    return obsolete

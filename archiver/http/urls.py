@@ -1,0 +1,245 @@
+"""URL parsing and serialisation as in browsers (WHATWG URL), and cleaning of pasted URLs."""
+
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from hashlib import md5
+from urllib.parse import unquote_plus
+
+import ada_url
+
+from archiver.errors import InvalidUrl
+from archiver.model.capture import HashUrl
+from archiver.model.imports import NO_SCHEME, OTHER_SCHEME, TOO_LONG
+
+_SCHEME_PASTED = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
+_HOST = re.compile(
+    r"(?:(?P<name>(?:(?!-)[\w-]+\.)+[^\W\d_][\w-]+\.?)|localhost|(?:\d{1,3}\.){3}\d{1,3}|\[[\da-fA-F:.]+\])"
+    r"(?::(?P<port>[0-9]{1,5}))?(?:[/?#]|$)"
+)
+_NAME = re.compile(r"[\w.-]+")
+_ENDINGS = (
+    "js mjs ts tsx jsx css scss html htm xhtml php asp aspx jsp txt rst adoc tex bib log json "
+    "jsonl xml yml yaml toml ini cfg conf env csv tsv sql ipynb rb kt cpp hpp lua bat pdf "
+    "epub djvu doc docx odt rtf xls xlsx ods ppt pptx odp png jpg jpeg gif webp avif svg ico "
+    "mp3 ogg flac wav mp4 mkv avi webm tar gz tgz bz2 xz 7z rar exe dmg iso deb rpm apk warc "
+    "wacz"
+)
+_FILES = frozenset(_ENDINGS.split())
+"""What files end in, and no domain does (the Root Zone Database of IANA)."""
+_FILES_AND_DOMAINS = frozenset({"md", "py", "java", "zip", "mov", "mobi"})
+"""What both end in; a file, where nothing but a name stands before it."""
+
+
+def with_scheme(given: str) -> str:
+    """An address with a scheme before it, where a person left it out.
+
+    It is ``https://``; but ``http://`` for a number, for localhost and for a port other than 443:
+    what stands there seldom has a certificate.
+
+    >>> with_scheme("example.org/x"), with_scheme("127.0.0.1:8080/x"), with_scheme("two words")
+    ('https://example.org/x', 'http://127.0.0.1:8080/x', 'two words')
+    """
+    text = given.strip()
+    host = None if _SCHEME_PASTED.match(text) else _HOST.match(text)
+    if not host:
+        return text
+    is_plain = host["port"] != "443" and (host["port"] or not host["name"])
+    return f"http{'' if is_plain else 's'}://{text}"
+
+
+def words_of(given: str) -> str:
+    """What was typed where an address belongs, if it is words to be searched for; or nothing.
+
+    Several lines are addresses, and so is what begins with a scheme, whatever is wrong with it.
+    What looks like the name of a file is words.
+
+    >>> words_of("red kite"), words_of("example.org"), words_of("https://two words")
+    ('red kite', '', '')
+    >>> words_of("node.js"), words_of("README.md"), words_of("www.gov.md")
+    ('node.js', 'README.md', '')
+    """
+    text = given.strip()
+    if "\n" not in text and _is_file_name(text):
+        return text
+    is_address = "\n" in text or _SCHEME_PASTED.match(with_scheme(text))
+    return "" if is_address else text
+
+
+def address_in(words: str) -> str:
+    """The address that words which were searched for may be meant as; or nothing.
+
+    >>> address_in("node.js"), address_in("Example.org/x"), address_in("red kite")
+    ('https://node.js', 'https://Example.org/x', '')
+    """
+    text = words.strip()
+    if any(each.isspace() for each in text):
+        return ""
+    address = with_scheme(text)
+    return address if address.lower().startswith(("http://", "https://")) else ""
+
+
+def _is_file_name(text: str) -> bool:
+    stem, dot, ending = text.lower().rpartition(".")
+    if not (stem and dot and _NAME.fullmatch(stem)):
+        return False
+    return ending in _FILES or (ending in _FILES_AND_DOMAINS and "." not in stem)
+
+
+def without_trackers(url: str, trackers: Sequence[str]) -> str:
+    """An address without those parameters of its query that are named, with ``*`` for anything.
+
+    What else is in the query stays as it was written, in its order.
+
+    >>> without_trackers("https://a.example/?id=1&utm_source=x#part", ["utm_*"])
+    'https://a.example/?id=1#part'
+    """
+    rest, hash_, fragment = url.partition("#")
+    path, mark, query = rest.partition("?")
+    if not mark:
+        return url
+    pairs = query.split("&")
+    kept = [each for each in pairs if not _is_one(each, trackers)]
+    if len(kept) == len(pairs):
+        return url
+    return path + (f"?{'&'.join(kept)}" if kept else "") + hash_ + fragment
+
+
+def _is_one(pair: str, trackers: Sequence[str]) -> bool:
+    name = unquote_plus(pair.partition("=")[0]).lower()
+    return bool(name) and any(fnmatchcase(name, each.lower()) for each in trackers)
+
+
+MOST_CHARACTERS = 8192
+"""Longer addresses are refused: servers refuse them too, and every index row holds one."""
+MOST_OF_HOST = 253
+"""Characters; no name that can be looked up has more (RFC 1035 §2.3.4)."""
+_HASH_URL = re.compile(r"[0-9a-f]{32}\Z")
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_FORBIDDEN = re.compile("[\0\ud800-\udfff]")
+_BEYOND_ASCII = re.compile("[\x80-\xff]")
+_KEPT = ("http://", "https://")
+# What a browser's parser gives back as it is: a name that is no number and needs no Unicode, no
+# port, no segment that could be "." or "..", nothing that is escaped or has to be.
+_AS_IT_IS = re.compile(
+    r"https?://(?![^/]*xn--)(?:[a-z0-9-]++\.)++[a-z]++"
+    r"(?:/(?:[\w~!$&'()*+,;=:@-][\w~!$&'()*+,;=:@.%-]*+)?+)++"
+    r"(?:\?[\w~!$&()*+,;=:@/?.%-]*+)?+",
+    re.ASCII,
+)
+
+
+def parse_url(given: str) -> str:
+    """Parse what a person gave and serialise it as browsers do, without its fragment.
+
+    Raises:
+        InvalidUrl: it is no http(s) URL that can be kept; the message says why.
+    """
+    text = given.strip()
+    if len(text) <= MOST_CHARACTERS and _AS_IT_IS.fullmatch(text):
+        return _with_a_name(text)
+    if not text:
+        raise InvalidUrl("This is empty. An address starts with https:// or http://.")
+    if len(text) > MOST_CHARACTERS:
+        raise InvalidUrl(TOO_LONG, most=MOST_CHARACTERS)
+    if _FORBIDDEN.search(text):
+        raise InvalidUrl("The address holds characters that no address may hold.")
+    return _serialise(text)
+
+
+def join(base: str, reference: str) -> str | None:
+    """Resolve a reference; the absolute http(s) URL without fragment, or None if it is none."""
+    if len(reference) > MOST_CHARACTERS:
+        return None
+    try:
+        url = ada_url.join_url(base, reference)
+    except ValueError:
+        return None
+    if not url.startswith(_KEPT) or len(url) > MOST_CHARACTERS:
+        return None
+    return url.partition("#")[0]
+
+
+def redirect_target(url: str, status: int, location: str | None) -> str | None:
+    """Where a response leads (RFC 9110 §10.2.2): absolute, without fragment; None if nowhere.
+
+    Args:
+        url: that was asked for.
+        status: of the response; only a 3xx leads anywhere.
+        location: its Location, each byte a character (latin-1).
+    """
+    if location is None or not 300 <= status < 400:
+        return None
+    return join(url, escape_bytes(location))
+
+
+def escape_bytes(field: str) -> str:
+    """A URL of a header field, its bytes beyond ASCII escaped as they came, as browsers do.
+
+    Args:
+        field: each byte a character (latin-1).
+    """
+    return _BEYOND_ASCII.sub(lambda found: f"%{ord(found[0]):02X}", field)
+
+
+def hash_url(url: str) -> HashUrl:
+    """The lower-case hex MD5 of a serialised URL: the name of its entry."""
+    return HashUrl(md5(url.encode(), usedforsecurity=False).hexdigest())
+
+
+def is_hash_url(text: str) -> bool:
+    """Whether a text has the form of a hash_url."""
+    return _HASH_URL.match(text) is not None
+
+
+def is_kept(url: str) -> bool:
+    """Whether a serialised URL is one of those that can be kept."""
+    return url.startswith(_KEPT)
+
+
+def host(url: str) -> str:
+    """The host of a serialised URL, with its port where that is not the scheme's own."""
+    authority = url.split("/", 3)[2]
+    return authority.rpartition("@")[2]
+
+
+def _serialise(text: str) -> str:
+    try:
+        href = ada_url.normalize_url(text)
+    except ValueError:
+        raise _why_not(text) from None
+    if not href.startswith(_KEPT):
+        scheme = href.partition(":")[0]
+        if "." in scheme:
+            raise _suggest_scheme(text)
+        raise InvalidUrl(OTHER_SCHEME, scheme=scheme)
+    if "@" in href and "@" in href.split("/", 3)[2]:
+        raise InvalidUrl(
+            "The address holds a user name or password, which the archive would give away. "
+            "Remove what stands before the @."
+        )
+    url: str = href.partition("#")[0]
+    if len(url) > MOST_CHARACTERS:
+        raise InvalidUrl(TOO_LONG, most=MOST_CHARACTERS)
+    return _with_a_name(url)
+
+
+def _with_a_name(url: str) -> str:
+    """A serialised URL whose host has a name that can be looked up."""
+    if len(url) > MOST_OF_HOST and len(host(url).partition(":")[0]) > MOST_OF_HOST:
+        raise InvalidUrl("This is not an address a browser would accept.")
+    return url
+
+
+def _why_not(text: str) -> InvalidUrl:
+    if _SCHEME.match(text):
+        return InvalidUrl("This is not an address a browser would accept.")
+    return _suggest_scheme(text)
+
+
+def _suggest_scheme(text: str) -> InvalidUrl:
+    if " " not in text and "." in text:
+        meant = with_scheme(text[:200])
+        meant = meant if "://" in meant else f"https://{meant}"
+        return InvalidUrl(NO_SCHEME, meant=meant)
+    return InvalidUrl("This is not an address. An address starts with https:// or http://.")

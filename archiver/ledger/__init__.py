@@ -1,1 +1,0 @@
-"""Between records and rows, both ways: what happened becomes both, records become rows again."""

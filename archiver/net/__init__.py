@@ -1,1 +1,0 @@
-"""The network: guarded addresses, single fetches, politeness. Keeps nothing, parses no page."""

@@ -1,0 +1,1 @@
+"""Page content: links, metadata, articles and sanitising."""

@@ -1,0 +1,1 @@
+"""Article extraction: choosing the content of a page and cleaning it."""

@@ -1,0 +1,467 @@
+"""Lists, tables, tabs and paragraphs.
+
+Each says first what its tab says: for which system or language its code is.
+"""
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.elements import BLOCKS, OUTLINED, PHRASING, TRANSPARENT
+from archiver.pages.article.tree import around, first_text, lead_with, outermost, remove, unwrap
+
+
+def is_phrasing(element: Element) -> bool:
+    """Whether an element stands in a line of text."""
+    if element.tag in PHRASING:
+        return True
+    return element.tag in TRANSPARENT and all(
+        each.tag in PHRASING or each.tag in TRANSPARENT for each in element.iterdescendants()
+    )
+
+
+def has_block(element: Element) -> bool:
+    """Whether there is a block anywhere in an element."""
+    return len(element) > 0 and next(element.iterdescendants(*BLOCKS), None) is not None
+
+
+def part_at_breaks(root: Element) -> None:
+    """Make paragraphs of what two or more line breaks part."""
+    set_as_is = _within_pre(root)
+    for first in list(root.iter("br")):
+        if first.getparent() is None or first in set_as_is:
+            continue
+        following, count = first, 0
+        while _is_break_behind(following):
+            after = following.getnext()
+            if count:
+                remove(following)
+            following, count = after, count + 1
+        if count:
+            if following is not first:
+                _drop_break(following)
+            _begin_paragraph(first)
+
+
+def wrap_loose_text(block: Element) -> None:
+    """Put each run of text and phrasing in a block that holds blocks, too, into a paragraph."""
+    run: Element | None = None
+    if block.text and block.text.strip():
+        run = etree.Element("p")
+        run.text, block.text = block.text, None
+        block.insert(0, run)
+    for child in list(block):
+        if child is run:
+            continue
+        if is_phrasing(child):
+            run = _take_in(run, child)
+        else:
+            run = None
+            if child.tail and child.tail.strip():
+                run = etree.Element("p")
+                run.text, child.tail = child.tail, None
+                child.addnext(run)
+
+
+def _within_pre(root: Element) -> set[Element]:
+    return {each for pre in outermost(root, "pre") for each in pre.iter("br")}
+
+
+def _take_in(run: Element | None, child: Element) -> Element | None:
+    """Add to the run, or begin one; no run begins with a line break."""
+    if run is not None:
+        run.append(child)
+        return run
+    tail = child.tail
+    if child.tag == "br" and not (tail and tail.strip()):
+        return None
+    run = etree.Element("p")
+    child.addprevious(run)
+    run.append(child)
+    return run
+
+
+def _is_break_behind(element: Element) -> bool:
+    following = element.getnext()
+    is_alone = not (element.tail and element.tail.strip())
+    return is_alone and following is not None and following.tag == "br"
+
+
+def _drop_break(element: Element) -> None:
+    if element.getparent() is not None:
+        remove(element)
+
+
+def _begin_paragraph(first: Element) -> None:
+    """Turn a line break into a paragraph of what follows it, up to the next pair of breaks."""
+    paragraph = etree.Element("p")
+    paragraph.text = first.tail
+    first.tail = None
+    first.getparent().replace(first, paragraph)
+    following = paragraph.getnext()
+    while following is not None and is_phrasing(following):
+        if following.tag == "br" and _is_break_behind(following):
+            break
+        after = following.getnext()
+        paragraph.append(following)
+        following = after
+    while len(paragraph) and paragraph[-1].tag == "br" and not (paragraph[-1].tail or "").strip():
+        paragraph.remove(paragraph[-1])
+    parent = paragraph.getparent()
+    if parent.tag == "p":
+        parent.tag = "div"
+
+
+_SILENT = frozenset({"span", "rt", "ruby", "time", "q", "bdo"})
+"""What says nothing of each block in it."""
+
+_FILLED = frozenset({"p", "div", "li", "dd", "td"})
+_MOST = 4
+"""What a block is emphasised by at once. A page may nest far more, all of it around many blocks."""
+
+
+def open_up(phrases: list[Element]) -> dict[Element, str]:
+    """Make blocks of phrases that hold some, the innermost first; what each of them said."""
+    opened = {}
+    for phrase in reversed(phrases):
+        if phrase.tag not in _SILENT:
+            opened[phrase] = phrase.tag
+        _make_block(phrase)
+        if phrase in opened:
+            wrap_loose_text(phrase)
+    return opened
+
+
+def push_in(
+    elements: list[Element], opened: dict[Element, str], holding: Container[Element]
+) -> None:
+    """Say in each block what is said around it, each thing once.
+
+    Args:
+        elements: of the article, in order.
+        opened: what was opened up, with its name before.
+        holding: what blocks stand in.
+    """
+    around: dict[Element, tuple[str, ...]] = {}
+    for element in elements:
+        names = around.get(element.getparent(), ())
+        name = opened.get(element)
+        if name is not None and name not in names and len(names) < _MOST:
+            names = (*names, name)
+        if names:
+            around[element] = names
+    for element, names in around.items():
+        if element.tag in _FILLED and element not in holding and (element.text or len(element)):
+            _fill(element, names)
+
+
+def _make_block(phrase: Element) -> None:
+    phrase.tag = "div"
+    for name, value in phrase.attrib.items():
+        if name not in {"id", "lang", "dir"} or not value:
+            del phrase.attrib[name]
+
+
+def _fill(block: Element, names: tuple[str, ...]) -> None:
+    """Put all that a block holds into elements of these names, the first around the others."""
+    for name in reversed(names):
+        inner = etree.Element(name)
+        inner.text, block.text = block.text, None
+        inner.extend(list(block))
+        block.append(inner)
+
+
+MANY_ROWS = 10
+MANY_COLUMNS = 4
+MANY_CELLS = 10
+_RUNNING = ["thead", "tfoot"]
+_MARKS = frozenset({"col", "colgroup", "tfoot", "thead", "th"})
+
+
+@dataclass(slots=True)
+class _Table:
+    """What was seen of a table so far; tables within it count for themselves."""
+
+    is_marked: bool = False
+    is_nesting: bool = False
+    rows: int = 0
+    columns: int = 0
+
+
+def find_data(root: Element) -> set[Element]:
+    """The tables that hold data: those whose markup says so, and large ones."""
+    if next(root.iter("table"), None) is None:
+        return set()
+    tables: dict[Element, _Table] = {}
+    stack: list[tuple[Element, _Table | None]] = [(root, None)]
+    while stack:
+        element, around = stack.pop()
+        if element.tag == "table":
+            inner = tables[element] = _Table(is_marked=_is_marked(element))
+            if around is not None:
+                around.is_nesting = True
+            around = inner
+        elif around is not None:
+            _count(around, element)
+        stack.extend((each, around) for each in element)
+    return {each for each, found in tables.items() if _is_data(each, found)}
+
+
+def is_running_head(table: Element) -> bool:
+    """Whether a table has a head and a foot and no row between: those of pages that are printed."""
+    if table.tag != "table" or len(table) != len(_RUNNING):
+        return False
+    return [each.tag for each in table] == _RUNNING
+
+
+def _is_marked(table: Element) -> bool:
+    caption = table.find("caption")
+    has_caption = caption is not None and (len(caption) > 0 or bool((caption.text or "").strip()))
+    return bool(table.get("summary")) or has_caption
+
+
+def _count(table: _Table, element: Element) -> None:
+    if element.tag in _MARKS:
+        table.is_marked = True
+    elif element.tag == "tr":
+        table.rows += _span(element, "rowspan")
+        table.columns = max(table.columns, sum(_span(cell, "colspan") for cell in element))
+
+
+def _is_data(element: Element, table: _Table) -> bool:
+    if (
+        is_running_head(element)
+        or element.get("role") == "presentation"
+        or element.get("datatable") == "0"
+    ):
+        return False
+    if table.is_marked:
+        return True
+    if table.is_nesting or table.columns == 1 or table.rows == 1:
+        return False
+    is_large = table.rows >= MANY_ROWS or table.columns > MANY_COLUMNS
+    return is_large or table.rows * table.columns > MANY_CELLS
+
+
+def _span(element: Element, name: str) -> int:
+    given = element.get(name) or ""
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 4 else 1
+
+
+LONGEST_TAB = 80
+_MOST_ELEMENTS = 200
+_TABLISTS = etree.XPath("descendant::*[@role='tablist']")
+_LABELLED = etree.XPath("descendant::*[@role='tabpanel'][@aria-labelledby]")
+_HIDING = ("hidden", "aria-hidden", "style")
+
+
+def settle_tabs(body: Element) -> None:
+    """Show panels of code whose tab is not chosen, and name every panel by its tab."""
+    found = [*_by_role(body), *_by_label(body)]
+    coded = around(body.iter("pre")) if found else set()
+    for holder, tabs, panels in found:
+        names = [first_text(each, LONGEST_TAB) for each in tabs]
+        are_names = all(0 < len(each) <= LONGEST_TAB for each in names)
+        if 1 < len(tabs) == len(panels) and are_names and not coded.isdisjoint(panels):
+            for name, panel in zip(names, panels, strict=True):
+                _name(panel, name)
+            remove(holder)
+
+
+def _by_role(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
+    """Lists of tabs with their panels, as WAI-ARIA names them (§5.4, tab, tablist, tabpanel)."""
+    lists = _TABLISTS(body)
+    labelled = {each.get("aria-labelledby"): each for each in _LABELLED(body)} if lists else {}
+    for element in lists:
+        inner = islice(element.iter(), _MOST_ELEMENTS)
+        tabs = [each for each in inner if each.get("role") == "tab"]
+        named = [labelled[each.get("id")] for each in tabs if each.get("id") in labelled]
+        yield element, tabs, named or _panels(element.getnext())
+
+
+def _panels(behind: Element | None) -> list[Element]:
+    if behind is None:
+        return []
+    return [each for each in behind if each.get("role") == "tabpanel"]
+
+
+def _by_label(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
+    """Blocks of labels of buttons of which one can be on, before a block of as many others."""
+    buttons = {each.get("id") for each in body.iter("input") if each.get("type") == "radio"}
+    for block in body.iter("div") if buttons else ():
+        behind = block.getnext()
+        tabs = [each for each in block if each.tag != "input"]
+        are_labels = all(each.tag == "label" and each.get("for") in buttons for each in tabs)
+        if tabs and are_labels and behind is not None:
+            yield block, tabs, [*behind]
+
+
+def _name(panel: Element, name: str) -> None:
+    for each in _HIDING:
+        panel.attrib.pop(each, None)
+    line = etree.Element("p")
+    etree.SubElement(line, "strong").text = name
+    lead_with(panel, line)
+
+
+_LISTS = frozenset({"ul", "ol"})
+_DEFINED = frozenset({"dt", "dd"})
+
+
+def settle_lists(root: Element) -> None:
+    """Make every list of an article one that is valid (HTML §4.4)."""
+    for each in list(root.iter("dl")):
+        _settle_definitions(each)
+    for part in list(root.iter("dt", "dd")):
+        if part.getparent().tag != "dl":
+            part.tag = "div"
+    for each in list(root.iter("ul", "ol")):
+        _settle_items(each)
+    for item in list(root.iter("li")):
+        above = item.getparent()
+        if above.tag not in _LISTS:
+            _make_list(item)
+        elif above.tag == "ul":
+            item.attrib.pop("value", None)
+
+
+def _settle_items(holder: Element) -> None:
+    """Everything in a list stands in an item: a list in the one before it, the rest in its own."""
+    item = _take_text(holder, "li")
+    for each in list(holder):
+        child, tail = each, each.tail
+        child.tail = None
+        if child.tag == "li":
+            item = None
+        elif _holds_items(child):
+            item = None
+            child = _open(child)
+        else:
+            before = child.getprevious()
+            if item is None and child.tag in _LISTS and before is not None and before.tag == "li":
+                before.append(child)
+            else:
+                item = item if item is not None else _put_before(child, "li")
+                item.append(child)
+        if tail and tail.strip():
+            item = _add_tail(holder, item, child, tail, "li")
+        elif tail and child.getparent() is holder:
+            child.tail = tail
+
+
+def _holds_items(element: Element) -> bool:
+    return element.tag not in _LISTS and element.find("li") is not None
+
+
+def _open(element: Element) -> Element:
+    """Take an element away that stands between a list and its items; give the last of them."""
+    _settle_items(element)
+    last = element[-1]
+    unwrap(element)
+    return last
+
+
+def _make_list(item: Element) -> None:
+    """An item outside of a list begins one, with the items that follow it."""
+    holder = _put_before(item, "ul")
+    following: Element | None = item
+    while following is not None and following.tag == "li":
+        item, following = following, following.getnext()
+        if item.tail and item.tail.strip():
+            tail, item.tail = item.tail, None
+            holder.append(item)
+            holder.tail = tail
+            return
+        holder.append(item)
+
+
+def _settle_definitions(holder: Element) -> None:
+    if any(next(term.iter(*OUTLINED), None) is not None for term in holder.iter("dt")):
+        _make_blocks(holder)
+        return
+    for group in holder.findall("div"):
+        if group.find("dt") is None and group.find("dd") is None:
+            group.tag = "dd"
+        else:
+            unwrap(group)
+    _settle_terms(holder)
+    if not len(holder):
+        holder.tag = "div"
+
+
+def _make_blocks(holder: Element) -> None:
+    """What defines headings is no list of definitions: they would be lost."""
+    for part in [each for each in holder.iter("dt", "dd") if _list_of(each) is holder]:
+        part.tag = "div"
+    holder.tag = "div"
+
+
+def _settle_terms(group: Element) -> None:
+    """Terms, then definitions; a term without one gets it empty, and the other way about."""
+    item = _take_text(group, "dd")
+    for child in list(group):
+        tail, child.tail = child.tail, None
+        if child.tag in _DEFINED:
+            item = None
+        else:
+            item = item if item is not None else _put_before(child, "dd")
+            item.append(child)
+        if tail and tail.strip():
+            item = _add_tail(group, item, child, tail, "dd")
+        elif tail and child.getparent() is group:
+            child.tail = tail
+    _complete(group)
+
+
+def _complete(group: Element) -> None:
+    parts = [each for each in group if each.tag in _DEFINED]
+    if parts and parts[0].tag == "dd":
+        parts[0].addprevious(etree.Element("dt"))
+    if parts and parts[-1].tag == "dt":
+        added = etree.Element("dd")
+        added.tail, parts[-1].tail = parts[-1].tail, None
+        parts[-1].addnext(added)
+
+
+def _list_of(part: Element) -> Element | None:
+    return next(part.iterancestors("dl"), None)
+
+
+def _take_text(holder: Element, tag: str) -> Element | None:
+    """The text before the first child, in an item of its own."""
+    if not (holder.text and holder.text.strip()):
+        return None
+    item = etree.Element(tag)
+    item.text, holder.text = holder.text, None
+    holder.insert(0, item)
+    return item
+
+
+def _add_tail(
+    holder: Element, item: Element | None, child: Element, tail: str, tag: str
+) -> Element:
+    """Put text behind a child into the item of that child, or into one of its own."""
+    if item is None:
+        item = etree.Element(tag)
+        at = child
+        while at.getparent() is not holder:
+            at = at.getparent()
+        item.tail, at.tail = at.tail, None
+        at.addnext(item)
+    if child.getparent() is item:
+        child.tail = tail
+    elif len(item):
+        item[-1].tail = (item[-1].tail or "") + tail
+    else:
+        item.text = (item.text or "") + tail
+    return item
+
+
+def _put_before(element: Element, tag: str) -> Element:
+    """An element before another."""
+    made = etree.Element(tag)
+    element.addprevious(made)
+    return made

@@ -1,0 +1,340 @@
+"""Removal of boilerplate.
+
+Nothing goes because it is short: pictures, captions, tables of data, code, formulas, quotes and
+definitions stay wherever the page does not itself call what they are in an advertisement, a share
+bar, a comment or a list of other pages.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.blocks import find_data, is_running_head
+from archiver.pages.article.elements import (
+    FORM_CONTROLS,
+    HEADINGS,
+    SENTENCE,
+    is_named_by_its_heading,
+    is_note,
+    is_result,
+    is_share,
+    named,
+    weigh,
+)
+from archiver.pages.article.scoring import Measure, take
+from archiver.pages.article.tree import bottom_up, remove
+
+FEWEST_LINKS = 2
+MOST_LINKS = 40
+LINKED = 0.4
+"""The least share of links in the text of such a list."""
+
+
+def drop_lists_shown_twice(body: Element) -> None:
+    """Take away lists that are there again, word for word and link for link."""
+    linking: dict[tuple[str, ...], list[Element]] = {}
+    for element in body.iter("ul", "ol"):
+        links = list(islice(element.iter("a"), MOST_LINKS + 1))
+        if FEWEST_LINKS <= len(links) <= MOST_LINKS:
+            addresses = tuple(each.get("href") or "" for each in links)
+            linking.setdefault(addresses, []).append(element)
+    for alike in linking.values():
+        if len(alike) > 1:
+            _drop_alike(alike)
+
+
+def _drop_alike(lists: list[Element]) -> None:
+    """Of lists whose links lead to the same, take those away that say the same, too."""
+    saying: dict[str, list[Element]] = {}
+    for element in lists:
+        text = _text(element)
+        is_linked = sum(len(_text(each)) for each in element.iter("a")) >= LINKED * len(text) > 0
+        if is_linked and next(element.iterancestors("table"), None) is None:
+            saying.setdefault(text, []).append(element)
+    for alike in saying.values():
+        for element in alike if len(alike) > 1 else ():
+            remove(element)
+
+
+def _text(element: Element) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+SHORT = 500
+LONGEST_NOTICE = 40
+LONGEST_CAPTION = 200
+
+MOST_IN_BLOCK, MOST_IN_SENTENCE, MOST_IN_CAPTION = 0.2, 0.33, 0.6
+"""The share of links in the text of blocks; captions name sources."""
+
+MOST_LINKED = 0.75
+"""The share of links in text that is named as the matter: lists of sources are often no more."""
+
+NEARLY_ALL = 0.8
+"""The share of a table of data in what is only around it, its heading besides."""
+
+FEWEST_PARAGRAPHS = 2
+"""So many with a sentence in them are prose, whatever is called shared around them."""
+
+FEWEST_IN_SERIES, MOST_GOING = 4, 0.75
+"""So many of one name are a series; it stays whole where a smaller share of it would go."""
+
+_REPEATED = ("div", "section", "article", "li", "p")
+_CONDITIONAL = frozenset({"form", "fieldset", "table", "ul", "ol", "div", "section"})
+_ASIDE = frozenset({"aside", "footer", "nav"})
+_KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
+"""What stands in them is never taken away for what it holds."""
+
+_FILING = frozenset({"div", "section", "ul", "ol", "p", "footer"})
+LONGEST_LABEL = 24
+"""Characters before the links of such a block: *Tags*, *Filed under*."""
+
+_TOPIC = re.compile(r"/(?:tags?|categor(?:y|ies)|labels?|topics?)/[^/?#]+/?(?:index\.html?)?$")
+_NAVIGATION = re.compile(
+    r"(?:^|[\s_-])(?:nav(?:igation)?|(?:bread)?crumbs?)(?:$|[\s_-])", re.IGNORECASE
+)
+_PROSE = frozenset({"p", "blockquote", "ul", "ol", "dl", "pre", "figure", "table"}) | HEADINGS
+_PROMOTED = re.compile(
+    r"newsletter|subscri|sign-?up|donat|support|promo|sponsor|related|more|read|teaser|recirc"
+    r"|(?:^|[\s_-])(?:ads?|cta)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+
+_ADVERTISEMENT = re.compile(
+    r"(?:ad(?:vertising|vertisement)?|pub(?:licit\u00e9)?|werb(?:ung)?|\u5e7f\u544a"
+    r"|\u0420\u0435\u043a\u043b\u0430\u043c\u0430|Anuncio"
+    r"|(?:loading|\u6b63\u5728\u52a0\u8f7d|\u0417\u0430\u0433\u0440\u0443\u0437\u043a\u0430"
+    r"|chargement|cargando)(?:\u2026|\.\.\.)?)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How strictly is cleared.
+
+    Attributes:
+        conditional: whether blocks go for what they hold: links without text, controls.
+        weighted: whether names count.
+    """
+
+    conditional: bool = True
+    weighted: bool = True
+
+
+def clear_away(root: Element, rules: Rules, before: dict[Element, Measure]) -> Measure:
+    """Clear an article; return what is left of it.
+
+    ``before`` is how much there was in its elements: it holds of those in which nothing changes,
+    but for the parts that stand side by side, which may have been given another name.
+    """
+    data = find_data(root)
+    keeping = _within_kept(root, data) | _in_series(root, rules, before)
+    keeping |= _between_paragraphs(root, before)
+    measures: dict[Element, Measure] = {}
+    changed = {root, *root}
+    for element in bottom_up(root):
+        is_data = element in data
+        known = None if is_data or element in changed else before.get(element)
+        measure = known or take(element, measures)
+        if is_data:
+            measure.tabled, measure.has_more = measure.text, True
+        stays = is_data or element is root or element in keeping
+        goes = not stays and _goes(element, measure, rules)
+        if goes or known is None:
+            changed.add(element.getparent())
+        if goes:
+            remove(element)
+        else:
+            measures[element] = measure
+    return measures[root]
+
+
+def _within_kept(root: Element, data: set[Element]) -> set[Element]:
+    """All that stands in an element that is kept whole, or in a table of data."""
+    found: set[Element] = set()
+    for element in root.iterdescendants():
+        if element in found:
+            continue
+        if element in data or element.tag in _KEEPING or _is_named_note(element):
+            found.update(element.iterdescendants())
+    return found
+
+
+def _in_series(root: Element, rules: Rules, before: dict[Element, Measure]) -> set[Element]:
+    """What a page repeats, where most of it stays: headers of posts, entries of a live blog.
+
+    Each for itself would go or stay by the length of a name.
+    """
+    alike: dict[str, list[Element]] = {}
+    for element in root.iter(*_REPEATED):
+        if name := element.get("class"):
+            alike.setdefault(name, []).append(element)
+    found: set[Element] = set()
+    for each in alike.values():
+        if len(each) >= FEWEST_IN_SERIES:
+            going = [one for one in each if _goes(one, before.get(one, Measure()), rules)]
+            if 0 < len(going) < MOST_GOING * len(each):
+                found.update(each)
+                for one in going:
+                    found.update(one.iterdescendants())
+    return found
+
+
+def _is_named_note(element: Element) -> bool:
+    name = element.get("class")
+    if not name or not is_note(name):
+        return False
+    return next(element.iter("select"), None) is None  # settings of captions are no caption
+
+
+def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
+    tag = element.tag
+    if _is_share_bar(element, measure) or _is_result_of_search(element, measure):
+        return True
+    leads = _leads_to_topics(element, measure) or _leads_elsewhere(element, measure)
+    if leads or is_running_head(element):
+        return True
+    if tag in _CONDITIONAL:
+        return rules.conditional and _is_beside(element, measure, rules)
+    if tag in _ASIDE:
+        return not _is_note(element, measure)
+    if tag == "p":
+        return not measure.text and not measure.shown
+    return tag in FORM_CONTROLS
+
+
+def _is_share_bar(element: Element, measure: Measure) -> bool:
+    if measure.text >= SHORT or element.tag in HEADINGS or element.tag in _KEEPING:
+        return False
+    if measure.paragraphs >= FEWEST_PARAGRAPHS and measure.text - measure.linked > SENTENCE:
+        return False
+    return is_share(named(element))
+
+
+def _is_result_of_search(element: Element, measure: Measure) -> bool:
+    """Whether scripts would show there what they found on the site."""
+    name = element.get("class")
+    return bool(name) and measure.text < SHORT and is_result(name)
+
+
+def _leads_to_topics(element: Element, measure: Measure) -> bool:
+    """Whether there is nothing in it but links to what the site files under the same words."""
+    if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
+        return False
+    if measure.text - measure.linked > LONGEST_LABEL or measure.kept:
+        return False
+    links = [*element.iter("a")]
+    return bool(links) and all(map(_is_topic, links))
+
+
+def _leads_elsewhere(element: Element, measure: Measure) -> bool:
+    """Whether it is called navigation, and is links and nothing else."""
+    if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
+        return False
+    if measure.linked < measure.text or measure.kept:
+        return False
+    return _NAVIGATION.search(named(element)) is not None
+
+
+def _is_topic(link: Element) -> bool:
+    said = (link.get("rel") or "").split()
+    return "tag" in said or _TOPIC.search(link.get("href") or "") is not None
+
+
+def _is_note(element: Element, measure: Measure) -> bool:
+    """Whether what is called an aside is the author's."""
+    if is_note(named(element)) or (element.get("role") or "").startswith("doc-"):
+        return True
+    above = element.getparent()
+    return above is not None and above.tag == "blockquote" and measure.text < SHORT
+
+
+def _between_paragraphs(root: Element, before: dict[Element, Measure]) -> set[Element]:
+    """Asides that stand between paragraphs and lead nowhere: a quote, a remark, a box."""
+    return {each for each in root.iter("aside") if _is_remark(each, before.get(each, Measure()))}
+
+
+def _is_prose(element: Element) -> bool:
+    """Whether it is a piece of prose, or begins with one: a section, a heading in a frame."""
+    if element.tag not in {"div", "section"}:
+        return element.tag in _PROSE
+    return len(element) > 0 and element[0].tag in _PROSE
+
+
+def _is_remark(aside: Element, measure: Measure) -> bool:
+    around = (aside.getprevious(), aside.getnext())
+    is_within = all(each is not None and _is_prose(each) for each in around)
+    leads = measure.link_density >= MOST_IN_BLOCK or _PROMOTED.search(named(aside))
+    if not is_within or not measure.text or leads or weigh(aside) < 0:
+        return False
+    return next(aside.iter(*FORM_CONTROLS), None) is None
+
+
+def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
+    """Whether a block is beside the matter for what it holds."""
+    if is_note(named(element)):
+        return False
+    weight = weigh(element) if rules.weighted else 0
+    if measure.tabled > NEARLY_ALL * measure.text:
+        return False
+    is_against = weight < 0 and not measure.kept and not _is_picture(measure)
+    if is_against and not is_named_by_its_heading(element):
+        return True
+    if measure.commas >= 10:
+        return False
+    if measure.kept and measure.link_density < 0.5:
+        return False
+    return _is_notice(element, measure) or _is_made_of_links(element, measure, weight)
+
+
+def _is_picture(measure: Measure) -> bool:
+    """Whether a block is a picture, with a caption at the most: many are called media."""
+    is_led_nowhere = measure.pictures > measure.linked_pictures and not measure.linked
+    return is_led_nowhere and not measure.headed and measure.text <= LONGEST_CAPTION
+
+
+def _is_made_of_links(element: Element, measure: Measure, weight: int) -> bool:
+    is_list = element.tag in {"ul", "ol"} or measure.listed > 0.9 * measure.text
+    beside = _is_odd(measure, is_list=is_list) or _is_linked(measure, weight, is_list=is_list)
+    return beside and not (is_list and _is_list_of_pictures(measure))
+
+
+def _is_notice(element: Element, measure: Measure) -> bool:
+    if not 0 < measure.text <= LONGEST_NOTICE or measure.elements > LONGEST_NOTICE:
+        return False
+    text = " ".join("".join(element.itertext()).split())
+    return _ADVERTISEMENT.fullmatch(text) is not None
+
+
+def _is_odd(measure: Measure, *, is_list: bool) -> bool:
+    if not is_list and measure.items - 100 > measure.paragraphs:
+        return True
+    if measure.controls > measure.paragraphs // 3:
+        return True
+    shows = measure.pictures > 0 or measure.embedded > 0
+    return not shows and not measure.textish
+
+
+def _is_linked(measure: Measure, weight: int, *, is_list: bool) -> bool:
+    density = measure.link_density
+    if not is_list and measure.headed < 0.9 * measure.text and measure.text < 25 and density > 0:
+        return measure.pictures == 0 or measure.pictures > 2
+    if measure.pictures > measure.linked_pictures:
+        return False
+    if not is_list and weight < 25 and density > _most_linked(measure):
+        return True
+    return weight >= 25 and density > MOST_LINKED
+
+
+def _most_linked(measure: Measure) -> float:
+    """The share of links in a block that may be the matter: more in captions and in sentences."""
+    if measure.pictures:
+        return MOST_IN_CAPTION
+    return MOST_IN_SENTENCE if measure.text - measure.linked > SENTENCE else MOST_IN_BLOCK
+
+
+def _is_list_of_pictures(measure: Measure) -> bool:
+    return measure.items == measure.pictures > 0 and not measure.crowded_items

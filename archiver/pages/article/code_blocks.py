@@ -1,0 +1,252 @@
+"""Code blocks."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.tree import outermost, remove, replace, unwrap
+
+LONGEST_NAME = 32
+_MOST_SHOWN, _LONGEST_COPIED = 500, 200
+"""Tables taken out of code, and characters of an attribute that goes on behind each of them."""
+
+_NUMBERS = re.compile(r"[\d\s.:|]*")
+_NUMBERED = re.compile(
+    r"\b(?:line-?no(?:s|number)?|linenumbers?|line-?numbers?(?:-rows)?|line_numbers?|ln-num|gutter"
+    r"|hljs-ln-numbers|hljs-ln-n|lineno|ln|crayon-nums|rouge-gutter|blob-num)\b"
+)
+_LINE = re.compile(r"\b(?:line|code-line|cl|crayon-line|view-line|token-line|blob-code-inner)\b")
+_LANGUAGE = re.compile(
+    r"\b(?:lang(?:uage)?-|highlight-source-|highlight-|brush:\s*|hl-|sourceCode\s+|src-)"
+    r"([A-Za-z][A-Za-z0-9+#.-]{0,31})"
+)
+_NAME = re.compile(r"[a-z][a-z0-9+#.-]{0,31}")
+_NO_LANGUAGE = frozenset("none text plain plaintext default output wrapper".split())
+_MARKUP = frozenset(
+    {"a", "img", "svg", "math", "sub", "sup", "em", "strong", "b", "i", "u", "mark"}
+)
+_PLAIN = frozenset(
+    {"span", "code", "font", "div", "br", "li", "ol", "ul", "p", "tt", "samp", "nobr"}
+)
+
+
+def settle_code(body: Element) -> None:
+    """Free code of line numbers and buttons, and say in which language it is."""
+    for table in list(body.iter("table")):
+        if table.getparent() is not None:
+            _settle_table(table)
+    tables = (each for each in body.iter("table") if _is_shown_in_code(each))
+    shown = [*islice(tables, _MOST_SHOWN)]
+    for pre in {_take_out(table) for table in reversed(shown)}:
+        _drop_empty(pre)
+    for pre in outermost(body, "pre"):
+        _settle_pre(pre)
+        _leave_frame(pre)
+
+
+def _is_shown_in_code(table: Element) -> bool:
+    """Whether a table of data stands in code: as what the code gives, say."""
+    if next(table.iterancestors("pre"), None) is None:
+        return False
+    is_inner = next(table.iterancestors("table"), None) is not None
+    return not is_inner and next(table.iter("th", "caption"), None) is not None
+
+
+def _take_out(table: Element) -> Element:
+    """End code before a table and go on behind it: code holds lines of text (HTML §4.4.3).
+
+    Of several tables in one block the last goes first, so that nothing is moved twice.
+
+    Returns:
+        The code before it, which may be empty.
+    """
+    pre = [*table.iterancestors("pre")][-1]
+    at, behind = table, etree.Element("pre")
+    while at is not pre:
+        above = at.getparent()
+        holder = etree.Element(above.tag, _copied(above))
+        if at is table:
+            holder.text = at.tail
+        else:
+            holder.append(behind)
+            behind.tail = at.tail
+        at.tail = None
+        holder.extend([*at.itersiblings()])
+        at, behind = above, holder
+    table.getparent().remove(table)
+    tail, pre.tail = pre.tail, None
+    pre.addnext(table)
+    table.addnext(behind)
+    behind.tail = tail
+    _drop_empty(behind)
+    return pre
+
+
+def _copied(element: Element) -> dict[str, str]:
+    """The attributes that whatever goes on with an element has, too."""
+    return {
+        name: value
+        for name, value in element.attrib.items()
+        if name != "id" and len(value) <= _LONGEST_COPIED
+    }
+
+
+def _drop_empty(pre: Element) -> None:
+    if not any(text.strip() for text in pre.itertext()):
+        remove(pre)
+
+
+def _leave_frame(pre: Element) -> None:
+    """A figure without a caption around nothing but code only lays it out."""
+    above = pre.getparent()
+    if above is not None and above.tag == "figure" and len(above) == 1:
+        words = (above.text, pre.tail)
+        if not any(each and each.strip() for each in words):
+            unwrap(above)
+
+
+def _settle_table(table: Element) -> None:
+    """A table of line numbers beside lines, or beside all of the code, becomes the code."""
+    if next(table.iterdescendants("table"), None) is not None:
+        return
+    rows = list(table.iter("tr"))
+    cells = [[each for each in row if each.tag in {"td", "th"}] for row in rows]
+    if not cells or any(len(row) != 2 for row in cells):
+        return
+    if not all(_is_numbers(numbers) for numbers, _ in cells):
+        return
+    if len(cells) == 1 and (inner := next(cells[0][1].iter("pre"), None)) is not None:
+        inner.tail = None
+        replace(table, inner)
+    elif len(cells) == 1 and any(
+        _LINE.search(each.get("class") or "") for each in cells[0][1].iter()
+    ):
+        replace(table, _make_pre(_lines(cells[0][1]), table))
+    elif all(
+        next(row[1].iter("pre", "code"), None) is not None or _is_code(row[1]) for row in cells
+    ):
+        replace(table, _make_pre(["".join(row[1].itertext()).strip("\n") for row in cells], table))
+
+
+def _is_numbers(cell: Element) -> bool:
+    named = _NUMBERED.search(cell.get("class") or "") is not None
+    text = "".join(cell.itertext())
+    return _NUMBERS.fullmatch(text) is not None and (named or text.strip() != "")
+
+
+def _is_code(cell: Element) -> bool:
+    return "code" in (cell.get("class") or "")
+
+
+def _lines(cell: Element) -> list[str]:
+    found = [each for each in cell.iter() if _LINE.search(each.get("class") or "")]
+    return ["".join(each.itertext()).rstrip("\n\xa0 ") for each in found]
+
+
+def _make_pre(lines: list[str], table: Element) -> Element:
+    pre = etree.Element("pre")
+    pre.text = "\n".join(lines)
+    if table.get("class"):
+        pre.set("class", table.get("class"))
+    return pre
+
+
+def _settle_pre(pre: Element) -> None:
+    language = _language(pre)
+    _drop_label(pre)
+    for element in list(pre.iter("button", "input", "textarea", "span", "td", "i", "a", "div")):
+        if element.getparent() is not None and _is_extra(element):
+            remove(element)
+    if all(each.tag in _PLAIN for each in pre.iterdescendants()):
+        text = _text_of(pre)
+    elif any(each.tag in _MARKUP for each in pre.iterdescendants()):
+        return
+    else:
+        text = "".join(pre.itertext())
+    _rewrite(pre, text, language)
+
+
+def _drop_label(pre: Element) -> None:
+    """Take the name of the language away that a frame around the code shows above it."""
+    frame, label = pre.getparent(), pre.getprevious()
+    if frame is None or label is None or label.tag not in {"span", "div"} or len(label):
+        return
+    named = _name_in(frame)
+    if named and (label.text or "").strip().lower() == named and not (label.tail or "").strip():
+        remove(label)
+
+
+def _rewrite(pre: Element, text: str, language: str) -> None:
+    is_code = bool(language) or next(pre.iter("code"), None) is not None
+    tail, name = pre.tail, pre.get("id")
+    pre.clear()
+    pre.tail = tail
+    if name:
+        pre.set("id", name)
+    holder = etree.SubElement(pre, "code") if is_code else pre
+    holder.text = text.strip("\n")
+    if language:
+        holder.set("class", f"language-{language}")
+
+
+def _is_extra(element: Element) -> bool:
+    if element.tag in {"button", "input", "textarea"}:
+        return True
+    if not _NUMBERED.search(element.get("class") or ""):
+        is_target = element.get("id") or element.get("name")
+        return element.tag == "a" and not is_target and not "".join(element.itertext()).strip()
+    return _NUMBERS.fullmatch("".join(element.itertext())) is not None
+
+
+def _text_of(pre: Element) -> str:
+    """The text, with a line for each element that the page shows as one."""
+    pieces: list[str] = []
+    for piece in _pieces(pre):
+        if piece == "\r":
+            if pieces and not pieces[-1].endswith("\n"):
+                pieces.append("\n")
+        elif piece:
+            pieces.append(piece)
+    return "".join(pieces)
+
+
+def _pieces(pre: Element) -> Iterator[str]:
+    """Pieces of text in order; a carriage return where a block begins or ends."""
+    walk = etree.iterwalk(pre, events=("start", "end"))
+    for event, element in walk:
+        is_block = element.tag in {"div", "li", "p", "ol", "ul"} and element is not pre
+        if event == "start":
+            if element.tag == "br":
+                yield "\n"
+            elif is_block:
+                yield "\r"
+            yield element.text or ""
+        else:
+            if is_block:
+                yield "\r"
+            if element is not pre:
+                yield element.tail or ""
+
+
+def _language(pre: Element) -> str:
+    """What the classes of the code, or of what it stands in, name."""
+    inner = next(pre.iter("code"), None)
+    above = pre.getparent()
+    further = above.getparent() if above is not None else None
+    for element in (inner, pre, above, further):
+        if element is None:
+            continue
+        if (name := _name_in(element)) and name not in _NO_LANGUAGE:
+            return name
+    return ""
+
+
+def _name_in(element: Element) -> str:
+    """The language that an element's own attributes name; empty where they don't."""
+    given = element.get("data-lang") or element.get("data-language") or ""
+    found = _LANGUAGE.search(element.get("class") or "")
+    name = (given or (found[1] if found else "")).strip().lower().rstrip(";,.-")
+    return name if _NAME.fullmatch(name) else ""

@@ -1,0 +1,218 @@
+"""Embedded content of other sites."""
+
+import re
+from itertools import islice
+from urllib.parse import parse_qsl, urlsplit
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.tree import (
+    around,
+    first_text,
+    outermost,
+    remove,
+    replace,
+    space_around,
+    with_words,
+)
+
+GIST = re.compile(
+    r"(?:https?:)?//gist\.github\.com/((?:[\w-]{1,60}/)?[0-9a-f]{5,64})\.js"
+    r"(?:(\?file=[\w.%+-]{1,200})|\?|$)"
+)
+"""The address of a script that shows code which lies at GitHub: of whom, if it says, and a file."""
+
+_PLAYERS = {
+    "lite-youtube": ("videoid", "https://www.youtube.com/embed/"),
+    "amp-youtube": ("data-videoid", "https://www.youtube.com/embed/"),
+    "lite-vimeo": ("videoid", "https://player.vimeo.com/video/"),
+    "amp-vimeo": ("data-videoid", "https://player.vimeo.com/video/"),
+}
+"""Elements of players, what holds the name of what they play, and where that is played."""
+
+_OF_AMP = {
+    "amp-img": "img",
+    "amp-anim": "img",
+    "amp-video": "video",
+    "amp-audio": "audio",
+    "amp-iframe": "iframe",
+}
+"""Elements of AMP, and what its script makes of them (amp.dev/documentation/components)."""
+
+_NAME = re.compile(r"[\w-]{4,40}", re.ASCII)
+_POST = re.compile(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
+
+
+def settle_widgets(body: Element) -> None:
+    """Make frames of players, of code that lies elsewhere, and of posts that have no words yet.
+
+    Pictures and films of AMP become those of HTML.
+    """
+    for element in outermost(body, *_OF_AMP):
+        _settle_amp(element)
+    posts = [each for each in body.iter("blockquote") if _post(each)]
+    worded = with_words(body) if posts else set()
+    empty = (each for each in posts if each not in worded)
+    for element in [*body.iter("script", *_PLAYERS), *empty]:
+        url = _played(element)
+        if url and element.getparent() is not None:
+            frame = etree.Element("iframe", {"src": url})
+            title = element.get("title") or element.get("playlabel")
+            if title:
+                frame.set("title", title)
+            replace(element, frame)
+
+
+def _settle_amp(element: Element) -> None:
+    """Make of an element of AMP what it stands for, unless that stands in it for want of scripts.
+
+    What else stands in a picture or a frame is shown until that is there.
+    """
+    meant = _OF_AMP[element.tag]
+    if next(element.iter(meant), None) is not None:
+        return
+    element.tag = meant
+    if meant in {"img", "iframe"}:
+        element.text = None
+        for child in list(element):
+            element.remove(child)
+
+
+def _played(element: Element) -> str:
+    """Where a frame would be; empty for what is none."""
+    if element.tag == "script":
+        found = GIST.match((element.get("src") or "").strip())
+        return f"https://gist.github.com/{found[1]}{found[2] or ''}" if found else ""
+    if element.tag == "blockquote":
+        return _post(element)
+    attribute, address = _PLAYERS[element.tag]
+    name = element.get(attribute) or ""
+    return address + name if _NAME.fullmatch(name) else ""
+
+
+def _post(quote: Element) -> str:
+    """Where a frame with a post would be, which a quote stands for; empty if for none."""
+    post = _POST.match(quote.get("data-instgrm-permalink") or "")
+    return f"{post[1]}embed/" if post else ""
+
+
+LONGEST_TITLE = 200
+LONGEST_URL = 4096
+_MOST_AROUND = 20
+"""So many elements lay more out than one card."""
+
+_SHOWN = frozenset("figcaption img svg video audio table pre math".split())
+"""What a figure has of its own, beside what is embedded in it."""
+
+_NAMES = (
+    "youtube youtu[.]be vimeo dailymotion dai[.]ly twitch wistia soundcloud spotify bandcamp "
+    "mixcloud podcast codepen jsfiddle codesandbox gist observablehq datawrapper dwcdn flourish "
+    "infogram twitter instagram tiktok facebook bsky mastodon reddit slideshare speakerdeck "
+    "scribd documentcloud archive[.]org ted[.]com maps openstreetmap loom rumble peertube "
+    "bilibili ustream streamable jwplatform jwplayer brightcove kaltura player embed video "
+    "docs[.]google drive[.]google"
+)
+_NAMED = re.compile(rf"(?:^|[./-])(?:{'|'.join(_NAMES.split())})", re.IGNORECASE)
+"""What the hosts and paths of players and other widgets are called."""
+
+_BESIDE = re.compile(
+    r"doubleclick|adservice|/ads?[/.?]|googletag|recaptcha|like\.php|plugins/(?:like|share|follow)"
+    r"|widgets/follow|subscribe|newsletter|signup|disqus|comments",
+    re.IGNORECASE,
+)
+_PDF = re.compile(r"(?:https?:|(?![\w+.-]*:)).*?\.pdf(?:$|[?#&])", re.IGNORECASE)
+"""The address of a document, or of what shows one: any but one of another scheme."""
+
+_YOUTUBE = re.compile(r"/(?:embed|v|e|shorts)/([A-Za-z0-9_-]{6,})")
+_VIMEO = re.compile(r"/video/([0-9]+)")
+
+
+def settle_embeds(root: Element) -> None:
+    """Every embedded thing becomes a card, or goes where it is nothing to read."""
+    holding = around(root.iter("img"))
+    for element in list(root.iter("iframe", "embed", "object")):
+        if element.getparent() is None:
+            continue
+        url = (element.get("src") or element.get("data-src") or element.get("data") or "").strip()
+        url = url or _parameter(element)
+        if is_embed(element, url):
+            card = _card(element, url)
+            replace(element, card)
+            space_around(card)
+            _settle_figure(card)
+        elif element.tag == "object" and element in holding:
+            element.tag = "span"
+        else:
+            remove(element)
+
+
+def _settle_figure(card: Element) -> None:
+    """A figure without a caption around nothing but a card only lays it out."""
+    figure = next(card.iterancestors("figure"), None)
+    held = [*islice(figure.iter(), _MOST_AROUND)] if figure is not None else []
+    if figure is None or len(held) == _MOST_AROUND or any(each.tag in _SHOWN for each in held):
+        return
+    if first_text(figure, 2 * LONGEST_TITLE) == " ".join((card.text or "").split()):
+        figure.tag = "div"
+
+
+def is_embed(element: Element, url: str) -> bool:
+    """Whether what a frame holds belongs to the matter."""
+    if len(url) > LONGEST_URL:
+        return False
+    if _PDF.match(url):
+        return True
+    is_page = url.startswith(("http:", "https:", "//", "/"))
+    if not is_page or _BESIDE.search(url):
+        return False
+    if _NAMED.search(url.partition("?")[0]):
+        return True
+    if element.tag != "iframe" and element.get("type") == "application/pdf":
+        return True
+    return "allowfullscreen" in element.attrib or element.getparent().tag == "figure"
+
+
+def _card(element: Element, url: str) -> Element:
+    link = page_of(url)
+    host = _host(link) or "this site"
+    title = " ".join((element.get("title") or element.get("aria-label") or "").split())
+    card = etree.Element("a", {"class": "embed", "href": link})
+    card.text = f"{title[:LONGEST_TITLE]} \u00b7 {host}" if title else f"Embedded from {host}"
+    return card
+
+
+def page_of(url: str) -> str:
+    """The page of what a player plays, where its address says it."""
+    host = _host(url)
+    if not host:
+        return url
+    parts = urlsplit(url)
+    if found := _YOUTUBE.match(parts.path):
+        if "youtube" in host and found[1] != "videoseries":
+            return f"https://www.youtube.com/watch?v={found[1]}"
+    elif "vimeo" in host and (found := _VIMEO.match(parts.path)):
+        return f"https://vimeo.com/{found[1]}"
+    elif "instagram" in host:
+        return url.removesuffix("embed/")
+    elif "twitter" in host:
+        number = dict(parse_qsl(parts.query[:2048])).get("id", "")
+        if number.isdigit():
+            return f"https://twitter.com/i/status/{number}"
+    return url
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower().removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def _parameter(element: Element) -> str:
+    for each in element:
+        name = (each.get("name") or "").lower()
+        is_source = each.tag == "param" and name in {"movie", "src", "url"}
+        if is_source or each.tag == "embed":
+            return (each.get("value") or each.get("src") or "").strip()
+    return ""

@@ -1,0 +1,278 @@
+"""Article extraction.
+
+The parts are in ``reader``: media, formulas and code are settled in the whole page, the element of
+the article is chosen and cleared, and what is left is sanitised.
+"""
+
+import re
+from copy import deepcopy
+from dataclasses import replace
+from html import escape
+
+from lxml import etree
+from lxml.etree import _Element as Element
+from selectolax.lexbor import LexborHTMLParser
+
+from archiver.model.page import Article, PageMetadata
+from archiver.pages.article.blocks import settle_tabs
+from archiver.pages.article.boilerplate import Rules, clear_away, drop_lists_shown_twice
+from archiver.pages.article.code_blocks import settle_code
+from archiver.pages.article.completion import (
+    Sheets,
+    finish,
+    lines_of,
+    mark_writing,
+    page_direction,
+    set_apart,
+    set_lines,
+)
+from archiver.pages.article.elements import HEADINGS
+from archiver.pages.article.embeds import settle_embeds, settle_widgets
+from archiver.pages.article.formulas import settle_mathematics
+from archiver.pages.article.headline import Lead, find_lead, put_lead, take_head, title_of
+from archiver.pages.article.media import settle_drawings, settle_media
+from archiver.pages.article.notes import bring_appendix, bring_notes
+from archiver.pages.article.page_furniture import (
+    drop_above_title,
+    drop_byline,
+    drop_colophon,
+    drop_tagline,
+    settle_editing,
+    settle_permalinks,
+)
+from archiver.pages.article.preparation import drop_hidden, to_tree
+from archiver.pages.article.scoring import Scores, make_root
+from archiver.pages.article.tree import first_text
+from archiver.pages.article.valid_html import make_valid
+from archiver.pages.article_text import (
+    MOST_CHARACTERS,
+    beginning,
+    text_article,
+    to_text,
+    whole,
+    without_tags,
+)
+from archiver.pages.metadata import read_dateline, read_metadata
+from archiver.pages.parsing import base_of, parse
+from archiver.pages.sanitizer import sanitise
+
+ENOUGH_CHARACTERS = 500
+MUCH_MORE = 1.9
+"""Of a page with less, so many times what was found before is worth being less strict for."""
+
+NEXT_TO_NOTHING, MANY_TIMES = 100, 2
+"""Of a page with no more characters, so many times that is what it calls its main part worth."""
+
+_ATTEMPTS = (
+    (True, Rules()),
+    (False, Rules()),
+    (False, Rules(weighted=False)),
+    (False, Rules(conditional=False, weighted=False)),
+)
+"""Whether what is unlikely by name goes, and how strictly the rest is cleared."""
+
+
+LONGEST_TITLE = 1000
+
+FEWEST_TEASERS = 3
+"""So many headings that lead away, beside one of their own at most, are a list of other pages."""
+
+
+def choose_article(body: Element, title: str = "") -> Element | None:
+    """The article of a page, cleared, in an element of its own; None if there is nothing.
+
+    ``title`` is the page's.
+    """
+    drop_lists_shown_twice(body)
+    best: tuple[int, Element] | None = None
+    for strict, rules in _ATTEMPTS:
+        page = deepcopy(body.getparent()).find("body")
+        scores = Scores(page, strict=strict, weighted=rules.weighted)
+        root = make_root(scores.choose().parts)
+        found = clear_away(root, rules, scores.measures).worth
+        if best is None or found > MUCH_MORE * best[0]:
+            best = found, root
+            if found >= ENOUGH_CHARACTERS:
+                break
+    if best is not None and best[0] and (short := _titled(body, title, best[1])) is not None:
+        return short
+    if best is None or best[0] < NEXT_TO_NOTHING:
+        best = _main_part(body, best)
+    return best[1] if best and (best[0] or len(best[1])) else None
+
+
+def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, Element] | None:
+    """What the page itself calls its main part, where next to nothing is an article: a list."""
+    page = deepcopy(body.getparent()).find("body")
+    parts = [each for each in page.iter() if each.tag == "main" or each.get("role") == "main"]
+    if not parts:
+        return best
+    root = make_root((parts[0],))
+    found = clear_away(root, Rules(conditional=False), {}).worth
+    return (found, root) if best is None or found > MANY_TIMES * best[0] else best
+
+
+def _titled(body: Element, title: str, chosen: Element) -> Element | None:
+    """The ``article`` with the title of the page, if what was chosen has teasers of others, too.
+
+    A post of one line stands above them, and each says more than it.
+    """
+    heading = title_of(body, title)
+    holder = next(heading.iterancestors("article"), None) if heading is not None else None
+    if holder is None or not any(first_text(p, 1) for p in holder.iter("p")):
+        return None
+    own = {first_text(each, LONGEST_TITLE) for each in holder.iter(*HEADINGS)}
+    others = [e for e in chosen.iter(*HEADINGS) if first_text(e, LONGEST_TITLE) not in own]
+    teasers = [each for each in others if _leads_away(each, holder.get("class"))]
+    if len(teasers) < FEWEST_TEASERS or len(others) > len(teasers) + 1:
+        return None
+    root = make_root((deepcopy(holder),))
+    return root if clear_away(root, Rules(conditional=False), {}).text else None
+
+
+def _leads_away(heading: Element, name: str | None) -> bool:
+    """Whether a heading leads to another page, and stands in no ``article`` of that class."""
+    link = next(heading.iter("a"), None)
+    link = next(heading.iterancestors("a"), None) if link is None else link
+    around = next(heading.iterancestors("article"), None)
+    is_like = around is not None and around.get("class") == name
+    return link is not None and not is_like and not (link.get("href") or "#").startswith("#")
+
+
+LINES_ABOVE, _MOST_ABOVE = 5, 2000
+"""So many lines of an article may be its title, its subtitle, who wrote it and when."""
+
+_NEARLY_ALL = 0.9
+_DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
+
+
+def extract_article(html: str, url: str, *, part: int = 1, sheets: Sheets = ()) -> Article:
+    """The article of a page, with absolute URLs. Never fails: a page without one gives its text.
+
+    Args:
+        html: of the page.
+        url: where it was.
+        part: which part of an article in several it is, from 1 on.
+        sheets: style sheets of the page that say in which direction lines go.
+    """
+    html = html[:MOST_CHARACTERS]
+    page = parse(html)
+    if page is None:
+        return text_article(without_tags(html), title="")
+    return article_of(page, html, url, read_metadata(page, url), part=part, sheets=sheets)
+
+
+def article_of(
+    page: LexborHTMLParser,
+    html: str,
+    url: str,
+    metadata: PageMetadata,
+    *,
+    part: int = 1,
+    sheets: Sheets = (),
+) -> Article:
+    """The same of a page that is parsed already; its tree is no more what it was.
+
+    ``metadata`` is what it says of itself.
+    """
+    article = _read(page, html, url, metadata, part=part, sheets=sheets)
+    text = article.text
+    if not metadata.excerpt:
+        metadata = replace(metadata, excerpt=beginning(text))
+    if not metadata.published:
+        lines = text[:_MOST_ABOVE].split("\n")[:LINES_ABOVE]
+        metadata = replace(metadata, published=read_dateline(lines))
+    return replace(article, metadata=metadata)
+
+
+def extract_stood(html: str, url: str, sheets: Sheets = ()) -> Article:
+    """The article of a page as it stood in a browser: all there is to read where it is no article.
+
+    An application has no article; what a reader takes for navigation may be what it shows.
+    """
+    article = extract_article(html, url, sheets=sheets)
+    page = parse(html[:MOST_CHARACTERS])
+    if page is None:
+        return article
+    found = _read(page, html, url, PageMetadata(), whole=True, sheets=sheets)
+    if len(article.text) >= _NEARLY_ALL * len(found.text):
+        return article
+    return replace(found, metadata=article.metadata)
+
+
+def image_article(url: str, title: str) -> Article:
+    """The article of an image: the image."""
+    body = sanitise(f'<figure><img src="{escape(url)}" alt="{escape(title)}"></figure>')
+    return Article(PageMetadata(title=title), body, "")
+
+
+def _read(
+    page: LexborHTMLParser,
+    source: str,
+    url: str,
+    metadata: PageMetadata,
+    *,
+    whole: bool = False,
+    part: int = 1,
+    sheets: Sheets = (),
+) -> Article:
+    base = base_of(page, url)
+    shown = _shown_title(page)
+    said = mark_writing(page, source, base, sheets), page_direction(page)
+    body = to_tree(page)
+    if body is None:
+        return Article()
+    lines = lines_of(body, *said)
+    _settle(body, source)
+    lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
+    article = body if whole else choose_article(body, metadata.title)
+    if article is None:
+        return Article()
+    head = put_lead(article, lead)
+    if not whole:
+        drop_colophon(article)
+        bring_appendix(article, body)
+        bring_notes(article, body)
+    drop_above_title(article, metadata.title)
+    drop_tagline(article, metadata.title, shown, metadata.site)
+    drop_byline(article, metadata.byline, metadata.published)
+    settle_embeds(article)
+    finish(article, url, base)
+    if part > 1:
+        set_apart(article, part)
+    take_head(article, head, metadata.title)
+    for each in (head, article):
+        make_valid(each)
+    set_lines(article, *lines)
+    return _written(head, article)
+
+
+def _written(head: Element, article: Element) -> Article:
+    """What was read, as HTML that is safe to show."""
+    written: str = etree.tostring(article, encoding="unicode", method="html")
+    bare = _DOCUMENT.match(written)
+    above = "".join(etree.tostring(each, encoding="unicode", method="html") for each in head)
+    found = Article(
+        html=sanitise(bare[1] if bare else written).strip(),
+        head=sanitise(above).strip() if above else "",
+    )
+    return replace(found, text=to_text(whole(found)))
+
+
+def _shown_title(page: LexborHTMLParser) -> str:
+    """The whole title of a document, in one line."""
+    element = page.css_first("title")
+    return " ".join((element.text() or "").split()) if element else ""
+
+
+def _settle(body: Element, source: str) -> None:
+    """Make plain what an article may be made of, in the whole page."""
+    settle_widgets(body)
+    settle_tabs(body)
+    settle_mathematics(body, source)
+    drop_hidden(body)
+    settle_permalinks(body)
+    settle_editing(body)
+    settle_drawings(body)
+    settle_code(body)
+    settle_media(body)

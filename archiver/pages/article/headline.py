@@ -1,0 +1,358 @@
+"""Headline, subtitle and lead picture of an article.
+
+Title, author and date are known beside an article. What says the title once more, and the picture
+under it, stand above the text and are no part of it.
+
+It often stands in a header of its own, outside of the element that holds the paragraphs.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import islice
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.blocks import has_block
+from archiver.pages.article.elements import (
+    HEADINGS,
+    KEPT_EMPTY,
+    PERMALINK,
+    SENTENCE,
+    named,
+    remembered,
+)
+from archiver.pages.article.tree import first_text, lead_with, remove
+
+_MOST_HEADINGS = 3
+"""Of which one may say the title: a section of the site may be named before it."""
+
+_MOST_SIBLINGS = 40
+_LONGEST = 1000
+_NEARLY = 0.75
+"""The share that a title and a heading have in common where one of them says a little more."""
+
+_WITHIN = ("table", "ul", "ol", "dl", "blockquote", "figure", "details")
+"""A heading in one of them heads that."""
+
+_HIGHEST = frozenset({"h1", "h2"})
+
+_SIGNS = re.compile(r"[\W_]+")
+
+
+def put_head(root: Element, parts: list[Element]) -> Element:
+    """Put what leads into an article before it, as a head of its own."""
+    head = etree.Element("header")
+    head.extend(parts)
+    lead_with(root, head)
+    return head
+
+
+def take_head(root: Element, head: Element, title: str) -> None:
+    """Take the head of an article out of it, and the heading that says the title of its page."""
+    remove(head)
+    head.tail = None
+    heading = _titling(root, title)
+    if heading is not None and _says_more(root, heading):
+        remove(heading)
+        heading.tail = None
+        lead_with(head, heading)
+
+
+def _titling(root: Element, title: str) -> Element | None:
+    """The heading that says the title, before the first sentence."""
+    for heading in islice(root.iter(*HEADINGS), _MOST_HEADINGS):
+        before = _length_before(heading, root)
+        if before > SENTENCE or next(heading.iterancestors(*_WITHIN), None) is not None:
+            return None
+        is_title = _says(_words(heading), title, is_first=not before)
+        if is_title and (heading.tag in _HIGHEST or not _is_behind_picture(heading, root)):
+            return heading
+    return None
+
+
+def _words(heading: Element) -> str:
+    """What a heading says, without signs that lead to it."""
+    words = first_text(heading, _LONGEST)
+    for link in heading.iter("a"):
+        if link.get("class") == PERMALINK:
+            words = words.removesuffix(first_text(link, _LONGEST)).rstrip()
+    return words
+
+
+def _is_behind_picture(heading: Element, root: Element) -> bool:
+    first = next(root.iter(heading.tag, *KEPT_EMPTY), None)
+    return first is not heading
+
+
+def _length_before(heading: Element, root: Element) -> int:
+    """How much there is to read before a heading; more than a sentence is not counted."""
+    length, at = 0, heading
+    while at is not root and length <= SENTENCE:
+        above = at.getparent()
+        length += len((above.text or "").strip())
+        for sibling in islice(at.itersiblings(preceding=True), _MOST_SIBLINGS):
+            length += len(first_text(sibling, SENTENCE)) + len((sibling.tail or "").strip())
+        at = above
+    return length
+
+
+def _says(words: str, title: str, *, is_first: bool) -> bool:
+    """Whether a heading says the title: the same words, or one of them a little more."""
+    if not words or not title:
+        return False
+    if words in title and (is_first or 2 * len(words) > len(title)):
+        return True
+    shorter, longer = sorted((_bare(words), _bare(title)), key=len)
+    return bool(shorter) and shorter in longer and len(shorter) >= _NEARLY * len(longer)
+
+
+def _says_more(root: Element, heading: Element) -> bool:
+    """Whether there is an article beside a heading."""
+    words = first_text(heading, _LONGEST)
+    has_text = len(first_text(root, 2 * _LONGEST)) > len(words)
+    return has_text or any(True for _ in root.iter(*KEPT_EMPTY))
+
+
+def _bare(text: str) -> str:
+    return _SIGNS.sub(" ", text).strip().casefold()
+
+
+PROSE = 200
+"""So many characters of one paragraph, which no name says to lead, are the matter itself."""
+
+SMALLEST = 200
+"""Pixels a side of a picture that leads; authors and logos are smaller."""
+
+LONGEST_SUBTITLE, LONGEST_ABSTRACT = 700, 4000
+SHORTEST_SUBTITLE = 15
+MOST_READ = 5000
+_MOST_ELEMENTS = 400
+_LINKED = 0.3
+_START = 60
+"""Characters of the first paragraph by which the article that follows is known."""
+
+_SUBTITLE = re.compile(
+    r"(?:^|[\s_-])(?:sub-?(?:title|head(?:line|ing)?)|stand-?first|dek|deck|lede?|chapo|teaser"
+    r"|excerpt|description|intro|tagline|abstract|summary)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_ABSTRACT = re.compile(r"(?:^|[\s_-])abstract(?:$|[\s_-])", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"avatar|author|byline|shar(?:e|ing)|social|comment|related|logo|promo|sponsor|newsletter"
+    r"|subscri|icon|emoji|badge|toolbar|menu|nav(?:bar|igation)?(?:$|[\s_-])|recommend|more-"
+    r"|(?:^|[\s_-])ads?(?:$|[\s_-])|breadcrumb",
+    re.IGNORECASE,
+)
+_stands_beside = remembered(_BESIDE)
+_is_subtitle = remembered(_SUBTITLE)
+_SKIPPED = frozenset("nav aside form footer button select label time address ul ol dl".split())
+_PICTURES = frozenset({"figure", "picture", "img"})
+_LINES = frozenset({"p", "h2", "h3", "h4", "h5", "h6", "div", "span", "section"})
+
+_SCALED = re.compile(r"-[0-9]{2,4}x[0-9]{2,4}(?=\.\w+$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What stands between a title and an article, in order, and how the article begins."""
+
+    parts: tuple[Element, ...] = ()
+    beginning: str = ""
+
+
+def find_lead(body: Element, title: str, byline: str) -> Lead:
+    """Copies of what leads from a title to the first paragraph of a page; the page stays."""
+    heading = title_of(body, title)
+    if heading is None:
+        return Lead()
+    walk = _Walk(_bare_lead(byline))
+    for element in _above(heading):
+        walk.see_picture(element)
+    block = heading.getparent()
+    for element in islice(_behind(heading), _MOST_ELEMENTS):
+        if walk.see(element, is_beside=element.getparent() is block):
+            break
+    return Lead(tuple(walk.parts), walk.beginning)
+
+
+def put_lead(root: Element, lead: Lead) -> Element:
+    """Put what leads into an article before it, but for what it has already.
+
+    What comes back is the head that then stands first in it: the picture, and what is before that.
+    """
+    parts = _missing(root, lead)
+    above = _count_of_head(parts)
+    before = root[0] if len(root) and root[0].tag == "h1" else None
+    for part in reversed(parts[above:]):
+        if before is None:
+            lead_with(root, part)
+        else:
+            before.addnext(part)
+    return put_head(root, parts[:above])
+
+
+def _count_of_head(parts: Sequence[Element]) -> int:
+    """How many parts stand above the text: up to the picture, where no abstract is before it."""
+    for n, part in enumerate(parts):
+        if _holds_picture(part):
+            return n + 1
+        if len(_text(part)) > LONGEST_SUBTITLE:
+            break
+    return 0
+
+
+def _missing(root: Element, lead: Lead) -> list[Element]:
+    """What leads into an article and is not in it."""
+    text = _bare_lead("".join(root.itertext())) if lead.parts else ""
+    if not lead.beginning or lead.beginning not in text:
+        return []
+    shown = {_name(each) for each in root.iter("img")}
+    missing = []
+    for part in lead.parts:
+        pictures = [_name(each) for each in part.iter("img")]
+        is_there = shown.intersection(pictures) if pictures else _text(part) in text
+        if not is_there:
+            missing.append(part)
+    return missing
+
+
+class _Walk:
+    """Looks at elements in order, and keeps what leads."""
+
+    def __init__(self, byline: str) -> None:
+        self.parts: list[Element] = []
+        self.beginning = ""
+        self._byline = byline
+        self._done: set[Element] = set()
+
+    def see(self, element: Element, *, is_beside: bool) -> bool:
+        """Look at one; return whether the article begins there.
+
+        ``is_beside`` says whether it stands right beside the title.
+        """
+        if self._is_done(element):
+            return False
+        if element.tag in _PICTURES:
+            self._keep_picture(element)
+        elif element.tag in _LINES:
+            return self._see_line(element, is_beside=is_beside)
+        return False
+
+    def see_picture(self, element: Element) -> None:
+        """Look at one before the title."""
+        if not self._is_done(element) and element.tag in _PICTURES:
+            self._keep_picture(element)
+
+    def _is_done(self, element: Element) -> bool:
+        tag = element.tag
+        is_beside = tag not in HEADINGS and _stands_beside(named(element))
+        if tag in _SKIPPED or is_beside or element.getparent() in self._done:
+            self._done.add(element)
+            return True
+        return False
+
+    def _keep_picture(self, element: Element) -> None:
+        self._done.add(element)
+        if _is_large(element) and not any(_holds_picture(each) for each in self.parts):
+            self.parts.append(_copy(element))
+
+    def _see_line(self, element: Element, *, is_beside: bool) -> bool:
+        names = f"{named(element)} {element.get('itemprop') or ''} {element.get('role') or ''}"
+        is_named = _is_subtitle(names)
+        if not is_named and (element.tag not in {"p", *HEADINGS} and has_block(element)):
+            return False
+        text = first_text(element, MOST_READ)
+        most = LONGEST_ABSTRACT if _ABSTRACT.search(names) else LONGEST_SUBTITLE
+        leads = is_named or (is_beside and element.tag != "span" and len(text) > SENTENCE)
+        if leads and SHORTEST_SUBTITLE <= len(text) <= most and self._is_text(element, text):
+            self._done.add(element)
+            self.parts.append(_line(element))
+            return False
+        if len(text) > PROSE:
+            self.beginning = _bare_lead(text)[:_START]
+            return True
+        return False
+
+    def _is_text(self, element: Element, text: str) -> bool:
+        linked = sum(len("".join(each.itertext())) for each in element.iter("a"))
+        is_byline = bool(self._byline) and self._byline in _bare_lead(text)
+        has_more = next(element.iter("time", "img", "button", "input"), None) is not None
+        return linked < _LINKED * len(text) and not is_byline and not has_more
+
+
+def title_of(body: Element, title: str) -> Element | None:
+    """The heading that says the title of the page."""
+    title = _bare_lead(title)
+    if not title:
+        return None
+    for each in islice(body.iter("h1", "h2"), 30):
+        text = _text(each)
+        if text and (text in title or title in text):
+            return None if any(above.tag in _SKIPPED for above in each.iterancestors()) else each
+    return None
+
+
+def _above(heading: Element) -> Iterator[Element]:
+    """What stands before a title in the same article or header."""
+    above = {*heading.iterancestors()}
+    holder = next(heading.iterancestors("article", "main"), None)
+    holder = next(heading.iterancestors("header"), None) if holder is None else holder
+    for element in islice(holder.iter(), _MOST_ELEMENTS) if holder is not None else ():
+        if element is heading:
+            return
+        if element not in above:
+            yield element
+
+
+def _behind(heading: Element) -> Iterator[Element]:
+    """Everything behind a heading, in the order of the page."""
+    at = heading
+    while at is not None and at.tag != "body":
+        for sibling in at.itersiblings():
+            yield from sibling.iter()
+        at = at.getparent()
+
+
+def _is_large(element: Element) -> bool:
+    """Whether a picture is one to look at; one in a link leads to other pages."""
+    images = [each for each in element.iter("img") if each.get("src") or each.get("srcset")]
+    if len(images) != 1 or next(element.iterancestors("a"), None) is not None:
+        return False
+    sides = [images[0].get(each) or "" for each in ("width", "height")]
+    return all(int(each) >= SMALLEST for each in sides if each.isdigit())
+
+
+def _holds_picture(element: Element) -> bool:
+    return next(element.iter("img"), None) is not None
+
+
+def _copy(element: Element) -> Element:
+    copied = deepcopy(element)
+    copied.tail = None
+    return copied
+
+
+def _line(element: Element) -> Element:
+    """A copy, as a paragraph where it is no more: a subtitle heads nothing."""
+    copied = _copy(element)
+    for heading in copied.iterdescendants(*HEADINGS):
+        heading.tag = "p" if _text(heading) == _text(copied) else heading.tag
+    copied.tag = "div" if has_block(copied) else "p"
+    return copied
+
+
+def _name(image: Element) -> str:
+    """The name of a picture's file, whatever its size."""
+    address = (image.get("src") or "").partition("?")[0].rstrip("/")
+    return _SCALED.sub("", address.rpartition("/")[2])
+
+
+def _text(element: Element) -> str:
+    return _bare_lead("".join(element.itertext()))
+
+
+def _bare_lead(text: str) -> str:
+    return _SIGNS.sub(" ", text).strip().casefold()

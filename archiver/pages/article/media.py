@@ -1,0 +1,371 @@
+"""Images, recordings, drawings and captions."""
+
+import re
+from itertools import islice
+from typing import Final
+from urllib.parse import unquote
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.elements import HEADINGS
+from archiver.pages.article.tree import (
+    around,
+    first_text,
+    lead_with,
+    lengths,
+    outermost,
+    remove,
+    replace,
+)
+from archiver.pages.css_references import lead_css
+from archiver.pages.foreign_elements import PRESENTATION
+from archiver.pages.reference_attributes import HTML, LAZY, Use, is_placeholder, resolve
+from archiver.pages.reference_values import read_candidates
+
+_CAPTIONED = ("img", "svg", "video", "audio", "table", "pre", "math", "blockquote")
+
+
+def settle_captions(root: Element) -> None:
+    """Make the captions of an article valid (HTML §4.4.12); one that is of nothing is a block."""
+    loose = [each for each in root.iter("figcaption") if _figure_of(each) is None]
+    sizes = lengths(root) if loose else {}
+    pictured = around(root.iter(*_CAPTIONED)) if loose else set()
+    for caption in loose:
+        if _figure_of(caption) is None:
+            _find_figure(caption, sizes, pictured)
+    for figure in root.iter("figure"):
+        _settle_figure(figure)
+
+
+def _figure_of(caption: Element) -> Element | None:
+    return next(caption.iterancestors("figure"), None)
+
+
+def _find_figure(caption: Element, sizes: dict[Element, int], pictured: set[Element]) -> None:
+    """What a caption stands beside, or in with a picture and nothing to read, is its figure."""
+    above = caption.getparent()
+    for beside in (caption.getprevious(), caption.getnext()):
+        if beside is not None and beside.tag == "figure" and beside.find(".//figcaption") is None:
+            remove(caption)
+            caption.tail = None
+            beside.append(caption)
+            return
+    is_all = sizes[above] == sizes[caption]
+    if above.tag == "div" and is_all and above in pictured:
+        above.tag = "figure"
+    else:
+        caption.tag = "div"
+
+
+def _settle_figure(figure: Element) -> None:
+    captions = [each for each in figure.iter("figcaption") if _figure_of(each) is figure]
+    for caption in captions[1:]:
+        caption.tag = "div"
+    if not captions:
+        return
+    caption = captions[0]
+    if next(figure.iter("figcaption", *_CAPTIONED)) is caption:
+        lead_with(figure, caption)
+    else:
+        remove(caption)
+        caption.tail = None
+        figure.append(caption)
+
+
+ICON: Final = 32
+"""Pixels a side: what is no larger is an icon."""
+
+MOST_RULES: Final = 300
+LONGEST_SHEET: Final = 64 << 10
+_RULE = re.compile(r"([^{}]{1,500})\{([^{}]{0,2000})\}")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_SELECTOR = re.compile(r"(?:\.|#)?[A-Za-z_][\w-]*")
+_NUMBER = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]{0,6})?)\s*(?:px)?\s*")
+_BETWEEN = re.compile(r"[\s,]+")
+_SHAPES = ("path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text")
+
+Rules = dict[str, dict[str, str]]
+
+
+def settle_drawings(body: Element) -> None:
+    """Settle every drawing of a page."""
+    for drawing in outermost(body, "svg"):
+        if is_icon(drawing):
+            remove(drawing)
+        else:
+            _apply_styles(drawing)
+
+
+def is_icon(drawing: Element) -> bool:
+    """Whether a drawing is an icon, or holds nothing that is shown."""
+    if next(drawing.iter(*_SHAPES), None) is None:
+        return True
+    sides = _sides(drawing)
+    return bool(sides) and max(sides) <= ICON
+
+
+def _sides(drawing: Element) -> tuple[float, ...]:
+    style = _declarations(drawing.get("style") or "", {"width", "height"})
+    found = [
+        _NUMBER.fullmatch(drawing.get(name) or style.get(name) or "")
+        for name in ("width", "height")
+    ]
+    sides = tuple(float(each[1]) for each in found if each)
+    if sides:
+        return sides
+    box = _BETWEEN.split((drawing.get("viewbox") or "").strip())
+    if len(box) != 4 or drawing.get("width") or drawing.get("height"):
+        return ()
+    try:
+        return float(box[2]), float(box[3])
+    except ValueError:
+        return ()
+
+
+def _apply_styles(drawing: Element) -> None:
+    rules = _read_rules(drawing)
+    for element in drawing.iter():
+        if not isinstance(element.tag, str):
+            continue
+        meant: dict[str, str] = dict(rules.get(element.tag, {})) if rules else {}
+        for name in (element.get("class") or "").split()[:8] if rules else ():
+            meant.update(rules.get(f".{name}", {}))
+        if rules and element.get("id"):
+            meant.update(rules.get(f"#{element.get('id')}", {}))
+        if style := element.get("style"):
+            meant.update(_declarations(style, PRESENTATION))
+        for name, value in meant.items():
+            element.set(name, value)
+
+
+def _read_rules(drawing: Element) -> Rules:
+    """The simple rules of a drawing's own style sheets, by selector."""
+    rules: Rules = {}
+    for sheet in list(drawing.iter("style")):
+        text = _COMMENT.sub("", (sheet.text or "")[:LONGEST_SHEET])
+        for selectors, block in _RULE.findall(text)[:MOST_RULES]:
+            meant = _declarations(block, PRESENTATION)
+            for selector in map(str.strip, selectors.split(",")):
+                if _SELECTOR.fullmatch(selector):
+                    rules.setdefault(selector, {}).update(meant)
+        remove(sheet)
+    return rules
+
+
+def _declarations(style: str, wanted: frozenset[str] | set[str]) -> dict[str, str]:
+    found = {}
+    for declaration in style[:4096].split(";"):
+        name, colon, value = declaration.partition(":")
+        name = name.strip().lower()
+        if colon and name in wanted:
+            found[name] = value.replace("!important", "").strip()
+    return found
+
+
+SMALLEST: Final = 2
+"""Pixels a side: what is smaller counts visits."""
+
+LONGEST_FILE_NAME: Final = 200
+"""Characters of a heading that may be the name of a file."""
+
+_FILE = re.compile(r"[^\s/]+\.(?:jpe?g|png|gif|webp|avif|svg)", re.IGNORECASE)
+_LONGEST_STYLE = 2048
+_BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
+_SIZE = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]{0,9})?(?:px)?\s*")
+_STYLE_SIZE = re.compile(
+    r"(?:^|;)\s*(width|height)\s*:\s*([0-9]{1,5})(?:\.[0-9]{0,9})?px", re.IGNORECASE
+)
+_WIDTH = re.compile(r"([0-9]{1,5})w|([0-9]{1,2}(?:\.[0-9]{1,3})?)x")
+_IN_JSON = re.compile(
+    r"https?:(?:\\?/){2}[^\s\"'<>\\]+(?:\\?/[^\s\"'<>\\]+)*\.(?:jpe?g|png|webp|gif)"
+)
+
+
+def settle_media(body: Element) -> None:
+    """Undo what loads later, take the better of twins, give everything its size."""
+    for twin in outermost(body, "noscript"):
+        _settle_twin(twin)
+    for element in list(body.iter("img", "source", "video", "audio")):
+        _undo_laziness(element)
+    for image in list(body.iter("img")):
+        _settle_image(image)
+    pictured = [
+        each for each in body.iter("figure", "div", "span", "a") if _is_called_picture(each)
+    ]
+    holding = around(body.iter("img", "svg", "video")) if pictured else set()
+    for element in pictured:
+        if element not in holding:
+            _show_background(element)
+    for heading in list(body.iter(*HEADINGS)):
+        _drop_file_name(heading)
+
+
+def _settle_twin(twin: Element) -> None:
+    """What is for browsers without scripts takes the place of what waits for them."""
+    images = list(twin.iter("img"))
+    if not images:
+        remove(twin)
+        return
+    if len(images) == 1:
+        _drop_waiting(twin, images[0])
+        _drop_waiting_behind(twin, images[0])
+    holder = etree.Element("span")
+    holder.text = twin.text
+    for child in list(twin):
+        holder.append(child)
+    replace(twin, images[0] if len(holder) == 1 and holder[0] is images[0] else holder)
+
+
+def _drop_waiting(twin: Element, image: Element) -> None:
+    """Take away what an image waits behind: one without scripts' work, and one that is blurred."""
+    before = _pictured_alone(twin.getprevious())
+    if before is None:
+        return
+    waiting = before if before.tag == "img" else next(before.iter("img"))
+    for name in ("width", "height", "alt", "id"):
+        if waiting.get(name) and not image.get(name):
+            image.set(name, waiting.get(name))
+    remove(before)
+    blurred = _pictured_alone(twin.getprevious())
+    if blurred is not None:
+        shown = next(blurred.iter("img"))
+        sizes = [(each.get("width"), each.get("height")) for each in (shown, image)]
+        if all(sizes[0]) and sizes[0] == sizes[1]:
+            remove(blurred)
+
+
+def _drop_waiting_behind(twin: Element, image: Element) -> None:
+    """Take away what waits right behind for the same picture."""
+    behind = None if (twin.tail or "").strip() else twin.getnext()
+    if behind is None or behind.tag != "img" or not is_placeholder(behind.get("src") or ""):
+        return
+    if image.get("src") in {value for _, value in behind.attrib.items()}:
+        remove(behind)
+
+
+def _pictured_alone(before: Element | None) -> Element | None:
+    """An element that holds an image and no words, right before what follows."""
+    if before is None or (before.tail and before.tail.strip()):
+        return None
+    is_one = len(list(before.iter("img"))) == 1
+    has_words = any(text.strip() for text in before.itertext())
+    return before if is_one and not has_words else None
+
+
+def _undo_laziness(element: Element) -> None:
+    """Put what scripts would have loaded in the place of what held it (``references.lazy``)."""
+    rules = HTML[element.tag]
+
+    def value_of(name: str) -> str:
+        return str(element.get(name) or "")
+
+    for eager, lazy in LAZY.items():
+        if eager in rules and is_placeholder(value_of(eager)):
+            meant = (name for name in lazy if resolve(rules.get(name), value_of))
+            if name := next(meant, None):
+                element.set(eager, value_of(name))
+
+
+def _settle_image(image: Element) -> None:
+    width, height = _size(image, "width"), _size(image, "height")
+    if 0 <= width < SMALLEST and 0 <= height < SMALLEST:
+        remove(image)
+        return
+    if is_placeholder(image.get("src") or "") and not _is_drawn(image):
+        best = largest(image.get("srcset") or "") or _source_of(image) or _in_settings(image)
+        if best:
+            image.set("src", best)
+    for name, value in (("width", width), ("height", height)):
+        if value > 0:
+            image.set(name, str(value))
+        elif name in image.attrib:
+            del image.attrib[name]
+
+
+def _is_drawn(image: Element) -> bool:
+    """Whether an image is its own data, and not only a place held by some."""
+    source = image.get("src") or ""
+    return source.startswith("data:image/") and len(source) > _LONGEST_HOLDER
+
+
+_LONGEST_HOLDER = 400
+
+
+def largest(srcset: str) -> str:
+    """The largest candidate of a ``srcset``; empty if there is none."""
+    best, most = "", -1.0
+    for url, descriptors in read_candidates(srcset):
+        found = _WIDTH.match(descriptors)
+        size = float(found[1] or found[2]) if found else 1.0
+        if size > most and not is_placeholder(url):
+            best, most = url, size
+    return best
+
+
+def _source_of(image: Element) -> str:
+    above = image.getparent()
+    if above is None or above.tag != "picture":
+        return ""
+    return next(filter(None, (largest(each.get("srcset") or "") for each in above)), "")
+
+
+def _in_settings(image: Element) -> str:
+    """The address of an image in any attribute that scripts read settings from."""
+    for name, value in image.attrib.items():
+        if name.startswith("data-") and len(value) <= _LONGEST_STYLE:
+            found = _IN_JSON.search(value)
+            if found:
+                return found[0].replace("\\/", "/")
+    return ""
+
+
+def _size(element: Element, name: str) -> int:
+    """The width or height in pixels; -1 where it is not given."""
+    found = _SIZE.fullmatch(element.get(name) or "")
+    if found:
+        return int(found[1])
+    style = element.get("style") or ""
+    if len(style) > _LONGEST_STYLE:
+        return -1
+    sizes = {match[1].lower(): int(match[2]) for match in _STYLE_SIZE.finditer(style)}
+    return sizes.get(name, -1)
+
+
+def _is_called_picture(element: Element) -> bool:
+    return bool(element.tag == "figure" or element.get("role") == "img")
+
+
+def _show_background(element: Element) -> None:
+    """The background of what is called a picture becomes one."""
+    url = next((element.get(each) for each in _BACKGROUNDS if element.get(each)), "")
+    url = url or _background(element) or next(filter(None, map(_background, element)), "")
+    if url:
+        image = etree.Element("img", src=url, alt=element.get("aria-label") or "")
+        element.insert(0, image)
+        image.tail, element.text = element.text, None
+
+
+def _drop_file_name(heading: Element) -> None:
+    """Take away a heading that only names the file of the picture beside it."""
+    said = first_text(heading, LONGEST_FILE_NAME)
+    if _FILE.fullmatch(said) is None:
+        return
+    beside = [*islice(heading.itersiblings(), 2), *islice(heading.itersiblings(preceding=True), 1)]
+    images = (image for each in beside for image in islice(each.iter("img"), 2))
+    if any(said.casefold() in unquote(each.get("src") or "").casefold() for each in images):
+        remove(heading)
+
+
+def _background(element: Element) -> str:
+    style = element.get("style") or ""
+    if "url(" not in style or len(style) > _LONGEST_STYLE:
+        return ""
+    found: list[str] = []
+
+    def see(reference: str, use: Use) -> None:
+        if use is Use.IMAGE and reference.strip() and not is_placeholder(reference):
+            found.append(reference.strip())
+
+    lead_css(style, see)
+    return found[0] if found else ""

@@ -1,0 +1,94 @@
+"""Articles in several parts."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
+
+from selectolax.lexbor import LexborHTMLParser
+
+from archiver.http.urls import join
+from archiver.model.page import Article
+from archiver.pages.article_text import whole
+from archiver.pages.metadata import is_article
+from archiver.pages.reference_attributes import clean_reference
+
+_NEXT = "link[rel~='next' i][href], a[rel~='next' i][href]"
+_MOST_LINKS = 8
+_COUNTERS = frozenset({"page", "pg", "paged", "pageno", "pagenum", "page_number", "part"})
+MOST_PARTS = 20
+"""So many pages of one article are kept with it. Higher numbers are those of items in a list."""
+_MOST_DIGITS = 2
+_NUMBERED = re.compile(
+    rf"(?P<stem>.*?)(?:/(?:page|part|p)?[/_-]?|[_-](?:page|part|p)?[_-]?)"
+    rf"(?P<number>\d{{1,{_MOST_DIGITS}}})(?P<suffix>/|\.\w{{1,5}})?\Z",
+    re.IGNORECASE,
+)
+_FIRST_OF_A_LIST = re.compile(r"/1/?\Z")
+"""``/posts/1`` is the first of posts rather than the first page of one."""
+
+
+def join_parts(first: Article, following: Sequence[Article]) -> Article:
+    """One article of several parts, in order; what it says of itself is what the first says."""
+    parts = [first, *(each for each in following if each.html)]
+    return replace(
+        first,
+        html="\n".join([first.html, *map(whole, parts[1:])]),
+        text="\n".join(each.text for each in parts),
+        words=" ".join(each.words for each in parts),
+    )
+
+
+def find_next_part(tree: LexborHTMLParser, url: str) -> str | None:
+    """The page that goes on with a page's article, absolute; None where it says of none.
+
+    Blogs name the next post, and lists older ones, in the same way (HTML §4.6.6.11): taken is an
+    article's own next page, told by its address.
+    """
+    links = tree.css(_NEXT)[:_MOST_LINKS]
+    if not links or not is_article(tree):
+        return None
+    for each in links:
+        found = join(url, clean_reference(each.attributes.get("href") or ""))
+        if found and goes_on(url, found):
+            return found
+    return None
+
+
+def goes_on(url: str, following: str) -> bool:
+    """Whether an address is another's but for a number of pages, which is one higher.
+
+    The first page has the number 1, or none.
+    """
+    here, there = urlsplit(url), urlsplit(following)
+    if here[:2] != there[:2]:
+        return False
+    before = {(1, _bare(here)), *_readings(here)}
+    pages = [(number, stem) for number, stem in _readings(there) if number <= MOST_PARTS + 1]
+    return any((number - 1, stem) in before for number, stem in pages)
+
+
+def _readings(url: SplitResult) -> Iterator[tuple[int, tuple[str, str]]]:
+    """Each way to read an address as a page of something: its number, and what is left."""
+    fields = parse_qsl(url.query, keep_blank_values=True)
+    for n, (name, value) in enumerate(fields):
+        is_number = value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS
+        if name.lower() in _COUNTERS and is_number:
+            rest = fields[:n] + fields[n + 1 :]
+            yield int(value), (_bare_path(url.path), urlencode(rest))
+    found = _NUMBERED.fullmatch(url.path)
+    if found and not _FIRST_OF_A_LIST.search(url.path):
+        suffix = (found["suffix"] or "").strip("/")
+        yield int(found["number"]), (_bare_path(found["stem"] + suffix), _query(url))
+
+
+def _bare(url: SplitResult) -> tuple[str, str]:
+    return _bare_path(url.path), _query(url)
+
+
+def _bare_path(path: str) -> str:
+    return path.rstrip("/")
+
+
+def _query(url: SplitResult) -> str:
+    return urlencode(parse_qsl(url.query, keep_blank_values=True))

@@ -1,0 +1,165 @@
+"""Footnotes and appendices."""
+
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from itertools import islice
+from urllib.parse import unquote
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.boilerplate import Rules, clear_away
+from archiver.pages.article.elements import SENTENCE, UNLIKELY_ROLES, is_beside, named, remembered
+from archiver.pages.article.scoring import make_root
+from archiver.pages.article.tree import first_text
+
+MOST_NOTES = 500
+_MOST_TEXT = 2_000_000
+LONGEST_NOTE = 3000
+_MOST_AROUND = 80
+"""Characters around all notes: their heading."""
+
+_ANSWERS = re.compile(r"comment|disqus|replies|respon[ds]|related", re.IGNORECASE)
+"""What readers wrote leads back, too."""
+
+_PLACES = etree.XPath("descendant-or-self::*[@id or (self::a and @name)]")
+_NAMED = etree.XPath("descendant::*[@id or @name]")
+_LEVELS = 4
+_BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside"})
+
+
+def bring_notes(root: Element, body: Element) -> None:
+    """Put what an article's notes are behind it, where they were left out of it.
+
+    Args:
+        root: of the article.
+        body: of the page, with all that is in the article; it stays as it is.
+    """
+    wanted = {*islice(_fragments(root), MOST_NOTES)}
+    there = _names_in(root) if wanted else set()
+    wanted -= there
+    text = first_text(root, _MOST_TEXT) if wanted else ""
+    notes: dict[Element, None] = {}
+    for element in _NAMED(body) if wanted else ():
+        if not wanted.isdisjoint(_own_names(element)):
+            note = _note_of(element, there)
+            if (
+                note is not None
+                and not _is_answer(note)
+                and first_text(note, LONGEST_NOTE) not in text
+            ):
+                notes[note] = None
+    if notes:
+        section = etree.SubElement(root, "div")
+        section.extend(deepcopy(each) for each in _together([*notes]))
+
+
+def _note_of(target: Element, there: set[str]) -> Element | None:
+    """The block that a link leads to, where one in it leads back."""
+    for element in (target, *islice(target.iterancestors(), _LEVELS)):
+        text = first_text(element, LONGEST_NOTE)
+        if len(text) > LONGEST_NOTE:
+            return None
+        if element.tag in _BLOCKS:
+            elsewhere = there - _names_in(element)
+            back = [each for each in element.iter("a") if _fragment(each) in elsewhere]
+            of_links = sum(len(first_text(each, LONGEST_NOTE)) for each in back)
+            if back and len(text) > of_links:
+                return element
+    return None
+
+
+def _is_answer(note: Element) -> bool:
+    return any(_ANSWERS.search(named(each)) for each in (note, *note.iterancestors()))
+
+
+def _together(notes: list[Element]) -> list[Element]:
+    """The notes, or what is around all of them and their heading, and has no more to read."""
+    most = sum(len(first_text(each, LONGEST_NOTE)) for each in notes) + _MOST_AROUND
+    shared = [*notes[0].iterancestors()]
+    for each in notes[1:]:
+        theirs = {*each.iterancestors()}
+        shared = [above for above in shared if above in theirs]
+    around: list[Element] = []
+    for above in shared:
+        if above.tag == "body" or len(first_text(above, most)) > most:
+            break
+        around = [above]
+    return around or notes
+
+
+def _fragments(root: Element) -> Iterator[str]:
+    yield from filter(None, map(_fragment, root.iter("a")))
+
+
+def _fragment(link: Element) -> str:
+    """The name within the page that a link leads to; empty if it leads to another page."""
+    page, _, fragment = (link.get("href") or "").partition("#")
+    return "" if page else unquote(fragment)
+
+
+def _names_in(element: Element) -> set[str]:
+    """What links within the page may lead to in an element.
+
+    Asked for as elements: libxml2 puts attributes in order in a time that grows with their square.
+    """
+    return {name for each in _PLACES(element) for name in _own_names(each)}
+
+
+def _own_names(element: Element) -> list[str]:
+    return [name for name in (element.get("id"), element.get("name")) if name]
+
+
+MOST = 5
+"""Of them on one page."""
+
+_BEGINNING = 200
+_CALLED = re.compile(
+    r"(?:^|[\s_-])(?:appendix|appendices|acknowledge?ments?|afterword)(?:$|\s)", re.IGNORECASE
+)
+_is_appendix = remembered(_CALLED)
+
+
+def bring_appendix(root: Element, body: Element) -> None:
+    """Put what is called an appendix, or acknowledgements, behind an article that is without it.
+
+    Args:
+        root: of the article.
+        body: of the page, with all that is in the article; it stays as it is.
+    """
+    called = _outermost(body)
+    text = first_text(root, _MOST_TEXT) if called else ""
+    for element in called:
+        found = make_root((deepcopy(element),))
+        clear_away(found, Rules(), {})
+        if _is_prose(found) and first_text(found, _BEGINNING)[:_BEGINNING] not in text:
+            found[0].tag = "div"
+            root.append(found[0])
+
+
+def _outermost(body: Element) -> list[Element]:
+    found: list[Element] = []
+    for element in body.iter():
+        if _is_called(element) and not _is_within(element, found):
+            found.append(element)
+            if len(found) == MOST:
+                break
+    return found
+
+
+def _is_called(element: Element) -> bool:
+    role = element.get("role") or ""
+    names = f"{element.tag} {named(element)} {role}"
+    if not _is_appendix(names) or is_beside(named(element)):
+        return False
+    return role not in UNLIKELY_ROLES and element.tag not in {"a", "nav", "aside", "footer"}
+
+
+def _is_within(element: Element, others: list[Element]) -> bool:
+    return any(each in others for each in element.iterancestors())
+
+
+def _is_prose(root: Element) -> bool:
+    """Whether there is a paragraph to read in it."""
+    return len(root) > 0 and any(len(first_text(p, SENTENCE)) >= SENTENCE for p in root.iter("p"))

@@ -1,0 +1,363 @@
+"""Removal of bylines, taglines, edit links and permalinks.
+
+What cannot be seen goes; a sign that can (¶, #) is marked, so that it isn't shown where the article
+is read.
+
+In a heading they are marked as signs are that lead to it, and not shown; behind one they go.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+from urllib.parse import unquote
+
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.blocks import has_block, is_phrasing
+from archiver.pages.article.elements import HEADINGS, KEPT_EMPTY, PERMALINK, SENTENCE, named
+from archiver.pages.article.headline import title_of
+from archiver.pages.article.tree import first_text, remove
+from archiver.pages.metadata import read_dateline
+
+_FEWEST_LINKS = 3
+_MOST_LINKED = 0.8
+"""The share of links in the text of a list of other pages, its heading besides."""
+
+_LEAST_OF_TITLE = 0.5
+"""Of the title of a page: less of it may be what one of several sections is about."""
+
+_LONGEST = 5000
+_MOST_SIBLINGS = 50
+
+
+def drop_above_title(root: Element, title: str) -> None:
+    """Take away what is links, and nothing else, before the heading that says the title."""
+    heading = title_of(root, title)
+    if heading is None or len("".join(heading.itertext()).strip()) < _LEAST_OF_TITLE * len(title):
+        return
+    around = [heading, *heading.iterancestors()]
+    for element in around[: around.index(root)]:
+        for above in list(islice(element.itersiblings(preceding=True), _MOST_SIBLINGS)):
+            if _is_links(above):
+                remove(above)
+
+
+def _is_links(element: Element) -> bool:
+    if next(element.iter(*KEPT_EMPTY - {"svg"}, "pre", "dl", "blockquote"), None) is not None:
+        return False
+    text = _letters(element)
+    if not 0 < text <= _LONGEST:
+        return False
+    links = [*element.iter("a")]
+    headed = sum(_letters(each) for each in element.iter(*HEADINGS))
+    linked = sum(map(_letters, links))
+    return len(links) >= _FEWEST_LINKS and linked >= _MOST_LINKED * (text - headed)
+
+
+def _letters(element: Element) -> int:
+    return len("".join("".join(element.itertext()).split()))
+
+
+_LINES = ("p", "div", "span", "address", "a", "li", "h3", "h4", "h5", "h6")
+_MOST_LINES, _MOST_BEFORE = 30, 600
+"""Elements that are looked at, and characters of text that may stand before."""
+
+_LONGEST_BYLINE = 2000
+"""Characters of a line, white space and signs too; an element that holds more is none."""
+_OPENING = re.compile(r"(?:written\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.IGNORECASE)
+_LONGEST_BLOCK = 150
+"""Characters of a block that says who wrote an article, when, and what can be done with it."""
+
+_LARGEST_PORTRAIT = 120
+_PORTRAIT = re.compile(r"avatar|author|byline|profile|portrait", re.IGNORECASE)
+_MATTER = (*HEADINGS - {"h4", "h5", "h6"}, "figure", "blockquote")
+_SIGNS = re.compile(r"[\W_]+")
+_LETTER = re.compile(r"[^\W_]")
+
+
+def drop_byline(root: Element, byline: str, published: str) -> None:
+    """Take the first lines of an article away that are its byline, with "by" or without.
+
+    What is around it goes with it, where that has no more than a date, buttons and a small picture.
+
+    Args:
+        root: of the article.
+        byline: as the page says it; empty where it does not.
+        published: when it was, as ISO 8601; a line may say that, too.
+    """
+    wanted = _bare(byline)
+    if not wanted:
+        return
+    before = 0
+    for n, element in enumerate(list(root.iter(*_LINES))):
+        if n > _MOST_LINES or before > _MOST_BEFORE:
+            return
+        if element.getparent() is None:
+            continue
+        text = first_text(element, _LONGEST_BYLINE)
+        if _is_byline(text, wanted, published) and not _holds_more(element):
+            remove(_block_of(element, root))
+            return
+        if not len(element):
+            before += len(text)
+
+
+def _is_byline(text: str, wanted: str, published: str) -> bool:
+    """Whether a line says who wrote it, alone or with the day that is known."""
+    said = _OPENING.sub("", text, count=1)
+    first = _LETTER.search(said)
+    if first is None or not wanted.startswith(first[0].casefold()):
+        return False
+    if _bare(said) == wanted:
+        return True
+    if not published or len(text) > _LONGEST_BLOCK or not _bare(said).startswith(f"{wanted} "):
+        return False
+    behind = (said[end:].strip(" \t\n|,;:/\u2022\u00b7\u2013\u2014-") for end in range(len(said)))
+    rest = next((each for n, each in enumerate(behind) if _bare(said[:n]) == wanted), "")
+    return read_dateline([rest])[:10] == published[:10]
+
+
+def _block_of(line: Element, root: Element) -> Element:
+    """The line, or the largest block around it that says little else; no part of a sentence."""
+    block = line
+    for above in line.iterancestors():
+        is_more = len(first_text(above, _LONGEST_BLOCK)) > _LONGEST_BLOCK or _holds_more(above)
+        is_listed = above.tag == "li"
+        if above is root or is_listed or is_more or next(above.iter(*_MATTER), None) is not None:
+            break
+        block = above
+    return block
+
+
+def _bare(text: str) -> str:
+    return _SIGNS.sub(" ", text).strip().casefold()
+
+
+def _holds_more(element: Element) -> bool:
+    """Whether there is something in it that is no text and no small picture."""
+    if next(element.iter("video", "audio", "math", "pre", "table"), None) is not None:
+        return True
+    return any(_is_shown(each) for each in element.iter("img", "svg"))
+
+
+def _is_shown(picture: Element) -> bool:
+    """Whether a picture is one of the matter: authors and signs are small, or called so."""
+    if picture.tag == "svg":
+        return next(picture.iter("text"), None) is not None
+    sides = [picture.get(each) or "" for each in ("width", "height")]
+    is_small = all(each.isdigit() and int(each) <= _LARGEST_PORTRAIT for each in sides)
+    above = picture.getparent()
+    return not is_small and not _PORTRAIT.search(f"{named(picture)} {named(above)}")
+
+
+LONGEST_COLOPHON = 300
+"""Characters of such a line."""
+_MOST_LOOKED_AT = 40
+_LINES_COLOPHON = ("p", "div", "small", "footer", "section", "address")
+_OF_SITE = re.compile(
+    r"\W{0,5}(?:\u00a9|\(c\)|copyright\b).{0,60}?\b(?:19|20)\d\d\b", re.IGNORECASE
+)
+
+
+def drop_colophon(root: Element) -> None:
+    """Take the last line of an article away if it begins with a copyright and a year."""
+    for line in islice(reversed(list(root.iter(*_LINES_COLOPHON))), _MOST_LOOKED_AT):
+        text = first_text(line, LONGEST_COLOPHON + 1)
+        if not text or next(line.iterdescendants(*_LINES_COLOPHON), None) is not None:
+            continue
+        is_line = len(text) <= LONGEST_COLOPHON and next(line.iter(*KEPT_EMPTY), None) is None
+        if is_line and _OF_SITE.match(text) and _is_last(line, root):
+            remove(line)
+        return
+
+
+def _is_last(line: Element, root: Element) -> bool:
+    """Whether nothing is said behind a line."""
+    at = line
+    while at is not root:
+        if (at.tail or "").strip() or any(first_text(each, 1) for each in at.itersiblings()):
+            return False
+        at = at.getparent()
+    return True
+
+
+LONGEST_TAGLINE = 120
+"""Characters of such a line."""
+MOST_BESIDE = 12
+"""Characters beside the name of the site: *From*, *A page of*."""
+_SHORTEST_NAME = 3
+_MOST_ELEMENTS = 60
+
+_LINES_TAGLINE = frozenset({"p", "div", "span", "section"}) | HEADINGS
+_NOT_PRINTED = re.compile(
+    r"(?:^|\s)(?:no-?print|print-?none|hidden-print|d-print-none|print:hidden)(?:$|\s)",
+    re.IGNORECASE,
+)
+_SUBTITLE_OF_SITE = re.compile(
+    r"(?:^|[\s_-])(?:site-?sub(?:title)?|tag-?line|site-?description)(?:$|\s)", re.IGNORECASE
+)
+
+
+def drop_tagline(root: Element, title: str, shown: str, site: str) -> None:
+    """Take away a line before the first sentence that names the site and says no more.
+
+    Args:
+        root: of the article.
+        title: of the page.
+        shown: the whole ``title`` of the document, which often names the site, too.
+        site: its name, if the page gives it elsewhere.
+    """
+    rest = shown.replace(title, "", 1) if title and title in shown else ""
+    names = [name for name in map(_bare_tagline, (rest, site)) if len(name) >= _SHORTEST_NAME]
+    for line in _lines_above(root):
+        if _is_of_site(line, names):
+            remove(line)
+            return
+
+
+def _lines_above(root: Element) -> Iterator[Element]:
+    """Short lines before the first sentence."""
+    for element in islice(root.iter(), _MOST_ELEMENTS):
+        if element.tag not in _LINES_TAGLINE or has_block(element):
+            continue
+        text = first_text(element, LONGEST_TAGLINE)
+        if len(text) > SENTENCE and element.tag not in HEADINGS:
+            return
+        if text and len(text) <= LONGEST_TAGLINE and next(element.iter(*KEPT_EMPTY), None) is None:
+            yield element
+
+
+def _is_of_site(line: Element, names: list[str]) -> bool:
+    called = named(line)
+    is_of_site = _SUBTITLE_OF_SITE.search(called) is not None
+    if line.tag in HEADINGS and not is_of_site:
+        return False
+    if is_of_site or _NOT_PRINTED.search(line.get("class") or ""):
+        return True
+    text = _bare_tagline(first_text(line, LONGEST_TAGLINE))
+    return any(text.endswith(name) and len(text) - len(name) <= MOST_BESIDE for name in names)
+
+
+def _bare_tagline(text: str) -> str:
+    return _SIGNS.sub(" ", text).strip().casefold()
+
+
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Zs", "Zl", "Zp"})
+"""Categories of characters without a shape of their own, or with one in the page's font alone."""
+
+_LEVELS = 2
+"""So many elements around a heading may have the name that is meant: of its section, say."""
+
+
+def settle_permalinks(body: Element) -> None:
+    """Take out or mark the links in headings that lead to where they stand and have no word."""
+    for link in body.iter("a"):
+        if link.get("class") == PERMALINK:
+            del link.attrib["class"]  # the page's own word for it, which may have words
+    for heading in list(body.iter(*HEADINGS)):
+        links = [each for each in heading.iterdescendants("a") if _is_sign(each)]
+        if not links or not _has_words(heading, links):
+            continue
+        names = {*_names(heading)}
+        for link in links:
+            fragment = (link.get("href") or "").partition("#")[2]
+            if unquote(fragment) in names:
+                if not heading.get("id"):
+                    heading.set("id", unquote(fragment))
+                _settle(link)
+
+
+def _settle(link: Element) -> None:
+    if any(unicodedata.category(each) not in _UNSEEN for each in _words(link)):
+        link.set("class", PERMALINK)
+    else:
+        remove(link)
+
+
+def _is_sign(link: Element) -> bool:
+    """Whether a link has nothing but a sign or a drawing to follow it by; notes have numbers."""
+    if "#" not in (link.get("href") or ""):
+        return False
+    has_picture = next(link.iterdescendants("img", "math"), None) is not None
+    return not has_picture and not any(map(str.isalnum, _words(link)))
+
+
+def _has_words(heading: Element, links: list[Element]) -> bool:
+    beside = {each for link in links for each in link.iter()}
+    words = [heading.text or ""]
+    for each in heading.iterdescendants():
+        words += ["" if each in beside else each.text or "", each.tail or ""]
+    return any(map(str.isalnum, "".join(words)))
+
+
+def _words(element: Element) -> str:
+    """What is to be read in an element; the titles of drawings are not."""
+    drawn = {each for drawing in element.iter("svg") for each in drawing.iter()}
+    words = "".join(each.text or "" for each in element.iter() if each not in drawn)
+    return words + "".join(each.tail or "" for each in element.iterdescendants())
+
+
+def _names(heading: Element) -> Iterator[str]:
+    """The names of a heading: its own, of what stands in it, right before it, and around it."""
+    before = heading.getprevious()
+    beside = [before] if before is not None and not len(before) else []
+    above = islice(heading.iterancestors(), _LEVELS)
+    for each in (*heading.iter(), *beside, *above):
+        yield from filter(None, (each.get("id"), each.get("name")))
+
+
+_EDITS = re.compile(r"[?&;](?:action|veaction|do)=edit\b|/edit/?(?:$|[?#])")
+"""Addresses at which a page is changed: of MediaWiki, DokuWiki, MoinMoin and forges."""
+
+_LONGEST_TOOLS = 60
+"""Characters of what stands around such links."""
+
+
+def settle_editing(body: Element) -> None:
+    """Mark or take away links to edit what is under a heading, in it or right behind it."""
+    for heading in list(body.iter(*HEADINGS)):
+        for link in _edits(heading):
+            _mark(link, _with_brackets(link, heading))
+        behind = heading.getnext()
+        if behind is not None and is_phrasing(behind):
+            for link in _edits(behind):
+                remove(_with_brackets(link, heading))
+
+
+def _edits(place: Element) -> list[Element]:
+    return [each for each in place.iter("a") if _is_edit(each)]
+
+
+def _mark(link: Element, largest: Element) -> None:
+    """Make one link of all that stands around one."""
+    if link.get("class") == PERMALINK:
+        return
+    text = "".join(largest.itertext())
+    for each in list(largest):
+        largest.remove(each)
+    largest.tag, largest.text = "a", text
+    largest.set("href", link.get("href"))
+    largest.set("class", PERMALINK)
+
+
+def _is_edit(link: Element) -> bool:
+    return _EDITS.search(link.get("href") or "") is not None
+
+
+def _with_brackets(link: Element, heading: Element) -> Element:
+    """A link, or what is around it and has no word of its own."""
+    largest = link
+    for above in islice(link.iterancestors(), _LEVELS):
+        if above is heading or not is_phrasing(above) or _has_words_tools(above):
+            break
+        largest = above
+    return largest
+
+
+def _has_words_tools(element: Element) -> bool:
+    """Whether there is a word in an element beside those of links to edit."""
+    text = "".join(element.itertext())
+    words = "".join("".join(each.itertext()) for each in element.iter("a") if _is_edit(each))
+    return len(text) > _LONGEST_TOOLS or sum(map(str.isalnum, text)) > sum(map(str.isalnum, words))

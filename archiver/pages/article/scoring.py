@@ -1,0 +1,566 @@
+"""Scoring of elements by their text.
+
+Points gather where paragraphs are many. A thread whose posts are not marked as paragraphs, or a
+manual in sections, has its best element in one post or one section; the page has more to read.
+
+Each paragraph gives points to what it stands in, the more the nearer; links take them away again.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.blocks import has_block, part_at_breaks, wrap_loose_text
+from archiver.pages.article.elements import (
+    EMBEDDED,
+    HEADINGS,
+    KEPT_EMPTY,
+    SCORED,
+    SENTENCE,
+    TEXTISH,
+    is_beside,
+    named,
+    seems_beside,
+    targets_in,
+    weigh,
+)
+from archiver.pages.article.tree import remove, replace
+
+INNER_LINK = 0.3
+"""What a link within the page counts: tables of contents are less beside the matter than others."""
+
+A_PICTURE = 100
+"""What a picture that leads to itself, larger, is worth in characters: galleries have few words."""
+
+_COMMAS = ",\u060c\ufe50\ufe10\ufe11\u2e41\u2e34\u2e32\uff0c"
+_OTHER_COMMAS = tuple(_COMMAS[1:])
+_PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)(?:$|[?#])", re.IGNORECASE)
+_COUNTED = {
+    "li": "items",
+    "input": "controls",
+    **dict.fromkeys(("img", "svg"), "pictures"),
+    **dict.fromkeys(EMBEDDED, "embedded"),
+    **dict.fromkeys(("pre", "math", "blockquote", "dl"), "kept"),
+}
+_MORE = frozenset({*_COUNTED, "ul", "ol", *HEADINGS, *KEPT_EMPTY})
+
+
+@dataclass(slots=True)
+class Measure:
+    """What one element holds, its descendants' included; text in characters, spaces folded."""
+
+    text: int = 0
+    commas: int = 0
+    linked: float = 0.0
+    headed: int = 0
+    listed: int = 0
+    textish: int = 0
+    tabled: int = 0
+    """Characters in tables of data."""
+
+    paragraphs: int = 0
+    pictures: int = 0
+    linked_pictures: int = 0
+    enlarged: int = 0
+    """Pictures that lead to themselves, larger."""
+
+    items: int = 0
+    controls: int = 0
+    embedded: int = 0
+    elements: int = 1
+    crowded_items: int = 0
+    shown: int = 0
+    """What is seen though it has no text."""
+
+    kept: int = 0
+    """Parts that an article is not read without: tables, code, formulas, quotes, definitions."""
+
+    has_more: bool = False
+    """Whether anything is counted but what every line of text has."""
+
+    @property
+    def worth(self) -> int:
+        """How much there is to read and to see, in characters."""
+        return self.text + A_PICTURE * self.enlarged
+
+    @property
+    def link_density(self) -> float:
+        """The share of the text that is in links."""
+        return self.linked / self.text if self.text else 0.0
+
+    def add(self, other: "Measure") -> None:
+        """Count what a child holds."""
+        self.text += other.text
+        self.commas += other.commas
+        self.linked += other.linked
+        self.textish += other.textish
+        self.paragraphs += other.paragraphs
+        self.elements += other.elements
+        if other.has_more:
+            self._add_more(other)
+
+    def _add_more(self, other: "Measure") -> None:
+        self.has_more = True
+        self.headed += other.headed
+        self.tabled += other.tabled
+        self.listed += other.listed
+        self.pictures += other.pictures
+        self.linked_pictures += other.linked_pictures
+        self.enlarged += other.enlarged
+        self.items += other.items
+        self.controls += other.controls
+        self.embedded += other.embedded
+        self.kept += other.kept
+        self.crowded_items += other.crowded_items
+        self.shown += other.shown
+
+
+def measure_all(root: Element) -> dict[Element, Measure]:
+    """What every element holds, in one walk."""
+    measures: dict[Element, Measure] = {}
+    for element in reversed(list(root.iter())):
+        measures[element] = take(element, measures)
+    return measures
+
+
+def take(element: Element, measures: dict[Element, Measure]) -> Measure:
+    """What one element holds whose children were measured before."""
+    found = Measure()
+    text = element.text
+    if text and not text.isspace():
+        count_text(found, text)
+    for child in element:
+        inner = measures.get(child)
+        if inner is not None:
+            found.add(inner)
+        text = child.tail
+        if text and not text.isspace():
+            count_text(found, text)
+    count_element(found, element)
+    return found
+
+
+def count_text(measure: Measure, text: str) -> None:
+    """Count a piece of text that is not white space alone."""
+    measure.text += len(" ".join(text.split())) + (text[-1].isspace())
+    measure.commas += text.count(",")
+    if not text.isascii():
+        measure.commas += sum(map(text.count, _OTHER_COMMAS))
+
+
+def count_element(measure: Measure, element: Element) -> None:
+    """Count the element itself."""
+    tag = element.tag
+    if tag in TEXTISH:
+        measure.textish = max(measure.textish, measure.text)
+    if tag == "p":
+        measure.paragraphs += 1
+    elif tag == "a":
+        if measure.pictures and leads_to_picture(element):
+            measure.enlarged = measure.pictures
+            return
+        is_inner = (element.get("href") or "").startswith("#")
+        measure.linked = measure.text * (INNER_LINK if is_inner else 1.0)
+        measure.linked_pictures = measure.pictures
+    elif tag in _MORE:
+        _count_more(measure, element)
+
+
+def _count_more(measure: Measure, element: Element) -> None:
+    tag = element.tag
+    measure.has_more = True
+    if tag in _COUNTED:
+        name = _COUNTED[tag]
+        setattr(measure, name, getattr(measure, name) + 1)
+    elif tag in {"ul", "ol"}:
+        measure.listed = measure.text
+    elif tag in HEADINGS:
+        measure.headed = measure.text
+    if tag in KEPT_EMPTY:
+        measure.shown += 1
+    if tag == "li" and len(element) > 1:
+        measure.crowded_items += 1
+
+
+def leads_to_picture(link: Element) -> bool:
+    """Whether a link leads to a picture: around a small one it is that picture, not a way away."""
+    return _PICTURE.search(link.get("href") or "") is not None
+
+
+MUCH = 0.5
+"""So much more prose than what was chosen has, and what holds it is chosen instead."""
+
+MOST_LINKED = 0.33
+"""The share of links in what is added; lists of other pages have more."""
+
+FEWEST, A_TENTH = 3, 0.1
+"""So many others that add so much are of one series."""
+
+_BESIDE = ("nav", "aside", "footer", "header", "form")
+
+
+class Coverage:
+    """How much prose the elements of a page hold: text that is no link and in no navigation."""
+
+    def __init__(self, body: Element, measures: dict[Element, Measure]) -> None:
+        self._body = body
+        self._measures = measures
+        self._beside: dict[Element, tuple[float, float]] = {}
+        for element in body.iter(*_BESIDE):
+            if not any(each.tag in _BESIDE for each in element.iterancestors()):
+                self._set_beside(element)
+
+    def widen(self, top: Element, parts: tuple[Element, ...]) -> Element:
+        """What holds much more than the parts, or else ``top``."""
+        covered = [sum(each) for each in zip(*map(self._held, parts), strict=True)]
+        for above in list(top.iterancestors()):
+            if above.tag == "html":
+                break
+            prose, linked = self._held(above)
+            gain, links = prose - covered[0], linked - covered[1]
+            if gain > MUCH * covered[0] and links < MOST_LINKED * (gain + links):
+                top, covered = above, [prose, linked]
+        return top
+
+    def series_of(self, top: Element) -> Element | None:
+        """What holds ``top`` and three or more others of its name, as deep and with prose.
+
+        Posts of a thread stand in rows and cells of tables of their own.
+        """
+        name = top.get("class")
+        above = list(top.iterancestors())
+        alike = [
+            each
+            for each in (self._body.iter(top.tag) if name else ())
+            if each is not top and each.get("class") == name and self._is_prose(each)
+        ]
+        depth = len(above)
+        alike = [each for each in alike if sum(1 for _ in each.iterancestors()) == depth]
+        if len(alike) < FEWEST or above[0] in {each.getparent() for each in alike}:
+            return None
+        shared = _shared(above, alike)
+        prose, links = self._held(shared)
+        gained = sum(self._held(each)[0] for each in alike)
+        is_matter = links < MOST_LINKED * (prose + links) and gained > A_TENTH * self._held(top)[0]
+        return shared if is_matter and shared.tag not in {"body", "html"} else None
+
+    def _is_prose(self, element: Element) -> bool:
+        prose, linked = self._held(element)
+        return prose > SENTENCE and linked < MOST_LINKED * prose
+
+    def _set_beside(self, element: Element) -> None:
+        prose, linked = self._held(element)
+        for above in (element, *element.iterancestors()):
+            before = self._beside.get(above, (0.0, 0.0))
+            self._beside[above] = before[0] + prose, before[1] + linked
+
+    def _held(self, element: Element) -> tuple[float, float]:
+        """Characters of prose and of links in an element."""
+        measure = self._measures.get(element)
+        if measure is None:
+            return 0.0, 0.0
+        prose, linked = self._beside.get(element, (0.0, 0.0))
+        return measure.worth - measure.linked - prose, measure.linked - linked
+
+
+def _shared(above: list[Element], others: list[Element]) -> Element:
+    """The nearest of the elements above one that hold all others, too."""
+    held = [set(each.iterancestors()) for each in others]
+    return next(each for each in above if all(each in one for one in held))
+
+
+LEVELS = 5
+"""So many elements above a paragraph get points for it."""
+TOP = 5
+FEWEST_IN_SERIES = 3
+"""So many siblings of one name that have something to read are one text."""
+
+_SHORTEST = 25
+_SENTENCE_END = re.compile(r"\.(?: |$)")
+_EMPTY_GOES = frozenset({"div", "section", "header"} | HEADINGS)
+_BASE = {
+    "div": 5,
+    **dict.fromkeys(("pre", "td", "blockquote"), 3),
+    **dict.fromkeys(("address", "ol", "ul", "dl", "dd", "dt", "li", "form"), -3),
+    **dict.fromkeys((*HEADINGS, "th"), -5),
+}
+_STAYS = frozenset({"div", "article", "section", "p", "ol", "ul", "pre", "table", "dl", "figure"})
+_LEADING = frozenset({"h1", "blockquote", "pre", "dl"})
+_SECTIONS = frozenset({"section", "article"})
+_HOLDERS = frozenset({"main", "center", "form", "fieldset", "details", "blockquote"})
+"""Elements that pages put blocks and loose text into side by side, as custom elements do."""
+_ITEMS = frozenset({"li", "dd"})
+"""The same of these where they hold a ``div``; the text of a plain list item stays as it is."""
+
+_GUARDED = frozenset({"table", "code", "pre", "math", "figure"}) | HEADINGS
+"""What stands in them is never unlikely by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen element, and what stands beside it and belongs to it, in order."""
+
+    top: Element
+    parts: tuple[Element, ...]
+
+
+class Scores:
+    """The points of the elements of one page.
+
+    Args:
+        body: is changed: loose text becomes paragraphs, what is unlikely goes.
+        strict: whether what is unlikely by its name goes.
+        weighted: whether names count.
+    """
+
+    def __init__(self, body: Element, *, strict: bool, weighted: bool) -> None:
+        self._body = body
+        self._weighted = weighted
+        part_at_breaks(body)
+        self._scored = _prepare(body, strict=strict)
+        self.measures = measure_all(body)
+        self._scores: dict[Element, float] = {}
+
+    def choose(self) -> Choice:
+        """The element of the article, with its siblings that belong to it."""
+        for element in self._scored:
+            self._give_points(element)
+        ranked = sorted(
+            ((self._final(each, score), n, each) for n, (each, score) in self._ranked()),
+            key=lambda each: (-each[0], each[1]),
+        )[:TOP]
+        if not ranked or ranked[0][2].tag == "body":
+            return Choice(self._body, tuple(self._body))
+        for score, _, element in ranked:
+            self._scores[element] = score
+        top = self._common_parent([(score, each) for score, _, each in ranked])
+        top = self._climb(top)
+        series = Coverage(self._body, self.measures).series_of(top)
+        if series is not None:
+            return Choice(series, (series,))
+        return self._widened(Choice(top, tuple(self._with_siblings(top))))
+
+    def _widened(self, choice: Choice) -> Choice:
+        """The choice, or what holds much more of the page's prose."""
+        top = Coverage(self._body, self.measures).widen(choice.top, choice.parts)
+        if top is choice.top:
+            return choice
+        return Choice(top, tuple(top) if top is self._body else (top,))
+
+    def _ranked(self) -> Iterator[tuple[int, tuple[Element, float]]]:
+        yield from enumerate(self._scores.items())
+
+    def _give_points(self, element: Element) -> None:
+        measure = self.measures.get(element)
+        if measure is None or (measure.text < _SHORTEST and element.tag != "a"):
+            return
+        points = 2 + measure.commas + min(measure.text // 100, 3)
+        above = element.getparent()
+        for level in range(LEVELS):
+            if above is None or above.getparent() is None:
+                return
+            if above not in self._scores:
+                self._scores[above] = self._start(above)
+            self._scores[above] += points / (1 if level == 0 else 2 if level == 1 else level * 3)
+            above = above.getparent()
+
+    def _start(self, element: Element) -> float:
+        return _BASE.get(element.tag, 0) + (weigh(element) if self._weighted else 0)
+
+    def _final(self, element: Element, score: float) -> float:
+        return score * (1 - self._measure(element).link_density)
+
+    def _measure(self, element: Element) -> Measure:
+        return self.measures.get(element) or Measure()
+
+    def _common_parent(self, ranked: list[tuple[float, Element]]) -> Element:
+        """What holds three more of the best, where they are nearly as good as the best of all."""
+        best, top = ranked[0]
+        others = [
+            set(each.iterancestors())
+            for score, each in ranked[1:]
+            if best > 0 and score / best >= 0.75
+        ]
+        if len(others) < 3:
+            return top
+        above = top.getparent()
+        while above is not None and above.tag != "body":
+            if sum(above in each for each in others) >= 3:
+                return above
+            above = above.getparent()
+        return top
+
+    def _climb(self, top: Element) -> Element:
+        """Go up while there are more points above, and out of what holds nothing else."""
+        last = self._scores.setdefault(top, self._start(top))
+        least = last / 3
+        above = top.getparent()
+        while above is not None and above.tag != "body":
+            score = self._scores.get(above)
+            if score is not None:
+                if score < least:
+                    break
+                if score > last:
+                    top = above
+                    break
+                last = score
+            above = above.getparent()
+        above = top.getparent()
+        while (
+            above is not None
+            and above.tag != "body"
+            and (top.tag == "figure" or _is_wrapper(above))
+        ):
+            top, above = above, above.getparent()
+        self._scores.setdefault(top, self._start(top))
+        return top
+
+    def _with_siblings(self, top: Element) -> Iterator[Element]:
+        score = self._scores[top]
+        least = max(10.0, score * 0.2)
+        name = top.get("class") or ""
+        siblings = list(top.getparent()) if top.getparent() is not None else [top]
+        alike = self._alike(siblings, name)
+        is_series = bool(alike - {top})
+        for sibling in siblings:
+            if sibling.tag == "nav" and sibling is not top:
+                continue
+            belongs = self._belongs(sibling, name, score, least)
+            if belongs or sibling is top or sibling in alike or (is_series and _leads(sibling)):
+                if sibling.tag not in _STAYS:
+                    sibling.tag = "div"
+                yield sibling
+
+    def _alike(self, siblings: list[Element], name: str) -> set[Element]:
+        """Siblings by whose classes and content they are of a kind: cells, sections, posts.
+
+        Where most are, the short ones are, too.
+        """
+        named = [each for each in siblings if _is_alike(each, name)]
+        found = {each for each in named if self._is_prose(each)}
+        is_series = len(found) >= FEWEST_IN_SERIES and 2 * len(found) > len(named)
+        return set(named) if is_series else found
+
+    def _belongs(self, sibling: Element, name: str, top: float, least: float) -> bool:
+        score = self._scores.get(sibling)
+        same = 0.2 * top if name and sibling.get("class") == name else 0.0
+        if score is not None and score + same >= least:
+            return True
+        if sibling.tag != "p":
+            return False
+        measure = self._measure(sibling)
+        if measure.text > SENTENCE:
+            return measure.link_density < 0.25
+        is_sentence = _SENTENCE_END.search(" ".join("".join(sibling.itertext()).split()))
+        return measure.text > 0 and measure.linked == 0 and is_sentence is not None
+
+    def _is_prose(self, element: Element) -> bool:
+        """Whether there is something to read or see, and not to follow."""
+        measure = self._measure(element)
+        shows = measure.kept or measure.pictures or measure.text > SENTENCE
+        return bool(shows) and measure.link_density < 0.25
+
+
+def _leads(element: Element) -> bool:
+    """Whether it is what a text in sections has beside them: its title, a motto, code."""
+    return element.tag in _LEADING and not is_beside(named(element))
+
+
+def _is_wrapper(element: Element) -> bool:
+    """Whether there is one child, alone or under its heading: a section is both."""
+    return len(element) == 1 or (len(element) == 2 and element[0].tag in HEADINGS)
+
+
+def _is_alike(element: Element, name: str) -> bool:
+    """Whether an element shares most of its classes with those given: cells, sections, posts."""
+    theirs, ours = set((element.get("class") or "").split()), set(name.split())
+    return bool(ours) and 2 * len(theirs & ours) >= max(len(ours), len(theirs))
+
+
+def _prepare(body: Element, *, strict: bool) -> list[Element]:
+    """Drop what is unlikely, make paragraphs; return what is scored, in document order."""
+    # Text directly in `body` belongs to no element that can be chosen or copied.
+    wrap_loose_text(body)
+    scored: list[Element] = []
+    targets = targets_in(body) if strict else frozenset()
+    stack: list[tuple[Element, bool]] = [(each, False) for each in reversed(body)]
+    while stack:
+        element, guarded = stack.pop()
+        tag = element.tag
+        if strict and not guarded and seems_beside(element, targets):
+            remove(element)
+            continue
+        if tag in _EMPTY_GOES and _is_empty(element):
+            remove(element)
+            continue
+        if tag == "div" and not guarded:
+            element = _settle_block(element)
+            tag = element.tag
+        elif not guarded and (tag in _SECTIONS or _is_holder(element)):
+            wrap_loose_text(element)
+        if tag in SCORED or (tag == "a" and _shows_picture(element)):
+            scored.append(element)
+        inside = guarded or tag in _GUARDED
+        stack.extend((each, inside) for each in reversed(element))
+    return scored
+
+
+def _is_holder(element: Element) -> bool:
+    """Return whether loose text in an element could be lost when one of its blocks is chosen."""
+    if element.tag in _ITEMS:
+        return any(child.tag == "div" for child in element)
+    return (element.tag in _HOLDERS or "-" in element.tag) and has_block(element)
+
+
+def _shows_picture(link: Element) -> bool:
+    return leads_to_picture(link) and next(link.iterdescendants("img"), None) is not None
+
+
+def _is_empty(element: Element) -> bool:
+    if element.text and not element.text.isspace():
+        return False
+    return all(
+        each.tag in {"br", "hr"} and not (each.tail and each.tail.strip()) for each in element
+    )
+
+
+def _settle_block(block: Element) -> Element:
+    """A block that is a paragraph becomes one; loose text in any other does."""
+    wrap_loose_text(block)
+    children = list(block)
+    if len(children) == 1 and children[0].tag == "p" and not _has_own_text(block):
+        only = children[0]
+        if not has_block(only) and _link_density(only) < 0.25:
+            for name in ("id", "dir", "lang"):
+                if block.get(name) and not only.get(name):
+                    only.set(name, block.get(name))
+            block.remove(only)
+            replace(block, only)
+            return only
+    if not has_block(block):
+        block.tag = "p"
+    return block
+
+
+def _has_own_text(block: Element) -> bool:
+    return bool(block.text and block.text.strip()) or any(
+        each.tail and each.tail.strip() for each in block
+    )
+
+
+def _link_density(element: Element) -> float:
+    if next(element.iterdescendants("a"), None) is None:
+        return 0.0
+    return measure_all(element)[element].link_density
+
+
+def make_root(parts: tuple[Element, ...]) -> Element:
+    """One element around all parts; they are taken out of the page."""
+    root = etree.Element("div")
+    for each in parts:
+        each.tail = None
+        root.append(each)
+    return root

@@ -1,0 +1,143 @@
+"""Edits of lxml trees."""
+
+from collections.abc import Iterable, Iterator
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+_TEXT = etree.XPath("string()", smart_strings=False)
+
+
+def remove(element: Element) -> None:
+    """Take an element out with all in it; the text behind it stays."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if element.tail:
+        _add_text(element, element.tail)
+    parent.remove(element)
+
+
+def unwrap(element: Element) -> None:
+    """Take an element out; what is in it stays in its place."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if element.text:
+        _add_text(element, element.text)
+    last: Element | None = None
+    for child in list(element):
+        element.addprevious(child)
+        last = child
+    if element.tail:
+        if last is None:
+            _add_text(element, element.tail)
+        else:
+            last.tail = (last.tail or "") + element.tail
+    element.tail = None
+    parent.remove(element)
+
+
+def replace(element: Element, other: Element) -> None:
+    """Put another in the place of an element; the text behind it stays."""
+    other.tail, element.tail = element.tail, None
+    parent = element.getparent()
+    if parent is not None:
+        parent.replace(element, other)
+
+
+def space_around(element: Element) -> None:
+    """Put white space on both sides of an element, so that its words are nobody else's."""
+    before = element.getprevious()
+    parent = element.getparent()
+    text = (before.tail if before is not None else parent.text) or ""
+    if not text[-1:].isspace():
+        _add_text(element, " ")
+    if not (element.tail or "")[:1].isspace():
+        element.tail = f" {element.tail or ''}"
+
+
+def lead_with(element: Element, first: Element) -> None:
+    """Put what stands in an element before everything else in it."""
+    remove(first)
+    first.tail, element.text = element.text, None
+    element.insert(0, first)
+
+
+def bottom_up(root: Element) -> Iterator[Element]:
+    """All elements, children before parents; what is taken out meanwhile is among them."""
+    yield from reversed(list(root.iter()))
+
+
+def outermost(root: Element, *tags: str) -> list[Element]:
+    """The elements of some names that stand in no other of them; each found in one walk."""
+    found: list[Element] = []
+    inner: set[Element] = set()
+    for element in root.iter(*tags):
+        if element not in inner:
+            found.append(element)
+            inner.update(element.iterdescendants(*tags))
+    return found
+
+
+def around(elements: Iterable[Element]) -> set[Element]:
+    """Everything that any of the elements stands in, each path walked once."""
+    found: set[Element] = set()
+    for element in elements:
+        for above in element.iterancestors():
+            if above in found:
+                break
+            found.add(above)
+    return found
+
+
+def with_words(root: Element) -> set[Element]:
+    """Everything that there is something to read in, found in one walk."""
+    found: set[Element] = set()
+    for element in root.iter():
+        at = element if (element.text or "").strip() else None
+        if at is None and (element.tail or "").strip() and element is not root:
+            at = element.getparent()
+        while at is not None and at not in found:
+            found.add(at)
+            at = at.getparent()
+    return found
+
+
+def text_in(element: Element) -> str:
+    """All that an element says: of a large one in a seventh of the time of ``itertext``."""
+    return str(_TEXT(element))
+
+
+def first_text(element: Element, most: int) -> str:
+    """What an element says, white space folded; its beginning, where that is more than so much."""
+    pieces, length = [], 0
+    for piece in element.itertext():
+        pieces.append(piece)
+        length += len(piece)
+        if length > most:
+            break
+    return " ".join("".join(pieces).split())
+
+
+def lengths(root: Element) -> dict[Element, int]:
+    """How much there is to read in each element, without spaces; found in one walk."""
+    found: dict[Element, int] = {}
+    for element in bottom_up(root):
+        inner = sum(found[each] + _length(each.tail) for each in element)
+        found[element] = inner + _length(element.text)
+    return found
+
+
+def _length(text: str | None) -> int:
+    return len("".join(text.split())) if text else 0
+
+
+def _add_text(element: Element, text: str) -> None:
+    """Put text before an element."""
+    before = element.getprevious()
+    if before is not None:
+        before.tail = (before.tail or "") + text
+    else:
+        parent = element.getparent()
+        parent.text = (parent.text or "") + text

@@ -1,0 +1,333 @@
+"""Valid HTML: elements moved to where they may stand.
+
+Browsers show what is not valid, too, but each in its own way, and what reads a page aloud loses its
+way in it. Nothing is lost here but names of elements: what can't be what it is called becomes
+something plainer. What is in formulas and drawings is not looked at.
+"""
+
+import re
+from urllib.parse import unquote
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.blocks import open_up, push_in, settle_lists, wrap_loose_text
+from archiver.pages.article.elements import (
+    EMPHASIS,
+    FLOW,
+    HEADINGS,
+    LINES,
+    OUTLINED,
+    PARENTS,
+    PARTS,
+    ROWS,
+    UNHEADED,
+)
+from archiver.pages.article.media import settle_captions
+from archiver.pages.article.tree import around, lead_with, remove, space_around, unwrap, with_words
+from archiver.pages.sanitizer import TAGS
+
+_FOREIGN = frozenset({"svg", "math"})
+_KNOWN = TAGS | _FOREIGN
+_PARTICULAR = (
+    *PARENTS,
+    *UNHEADED,
+    *"main ruby time bdo video audio dfn details header footer".split(),
+)
+"""What can be where it may not, or be without what it needs."""
+
+_SHOWN = ("img", "svg", "math", "video", "audio", "picture")
+_LONGEST_NAME = 80
+_ONCE = frozenset({"caption", "thead", "tfoot"})
+_PLAYED = ("video", "audio", "details")
+_LONGEST_NOTICE = 300
+_NOTICE = re.compile("browser|javascript|navigateur|navegador|浏览器", re.IGNORECASE)
+_DATE = r"\d{4,6}-\d\d(?:-\d\d)?|\d{4,6}-W\d\d|\d{4,6}|(?:--)?\d\d-\d\d"
+_TIME = r"\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?"
+_ZONE = r"Z|[+-]\d\d:?\d\d"
+_WHEN = re.compile(
+    rf"(?:{_DATE}|{_TIME}|{_ZONE}|\d{{4,6}}-\d\d-\d\d[T ]{_TIME}(?:{_ZONE})?"
+    r"|P(?=[\dT])(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d{1,3})?S)?)?)"
+)
+"""What a ``time`` may say (HTML §4.5.14); days are not counted."""
+
+
+def make_valid(root: Element) -> None:
+    """Change the tree of an article until everything stands where it may."""
+    for element in _html(root):
+        if element is not root and element.tag not in _KNOWN:
+            unwrap(element)
+    worded = with_words(root)
+    _settle_links(root, worded)
+    _settle_pictures(root, worded)
+    for element in list(root.iter(*_PARTICULAR)):
+        _settle_part(element, worded)
+    settle_captions(root)
+    settle_lists(root)
+    _settle_blocks(root)
+    _settle_tables(root)
+    _settle_headings(root)
+
+
+def _html(root: Element) -> list[Element]:
+    """The elements of HTML in it, in order."""
+    foreign: set[Element] = set()
+    for each in root.iter(*_FOREIGN):
+        foreign.update(each.iterdescendants())
+    return [each for each in root.iter() if each not in foreign] if foreign else list(root.iter())
+
+
+def _settle_links(root: Element, worded: set[Element]) -> None:
+    """A link leads somewhere, has something to follow it by, and none is in another."""
+    playing = around(root.iter(*_PLAYED))
+    linked: set[Element] = set()
+    for link in list(root.iter("a")):
+        inside = link in linked
+        linked.update(link.iterdescendants("a"))
+        shows = link in worded or next(link.iterdescendants(*_SHOWN), None) is not None
+        if inside or link in playing or not link.get("href") or not shows:
+            _make_plain(link)
+
+
+def _make_plain(element: Element) -> None:
+    """Take an element away from around what it holds, but for its id."""
+    if element.get("id"):
+        element.tag = "span"
+        for name in set(element.attrib) - {"id", "lang", "dir", "title"}:
+            del element.attrib[name]
+    else:
+        unwrap(element)
+
+
+def _settle_pictures(root: Element, worded: set[Element]) -> None:
+    for image in list(root.iter("img")):
+        if not (image.get("src") or image.get("srcset")):
+            remove(image)
+    for picture in list(root.iter("picture")):
+        _settle_sources(picture)
+    for image in root.iter("img"):
+        if image.get("alt") is None:
+            image.set("alt", image.get("title") or _name_of_link(image, worded))
+    for drawing in root.iter("svg"):
+        if drawing.get("role") and not drawing.get("aria-label"):
+            del drawing.attrib["role"]
+
+
+def _settle_sources(picture: Element) -> None:
+    """A ``picture`` is sources and then an image; one without an image shows its best source."""
+    images = list(picture.iter("img"))
+    if not images:
+        unwrap(picture)
+        return
+    image = images[0]
+    for child in reversed(list(picture)):
+        if child.tag == "source" and child.get("srcset"):
+            child.attrib.pop("src", None)
+        elif child is not image:
+            picture.remove(child)
+            picture.addnext(child)
+    remove(image)
+    image.tail = None
+    picture.append(image)
+    words = [picture.text, *(each.tail for each in picture)]
+    picture.text = None
+    for child in picture:
+        child.tail = None
+    picture.tail = "".join(filter(None, [*words, picture.tail]))
+
+
+def _name_of_link(image: Element, worded: set[Element]) -> str:
+    """What an image is called that is all there is of a link: the name of its file."""
+    link = next(image.iterancestors("a"), None)
+    if link is None or link in worded:
+        return ""
+    source = (image.get("src") or "").partition("?")[0]
+    return "" if source.startswith("data:") else unquote(source.rpartition("/")[2])[:_LONGEST_NAME]
+
+
+def _settle_part(element: Element, worded: set[Element]) -> None:
+    """What can't be what it is called becomes what it can."""
+    tag, above = element.tag, element.getparent()
+    if above is None:
+        return
+    if tag in PARENTS and above.tag not in PARENTS[tag]:
+        _make_other(element)
+    elif tag in {"main", "ruby", "time", "bdo"} and not _is_whole(element):
+        element.tag = "div" if tag == "main" else "span"
+        element.attrib.pop("datetime", None)
+    elif tag == "details":
+        _lead_with_summary(element)
+    elif tag in {"video", "audio"}:
+        _settle_played(element, worded)
+    elif tag == "dfn" and next(element.iterancestors("dfn"), None) is not None:
+        element.tag = "span"
+    elif tag in UNHEADED and next(element.iterdescendants(*OUTLINED), None) is not None:
+        element.tag = "td" if tag == "th" else "div"
+    elif tag in {"header", "footer"}:
+        for inner in element.iterdescendants("header", "footer"):
+            inner.tag = "div"
+
+
+def _is_whole(element: Element) -> bool:
+    """Whether an element says what it is there to say; the page's own main part is around it."""
+    if element.tag == "ruby":
+        return element.find("rt") is not None
+    if element.tag == "bdo":
+        return element.get("dir") in {"ltr", "rtl"}
+    return element.tag == "time" and _is_when(element)
+
+
+def _settle_played(element: Element, worded: set[Element]) -> None:
+    """What is played is at one address or at those of its sources; other words go behind it."""
+    others = [each for each in element if each.tag != "source"]
+    if not _is_notice(element, any(each in worded for each in others)):
+        behind = etree.Element("span")
+        behind.text = element.text
+        behind.extend(others)
+        element.addnext(behind)
+    for child in list(element):
+        if child.tag != "source" or element.get("src") or not child.get("src"):
+            element.remove(child)
+        child.tail = None
+    element.text = None
+
+
+def _is_notice(played: Element, is_marked: bool) -> bool:
+    """Whether all there is to read in it is for browsers that can't play it."""
+    words = ""
+    for text in played.itertext():
+        words += text.strip()
+        if len(words) > _LONGEST_NOTICE:
+            return False
+    return not is_marked or _NOTICE.search(words) is not None
+
+
+def _lead_with_summary(element: Element) -> None:
+    summaries = element.findall("summary")
+    for each in summaries[1:]:
+        each.tag = "div"
+    if summaries:
+        lead_with(element, summaries[0])
+        _open_around_headings(summaries[0])
+    else:
+        element.tag = "div"
+
+
+def _open_around_headings(summary: Element) -> None:
+    """What a summary has is words and headings (HTML §4.11.2), and no block around these."""
+    for each in around(summary.iter(*HEADINGS)).intersection(summary.iterdescendants()):
+        space_around(each)
+        unwrap(each)
+
+
+def _make_other(element: Element) -> None:
+    tag = element.tag
+    if tag in {"source", "col"}:
+        remove(element)
+    elif tag in {"rt", "rp"}:
+        element.tag = "span"
+    else:
+        element.tag = "div"
+
+
+def _is_when(element: Element) -> bool:
+    moment = element.get("datetime")
+    if moment is None:
+        moment = "".join(element.itertext()) if not len(element) else ""
+    return _WHEN.fullmatch(moment.strip()) is not None
+
+
+def _settle_blocks(root: Element) -> None:
+    """Blocks stand among blocks; what stands in a line holds none."""
+    elements = _html(root)
+    lined: set[Element] = set()
+    for line in root.iter(*LINES):
+        lined.update(line.iterdescendants())
+    blocks = [each for each in elements if each.tag in FLOW or each.tag in PARTS]
+    holding = around(blocks) - lined
+    for element in blocks:
+        if element in lined:
+            _put_in_line(element)
+    opened = open_up([each for each in elements if each.tag in EMPHASIS and each in holding])
+    if opened:
+        push_in(_html(root), opened, holding)
+    for element in elements:
+        if element.tag == "p" and element in holding:
+            element.tag = "div"
+            wrap_loose_text(element)
+
+
+def _put_in_line(element: Element) -> None:
+    """A block in a line of text, in a heading say, is words of that line."""
+    above = element.getparent()
+    if above is not None and above.tag == "summary" and element.tag in HEADINGS:
+        return
+    element.tag = "br" if element.tag == "hr" else "span"
+    if element.tag == "span":
+        element.tail = f" {element.tail or ''}"
+        before = element.getprevious()
+        if before is not None:
+            before.tail = f"{before.tail or ''} "
+        elif above is not None and above.text:
+            above.text += " "
+
+
+def _settle_tables(root: Element) -> None:
+    """Parts in their order, no row without a cell, none that goes on beyond its group."""
+    _settle_heads(root)
+    for column in list(root.iter("colgroup", "col")):
+        remove(column)
+    for table in root.iter("table"):
+        _order(table)
+    for row in list(root.iter("tr")):
+        if row.find("td") is None and row.find("th") is None:
+            remove(row)
+    for group in root.iter(*ROWS):
+        rows = group.findall("tr")
+        for n, row in enumerate(rows):
+            for cell in row:
+                given = cell.get("rowspan") or ""
+                if given.isascii() and given.isdigit() and int(given) > len(rows) - n:
+                    cell.set("rowspan", str(len(rows) - n))
+
+
+def _settle_heads(root: Element) -> None:
+    """What heads a column, and says and shows nothing, heads none."""
+    for cell in list(root.iter("th")):
+        if not "".join(cell.itertext()).strip() and next(cell.iter(*_SHOWN), None) is None:
+            cell.tag = "td"
+            cell.attrib.pop("scope", None)
+
+
+def _order(table: Element) -> None:
+    """A caption, a head, the rows, a foot; where there is more than one, it is as the rest."""
+    seen: set[str] = set()
+    for part in table:
+        if part.tag in _ONCE and part.tag in seen:
+            part.tag = "tbody" if part.tag != "caption" else "div"
+        seen.add(part.tag)
+    caption = table.find("caption")
+    for second in table.findall("div") if caption is not None else ():
+        caption.append(second)
+    if caption is not None and table[0] is not caption:
+        lead_with(table, caption)
+    head, foot = table.find("thead"), table.find("tfoot")
+    if head is not None and head.getprevious() not in {None, caption}:
+        head.tag = "tbody"
+    if foot is not None and foot.getnext() is not None:
+        table.append(foot)
+
+
+def _settle_headings(root: Element) -> None:
+    """Headings have words, begin at the second level, and skip none on the way down."""
+    above: list[int] = []
+    for heading in list(root.iter(*HEADINGS)):
+        has_words = any(text.strip() for text in heading.itertext())
+        if not has_words and next(heading.iter(*_SHOWN), None) is None:
+            heading.tag = "span"
+            continue
+        level = int(heading.tag[1])
+        while above and above[-1] >= level:
+            above.pop()
+        above.append(level)
+        heading.tag = f"h{min(len(above) + 1, 6)}"

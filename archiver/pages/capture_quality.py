@@ -1,0 +1,174 @@
+"""Capture quality score.
+
+Each thing that is wrong takes its share of what the others leave. What a page lacked on the web as
+well (404, 410) counts a quarter. Scores are counted in hundredths, and worked out anew from the
+records, so that they may be weighed otherwise one day.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from archiver.model.message import Message, counted, forms
+from archiver.model.rendering import WHOLE, Appearance, Limit, Reason, Rendering, Score
+from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+
+_COSTS: Final = {
+    RequisiteKind.STYLE: (
+        0.35,
+        forms(
+            "{missing} of {count} style sheet missing.",
+            "{missing} of {count} style sheets missing.",
+        ),
+    ),
+    RequisiteKind.PART: (
+        0.35,
+        forms(
+            "{missing} of {count} further page of the article missing.",
+            "{missing} of {count} further pages of the article missing.",
+        ),
+    ),
+    RequisiteKind.IMAGE: (
+        0.25,
+        forms("{missing} of {count} picture missing.", "{missing} of {count} pictures missing."),
+    ),
+    RequisiteKind.MEDIA: (
+        0.15,
+        forms(
+            "{missing} of {count} film or sound missing.",
+            "{missing} of {count} films and sounds missing.",
+        ),
+    ),
+    RequisiteKind.FRAME: (
+        0.10,
+        forms("{missing} of {count} frame missing.", "{missing} of {count} frames missing."),
+    ),
+    RequisiteKind.FONT: (
+        0.03,
+        forms("{missing} of {count} font missing.", "{missing} of {count} fonts missing."),
+    ),
+    RequisiteKind.OTHER: (
+        0.03,
+        forms(
+            "{missing} of {count} other part missing.", "{missing} of {count} other parts missing."
+        ),
+    ),
+    RequisiteKind.ICON: (
+        0.01,
+        forms("{missing} of {count} icon missing.", "{missing} of {count} icons missing."),
+    ),
+}
+"""What is lost where all of a kind is missing, and what is said of one and of many."""
+_GONE: Final = frozenset({404, 410})
+_GONE_COUNTS: Final = 0.25
+_USUAL_AREA: Final = 60_000
+"""CSS pixels of a picture whose size the markup does not tell."""
+_LEAST_SIZE, _MOST_SIZE = 0.02, 6.0
+"""Bounds of how much larger or smaller than that one counts."""
+
+_LEAVES: Final = {
+    Limit.RESTLESS: 0.98,
+    Limit.HEIGHT: 0.98,
+    Limit.PICTURES: 0.98,
+    Limit.LOADING: 0.9,
+    Limit.REQUESTS: 0.9,
+    Limit.BYTES: 0.9,
+}
+"""What limits leave that cost less, or more, than others."""
+_LIMITED: Final = 0.95
+_UNSHOWN: Final = 0.1
+_ERROR: Final = 0.2
+_CUT: Final = 0.6
+_EMPTY: Final = 0.6
+_SPARSE: Final = 0.8
+_LEAST_READ: Final = 16
+_LITTLE_READ: Final = 200
+_MUCH_SOURCE: Final = 10_000
+_MARKUP: Final = 100
+_PICTURE_COSTS: Final = 0.5
+_WORDS_COST: Final = 0.7
+
+
+def score_of(
+    rendering: Rendering, requisites: Sequence[RequisiteOutcome], appearance: Appearance
+) -> Score:
+    """How well a snapshot was kept.
+
+    Args:
+        rendering: whether a browser showed the page, or should have.
+        requisites: what became of each.
+        appearance: what was seen of it.
+    """
+    value, reasons = float(WHOLE), []
+    for leaves, message in (
+        *_of_limits(rendering, appearance),
+        *_of_page(rendering, appearance),
+        *_of_requisites(requisites),
+        *_of_replay(appearance),
+    ):
+        left = value * leaves
+        if cost := round(value) - round(left):
+            reasons.append(Reason(message, cost))
+        value = left
+    return Score(round(value), tuple(reasons))
+
+
+def _of_limits(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, Message]]:
+    """(what each leaves, sentence) of the limits that the page met in a browser."""
+    is_unshown = rendering is Rendering.NEEDED
+    for limit in seen.limits:
+        yield _UNSHOWN if is_unshown else _LEAVES.get(limit, _LIMITED), limit.sentence
+
+
+def _of_page(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, Message]]:
+    """(what each flaw leaves, sentence) of what was sent."""
+    if rendering is Rendering.NEEDED:
+        if not seen.limits:
+            yield _UNSHOWN, Message("It is empty until its scripts run, and no browser ran them.")
+    elif seen.readable is not None and seen.source > _MUCH_SOURCE:
+        if seen.readable < _LEAST_READ:
+            yield _EMPTY, Message("There is nothing to read on it.")
+        elif seen.readable < _LITTLE_READ and seen.readable * _MARKUP < seen.source:
+            yield _SPARSE, Message("There is little to read on it for as much source.")
+    if seen.is_error:
+        yield _ERROR, Message("It says that it is an error.")
+    if seen.is_cut:
+        yield _CUT, Message("It broke off before its end.")
+
+
+def _of_requisites(requisites: Sequence[RequisiteOutcome]) -> Iterator[tuple[float, Message]]:
+    if not any(each.is_missing for each in requisites):
+        return
+    for kind, (cost, sentences) in _COSTS.items():
+        mine = [each for each in requisites if each.kind is kind]
+        missing = [each for each in mine if each.is_missing]
+        if missing:
+            lost = sum(_size(each) * _blame(each) for each in missing)
+            sentence = counted(*sentences, count=len(mine), missing=len(missing))
+            yield 1 - cost * lost / sum(map(_size, mine)), sentence
+
+
+def _of_replay(seen: Appearance) -> Iterator[tuple[float, Message]]:
+    if seen.picture is not None:
+        yield (
+            1 - _PICTURE_COSTS * (WHOLE - min(seen.picture, WHOLE)) / WHOLE,
+            Message(
+                "{share} % of it looks without scripts as it did in the browser.",
+                share=seen.picture,
+            ),
+        )
+    if seen.words is not None:
+        yield (
+            1 - _WORDS_COST * (WHOLE - min(seen.words, WHOLE)) / WHOLE,
+            Message("{share} % of its words are there without scripts.", share=seen.words),
+        )
+
+
+def _size(outcome: RequisiteOutcome) -> float:
+    """How much of the page it is, where others of its kind are 1."""
+    if not outcome.area:
+        return 1.0
+    return min(max(outcome.area / _USUAL_AREA, _LEAST_SIZE), _MOST_SIZE)
+
+
+def _blame(outcome: RequisiteOutcome) -> float:
+    return _GONE_COUNTS if outcome.status in _GONE else 1.0

@@ -1,0 +1,419 @@
+"""References in style sheets.
+
+Each is shown to whoever reads, who may put another in its place. What is held back between two
+feeds is bounded: a URL that is longer than any that can be in an archive is passed on as it comes
+if it is ``data:``, and blanked if it is not.
+"""
+
+import re
+from collections.abc import Callable
+from sys import maxunicode
+from typing import Final
+
+from archiver.pages.reference_attributes import Use
+
+_BESIDE = tuple(mark for mark in map(chr, range(1, 0x80)) if not (mark.isalnum() or mark in "-_"))
+"""What stands in no identifier: of ASCII alone, and a class of few is compiled in no time."""
+
+
+def _beside(but: str = "") -> str:
+    return "".join(f"\\x{ord(mark):02x}" for mark in _BESIDE if mark not in but)
+
+
+_IDENT = f"[^{_beside()}]"
+_NON_PRINTABLE = r"\x01-\x08\x0b\x0e-\x1f\x7f"
+"""No part of a URL without quotes; U+0000 is read as U+FFFD, which may be (§3.3, §4.2)."""
+_ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}+(?>(?:\r\n|[ \t\n\r\f])?)|[^\n\r\f0-9a-fA-F])"
+_IMAGE = r"(?:-[a-zA-Z]+-)?[iI][mM][aA][gG][eE](?:-[sS][eE][tT])?"
+_URL_FUNCTION = rf"(?:[uU][rR][lL]|[sS][rR][cC]|{_IMAGE})"
+
+_BEGINNINGS = "\"'/\\@<#"
+_MARKS = _BEGINNINGS + "()[];{} \t\n\r\f"
+
+PLAIN: Final = re.compile(
+    rf"""(?>(?: [{_beside(but=_BEGINNINGS)}]++
+    | \#{_IDENT}*+(?=[^\\]) | <(?:!--|(?=[^!]))
+    | (?!{_URL_FUNCTION}\(){_IDENT}++(?=[^\\])
+    | "[^"\\\n\r\f]*+" | '[^'\\\n\r\f]*+'
+    | /(?=[^*])
+    )*)""",
+    re.VERBOSE,
+)
+"""What can hold no URL, as far as it is surely complete."""
+
+IDENT: Final = re.compile(rf"(?>(?:{_IDENT}++|{_ESCAPE})+)")
+SPACE: Final = re.compile(r"[ \t\n\r\f]*+")
+OTHER: Final = re.compile(f"[{_beside(but=_MARKS)}]++")
+BODIES: Final = {
+    '"': re.compile(r'(?>(?:[^"\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)'),
+    "'": re.compile(r"(?>(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)"),
+    ")": re.compile(rf"""(?>(?:[^"'()\\ \t\n\r\f{_NON_PRINTABLE}]++|{_ESCAPE})*)"""),
+}
+"""What stands in a string, or in ``url(…)`` without quotes, up to what ends it."""
+
+REMNANTS: Final = re.compile(r"(?>(?:[^)\\]++|\\[\s\S])*)")
+"""The rest of a bad url token (CSS Syntax 3 §4.3.14)."""
+
+_ESCAPES = re.compile(r"\\(?:([0-9a-fA-F]{1,6}+)(?>(?:\r\n|[ \t\n\r\f])?)|(\r\n|[\s\S]))")
+_LINES = frozenset({"\n", "\r\n", "\r", "\f"})
+
+
+def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Where a match that starts at ``at`` ends; ``at`` itself where there is none."""
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def decode_escapes(text: str) -> str:
+    """What an identifier, string or URL means (CSS Syntax 3 §3.3, §4.3.7)."""
+    text = text.replace("\0", "\ufffd")
+    return _ESCAPES.sub(_character, text) if "\\" in text else text
+
+
+def encode_escapes(url: str, end: str) -> str:
+    """A URL as it can stand in a string with that quote, or in ``url(…)`` with ``end`` ``)``."""
+    special = "\"'()\\ " if end == ")" else f"{end}\\"
+    if not any(character in url for character in special):
+        return url
+    return "".join(f"\\{each}" if each in special else each for each in url)
+
+
+def _character(escape: re.Match[str]) -> str:
+    if escape[1] is None:
+        return "" if escape[2] in _LINES else escape[2]
+    point = int(escape[1], 16)
+    return chr(point) if point and point <= maxunicode and not _is_surrogate(point) else "\ufffd"
+
+
+def _is_surrogate(point: int) -> bool:
+    return "\ud800" <= chr(point) <= "\udfff"
+
+
+_MOST_NESTED: Final = 1024
+_CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
+_SET: Final = "set"
+_FACE: Final = "face"
+_CLOSED_BY: Final = {_SET: ")", _FACE: "}"}
+
+
+class Nesting:
+    """Brackets in ``image-set()`` and ``@font-face``; outside of them none is counted.
+
+    A closing bracket that does not belong to the innermost open one closes nothing (CSS Syntax 3
+    §5.4.8).
+    """
+
+    def __init__(self) -> None:
+        self._open: list[str] = []
+        self._face_from = -1
+        """How many brackets were open before the block of ``@font-face`` that is to come."""
+        self.in_face = False
+
+    @property
+    def matters(self) -> bool:
+        """Whether brackets are being counted."""
+        return bool(self._open) or self._face_from >= 0
+
+    @property
+    def in_set(self) -> bool:
+        """Whether a string that stands here is a URL."""
+        return bool(self._open) and self._open[-1] is _SET
+
+    def announce_face(self) -> None:
+        """``@font-face``: its block comes next."""
+        self._face_from = len(self._open)
+
+    def open_set(self) -> None:
+        """A function whose strings are URLs begins."""
+        self._push(_SET)
+
+    def take(self, bracket: str) -> None:
+        """Take a bracket, or a semicolon, which ends an at-rule without a block."""
+        if not self.matters:
+            return
+        is_face = self._face_from == len(self._open) and bracket in "{};"
+        if is_face:
+            self._face_from = -1
+        if bracket in _CLOSING:
+            self._push(_FACE if is_face else bracket)
+        elif bracket != ";":
+            self._close(bracket)
+
+    def _push(self, bracket: str) -> None:
+        if len(self._open) < _MOST_NESTED:
+            self._open.append(bracket)
+            self.in_face = self.in_face or bracket is _FACE
+
+    def _close(self, bracket: str) -> None:
+        if self._open and (_CLOSED_BY.get(self._open[-1]) or _CLOSING[self._open[-1]]) == bracket:
+            self.in_face = self._open.pop() is not _FACE and self.in_face
+
+
+Lead = Callable[[str, Use], str | None]
+"""Given a reference and its use, what to put in its place; None to leave it as it is."""
+
+MOST_HELD: Final = 64 << 10
+"""Characters of one URL's source: its 8,192 characters may be escapes of up to 8 each."""
+
+BLANK: Final = "data:,"
+"""What stands where a URL must not stay."""
+
+_LONGEST_NAME = 256
+_STRING_FUNCTIONS = frozenset({"image-set", "-webkit-image-set", "image", "src"})
+_NAME_CUTS = ("", "\\")
+_STRING_CUTS = ("", "\\", "\\\r")
+_LONGEST_CUT = 2
+_PRELUDE_ENDS = frozenset(";{}")
+_COMMENT_MARK = "<!--"
+_BRACKETS = frozenset("()[]{};")
+
+
+def lead_css(css: str, lead: Lead) -> str:
+    """Lead the references of a whole style sheet, or of the value of a ``style`` attribute."""
+    sheet = CssReferences(lead)
+    return sheet.feed(css) + sheet.close()
+
+
+class CssReferences:
+    """Reads one style sheet as it comes, in pieces of any size.
+
+    Args:
+        lead: is shown each reference.
+        to_text: turns source characters into text, where they stand for bytes.
+    """
+
+    def __init__(self, lead: Lead, to_text: Callable[[str], str] = str) -> None:
+        self._lead = lead
+        self._to_text = to_text
+        self._end = ")"
+        self._text = ""
+        self._out: list[str] = []
+        self._final = False
+        self._import = False
+        self._namespace = False
+        self._nesting = Nesting()
+        self._step: Callable[[int], int | None] = self._tokens
+        """What is done with the next character: the state of the tokenizer."""
+
+    def feed(self, css: str) -> str:
+        """Take some more; return what is ready."""
+        self._text += css
+        at = 0
+        while at < len(self._text):
+            after = self._step(at)
+            if after is None:
+                break
+            at = after
+        self._text = self._text[at:]
+        ready = "".join(self._out)
+        self._out.clear()
+        return ready
+
+    def close(self) -> str:
+        """The end of the sheet, where what is open is closed (CSS Syntax 3 §5)."""
+        self._final = True
+        ready = self.feed("")
+        rest, self._text = self._text, ""
+        return ready + rest
+
+    def _copy(self, start: int, end: int) -> int:
+        self._out.append(self._text[start:end])
+        return end
+
+    def _tokens(self, at: int) -> int | None:
+        text = self._text
+        if not (self._import or self._namespace or self._nesting.matters):
+            end = end_of(PLAIN, text, at)
+            if end > at:
+                return self._copy(at, end)
+        first = text[at]
+        if first in "\"'":
+            return self._string(at)
+        if first == "/":
+            return self._slash(at)
+        if first == "<":
+            return self._comment_mark(at)
+        if first in "@#\\" or IDENT.match(text, at):
+            return self._named(at)
+        return self._punctuation(at)
+
+    def _string(self, at: int) -> int:
+        """A string is a URL right after ``@import`` and directly in ``image-set()``."""
+        self._end = self._text[at]
+        is_url = self._import or self._nesting.in_set
+        self._step = self._string_url if is_url and not self._namespace else self._passed
+        return self._copy(at, at + 1)
+
+    def _slash(self, at: int) -> int | None:
+        if at + 1 == len(self._text) and not self._final:
+            return None
+        if self._text.startswith("/*", at):
+            self._step = self._comment
+            return self._copy(at, at + 2)
+        self._import = False
+        return self._copy(at, at + 1)
+
+    def _comment_mark(self, at: int) -> int | None:
+        """``<!--`` is a token of its own, and not the start of a name."""
+        given = self._text[at : at + len(_COMMENT_MARK)]
+        if given == _COMMENT_MARK:
+            self._import = False
+            return self._copy(at, at + len(_COMMENT_MARK))
+        if _COMMENT_MARK.startswith(given) and not self._final:
+            return None
+        return self._punctuation(at)
+
+    def _punctuation(self, at: int) -> int:
+        space = end_of(SPACE, self._text, at)
+        if space > at:
+            return self._copy(at, space)
+        self._import = False
+        first = self._text[at]
+        if first in _PRELUDE_ENDS:
+            self._namespace = False
+        if first in _BRACKETS:
+            self._nesting.take(first)
+            return self._copy(at, at + 1)
+        return self._copy(at, max(at + 1, end_of(OTHER, self._text, at)))
+
+    def _named(self, at: int) -> int | None:
+        """An identifier, at-keyword, hash or function, possibly written with escapes."""
+        is_keyword, is_hash = self._text[at] == "@", self._text[at] == "#"
+        start = at + (is_keyword or is_hash)
+        end = end_of(IDENT, self._text, start)
+        is_short = end - start <= _LONGEST_NAME
+        if self._is_cut(end):
+            return None if is_short else self._long_name(at, end)
+        name = decode_escapes(self._text[start:end]).lower() if is_short else ""
+        if is_keyword:
+            self._import, self._namespace = name == "import", name == "namespace"
+            if name == "font-face":
+                self._nesting.announce_face()
+            return self._copy(at, end)
+        if self._text.startswith("(", end) and end > start and not is_hash:
+            return self._function(name, at, end + 1)
+        self._import = False
+        return self._copy(at, max(end, at + 1))
+
+    def _is_cut(self, end: int) -> bool:
+        """Whether what ends here may go on with the next feed."""
+        return not self._final and self._rest_is(end, _NAME_CUTS)
+
+    def _rest_is(self, end: int, cuts: tuple[str, ...]) -> bool:
+        """Whether the text ends here, or in an escape that begins here."""
+        return len(self._text) - end <= _LONGEST_CUT and self._text[end:] in cuts
+
+    def _long_name(self, at: int, end: int) -> int:
+        self._import = False
+        if self._text[at] == "@":
+            self._namespace = False
+        self._step = self._name_rest
+        return self._copy(at, end)
+
+    def _name_rest(self, at: int) -> int | None:
+        """The rest of a name too long to mean anything."""
+        end = end_of(IDENT, self._text, at)
+        if self._is_cut(end):
+            return self._copy(at, end) if end > at else None
+        self._step = self._tokens
+        return self._copy(at, end)
+
+    def _function(self, name: str, at: int, end: int) -> int:
+        if name == "url":
+            self._step = self._url
+            return self._copy(at, end)
+        self._import = self._import and name == "src"
+        if name in _STRING_FUNCTIONS:
+            self._nesting.open_set()
+        else:
+            self._nesting.take("(")
+        return self._copy(at, end)
+
+    def _comment(self, at: int) -> int | None:
+        end = self._text.find("*/", at)
+        if end >= 0:
+            self._step = self._tokens
+            return self._copy(at, end + 2)
+        held = len(self._text) - (not self._final and self._text.endswith("*"))
+        return self._copy(at, held) if held > at else None
+
+    def _url(self, at: int) -> int | None:
+        """Behind ``url(``: space, then a string, or the URL itself."""
+        text = self._text
+        start = end_of(SPACE, text, at)
+        if start > at:
+            return self._copy(at, start)
+        if text[at] in "\"'":
+            self._end, self._step = text[at], self._string_url
+            self._nesting.take("(")
+            return self._copy(at, at + 1)
+        self._end = ")"
+        body = end_of(BODIES[")"], text, at)
+        end = end_of(SPACE, text, body)
+        if end - at > MOST_HELD:
+            return self._too_long(at, end)
+        if self._is_cut(end):
+            return None
+        if text.startswith(")", end) or self._rest_is(end, _NAME_CUTS):
+            self._step = self._tokens
+            self._nesting.take("(")
+            return self._put(at, body)
+        return self._pass(at, end)
+
+    def _string_url(self, at: int) -> int | None:
+        """A string that is a URL, behind its opening quote."""
+        text = self._text
+        end = end_of(BODIES[self._end], text, at)
+        if end - at > MOST_HELD:
+            return self._too_long(at, end)
+        is_cut = self._rest_is(end, _STRING_CUTS)
+        if is_cut and not self._final:
+            return None
+        if is_cut or text.startswith(self._end, end):
+            self._step = self._passed
+            return self._put(at, end)
+        return self._pass(at, end)
+
+    def _put(self, start: int, end: int) -> int:
+        raw = self._text[start:end]
+        use = Use.STYLE if self._import else Use.FONT if self._nesting.in_face else Use.IMAGE
+        value = decode_escapes(self._to_text(raw))
+        led = None if self._namespace else self._lead(value, use)
+        self._import = False
+        self._out.append(raw if led is None else encode_escapes(led or BLANK, self._end))
+        return end
+
+    def _pass(self, at: int, end: int) -> int:
+        self._import = False
+        self._step = self._passed
+        return self._copy(at, end)
+
+    def _too_long(self, at: int, end: int) -> int:
+        """Data goes on as it comes; anything else is longer than a URL can be."""
+        start = decode_escapes(self._text[at : at + _LONGEST_NAME]).lstrip().lower()
+        if start.startswith("data:"):
+            return self._pass(at, end)
+        self._import = False
+        self._out.append(BLANK)
+        self._step = self._dropped
+        return end
+
+    def _passed(self, at: int) -> int | None:
+        """The rest of a string, or of an unquoted URL, up to its end."""
+        end = self._rest_of_body(at)
+        self._out.append(self._text[at:end])
+        return self._end_body(at, end)
+
+    def _dropped(self, at: int) -> int | None:
+        return self._end_body(at, self._rest_of_body(at))
+
+    def _rest_of_body(self, at: int) -> int:
+        pattern = REMNANTS if self._end == ")" else BODIES[self._end]
+        return end_of(pattern, self._text, at)
+
+    def _end_body(self, at: int, end: int) -> int | None:
+        """Take the closing character; a string is over at the end of its line, too."""
+        if self._rest_is(end, _STRING_CUTS):
+            return end if end > at else None
+        self._step = self._tokens
+        return self._copy(end, end + self._text.startswith(self._end, end))

@@ -1,0 +1,133 @@
+"""Positions of highlights in an article's text."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from rapidfuzz import fuzz
+
+from archiver.model.annotation import Highlight
+
+CONTEXT = 48
+"""Characters kept of what stands before and behind a quotation."""
+MOST_TEXT = 400_000
+"""Characters of a text in which likenesses are looked for."""
+MOST_ALIKE = 40
+"""Highlights of one article that likenesses are looked for of."""
+MOST_PLACES = 200
+LEAST_LIKENESS = 78.0
+"""Of 100, for a stretch of text to count as the one that was marked."""
+_EDGE = 120
+"""Characters of the beginning and end of a quotation by which a likeness is found."""
+_SLACK = 30
+_AS_ALIKE = 3.0
+"""Of 100, by which a stretch may be less like a quotation than another and is as good a place."""
+_NUMBER = re.compile(r"\d+")
+
+
+def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] | None]:
+    """Where each highlight stands in a text, in characters; None where it does not any more.
+
+    The same words at the same place come first, then the same words where what is around them is
+    most alike, then words that are much like them.
+    """
+    left = MOST_ALIKE if len(text) <= MOST_TEXT else 0
+    found: list[tuple[int, int] | None] = []
+    for each in highlights:
+        place = _same(text, each)
+        if place is None and left:
+            left -= 1
+            place = _alike(text, each.quote)
+        found.append(place)
+    return found
+
+
+def quoted(text: str, start: int, end: int) -> tuple[str, str, str]:
+    """A stretch of text with what stands before and behind it."""
+    return text[start:end], text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
+
+
+def look_up(text: str, words: str) -> tuple[int, int] | None:
+    """Where words stand in a text, however their spaces are; the place most like them else."""
+    pieces = words.split()
+    if not pieces:
+        return None
+    pattern = re.compile(r"\s*".join(map(re.escape, pieces)))
+    found = pattern.search(text)
+    if found:
+        return found.span()
+    return _alike(text, words) if len(text) <= MOST_TEXT else None
+
+
+def _same(text: str, highlight: Highlight) -> tuple[int, int] | None:
+    quote, start = highlight.quote, highlight.start
+    if not quote:
+        return None
+    if start >= 0 and text.startswith(quote, start):
+        return start, start + len(quote)
+    places: list[int] = []
+    at = text.find(quote)
+    while at >= 0 and len(places) < MOST_PLACES:
+        places.append(at)
+        at = text.find(quote, at + 1)
+    if not places:
+        return None
+    best = max(places, key=lambda each: (_fit(text, each, highlight), -abs(each - start)))
+    return best, best + len(quote)
+
+
+def _fit(text: str, start: int, highlight: Highlight) -> float:
+    _, prefix, suffix = quoted(text, start, start + len(highlight.quote))
+    return fuzz.ratio(prefix, highlight.prefix) + fuzz.ratio(suffix, highlight.suffix)
+
+
+def _alike(text: str, quote: str) -> tuple[int, int] | None:
+    """The stretch that is most like a quotation, from word to word."""
+    head = _likeness(text, quote[:_EDGE])
+    if head is None:
+        return None
+    if len(quote) <= _EDGE:
+        start, end = head
+    else:
+        rest = text[head[0] : head[0] + 2 * len(quote)]
+        tail = _likeness(rest, quote[-_EDGE:])
+        if tail is None:
+            return None
+        start, end = head[0], head[0] + tail[1]
+    start, end = _to_words(text, start, end)
+    return (start, end) if start < end and not _is_another(text, quote, start, end) else None
+
+
+def _is_another(text: str, quote: str, start: int, end: int) -> bool:
+    """Whether a stretch is one of several that differ in their numbers: rows, notes, versions."""
+    ours, theirs = ({*_NUMBER.findall(each)} for each in (quote, text[start:end]))
+    if not ours or not theirs or ours & theirs:
+        return False
+    elsewhere = f"{text[:start]}\n{text[end:]}"
+    likeness = fuzz.partial_ratio(quote[:_EDGE], text[start:end])
+    return fuzz.partial_ratio(quote[:_EDGE], elsewhere) >= likeness - _AS_ALIKE
+
+
+def _likeness(text: str, part: str) -> tuple[int, int] | None:
+    found = fuzz.partial_ratio_alignment(part, text, score_cutoff=LEAST_LIKENESS)
+    return (found.dest_start, found.dest_end) if found else None
+
+
+def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """The same stretch, without half a word at either end."""
+    shift = max(0, start - _SLACK)
+    near = text[shift : end + _SLACK]
+    edges = [each.start() + shift for each in re.finditer(r"\b", near)]
+    start = _nearest(edges, start) if _is_within_word(text, start) else start
+    end = _nearest(edges, end) if _is_within_word(text, end) else end
+    words = text[start:end]
+    return start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
+
+
+def _nearest(edges: Sequence[int], place: int) -> int:
+    at = bisect_left(edges, place)
+    return min(edges[max(0, at - 1) : at + 1], key=lambda each: abs(each - place), default=place)
+
+
+def _is_within_word(text: str, place: int) -> bool:
+    return text[max(0, place - 1) : place].isalnum() and text[place : place + 1].isalnum()

@@ -1,0 +1,197 @@
+"""Thumbnails and safe SVG icons.
+
+A drawing is shown as an image and sent with a policy that lets it do nothing; this holds where it
+is taken out of the archive, too.
+
+Only the formats of the web are read. What says that it is larger than ``MOST_PIXELS`` is not
+unpacked at all.
+"""
+
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from typing import Final
+
+from lxml import etree
+from PIL import Image, ImageOps
+
+from archiver.model.rendering import LikenessKind, NewLikeness
+from archiver.pages.icon_candidates import LEAST
+from archiver.pages.worker_messages import MOST_PICTURE_BYTES
+
+MOST_DRAWING: Final = 32 << 10
+MOST_DRAWN: Final = 5_000
+"""Elements that are drawn, those that are referred to as often as they are: a few lines can say a
+billion."""
+_NAMES: Final = """
+    svg g defs symbol use title desc style switch path rect circle ellipse line polyline polygon
+    text tspan linearGradient radialGradient stop clipPath mask pattern marker filter feBlend
+    feColorMatrix feComponentTransfer feComposite feDropShadow feFlood feFuncA feFuncB feFuncG
+    feFuncR feGaussianBlur feMerge feMergeNode feOffset
+"""
+_ALLOWED: Final = frozenset(f"{{http://www.w3.org/2000/svg}}{name}" for name in _NAMES.split())
+_ROOT: Final = "{http://www.w3.org/2000/svg}svg"
+_STYLE: Final = "{http://www.w3.org/2000/svg}style"
+_POINTS: Final = frozenset({"href", "{http://www.w3.org/1999/xlink}href"})
+_LOADS = re.compile(
+    r"\\|@import|image\s*\(|image-set|src\s*\(|url\(\s*+['\"]?+\s*+(?!#)", re.IGNORECASE
+)
+"""In CSS; whatever is spelt with escapes may mean the same."""
+_REFERENCE = re.compile(r"(?:^\s*|url\(\s*['\"]?\s*)#([^'\")\s]+)", re.IGNORECASE)
+_RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
+_CLASSES = re.compile(r"\s*\.[\w-]+\s*(?:,\s*\.[\w-]+\s*)*")
+_ANY: Final = ""
+
+
+def harmless(content: bytes) -> bytes | None:
+    """A drawing without what runs, links or loads; None where it is no SVG that can be shown."""
+    if len(content) > MOST_DRAWING:
+        return None
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True
+    )
+    try:
+        root = etree.fromstring(content, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+    declared = root.getroottree().docinfo.internalDTD
+    if root.tag != _ROOT or (declared is not None and [*declared.iterentities()]):
+        return None
+    for element in [*root.iter()]:
+        _clean(element)
+    packed: bytes = etree.tostring(root)
+    return packed if len(packed) <= MOST_DRAWING and _is_light(root) else None
+
+
+def _clean(element: etree._Element) -> None:
+    """Take an element away that is not to be there, or its attributes."""
+    parent = element.getparent()
+    text = f"{element.text or ''}{element.tail or ''}" if isinstance(element.tag, str) else ""
+    if element.tag not in _ALLOWED or _LOADS.search(text):
+        if parent is not None:
+            parent.remove(element)
+        return
+    for name, value in element.attrib.items():
+        leads_out = name in _POINTS and not value.strip().startswith("#")
+        if leads_out or str(name).lower().startswith("on") or _LOADS.search(str(value)):
+            del element.attrib[name]
+
+
+def _is_light(root: etree._Element) -> bool:
+    """Whether a browser has drawn it soon; what refers to itself is endless."""
+    named = {str(name): each for each in root.iter() if (name := each.get("id"))}
+    styled = _styled(root)
+    waiting, drawn = [root], 0
+    while waiting and drawn <= MOST_DRAWN:
+        element = waiting.pop()
+        drawn += 1
+        waiting += element
+        waiting += [named[each] for each in _referred(element, styled) if each in named]
+    return not waiting
+
+
+def _referred(element: etree._Element, styled: Mapping[str, list[str]]) -> Iterator[str]:
+    """The ids that an element refers to, by its attributes and by its classes."""
+    for value in element.attrib.values():
+        yield from _REFERENCE.findall(str(value))
+    for each in (_ANY, *(element.get("class") or "").split()):
+        yield from styled.get(each, ())
+
+
+def _styled(root: etree._Element) -> dict[str, list[str]]:
+    """The ids that style sheets refer to, by class; for every element where it is not by class."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for sheet in root.iter(_STYLE):
+        for selector, body in _RULE.findall("".join(sheet.itertext())):
+            classes = re.findall(r"[\w-]+", selector) if _CLASSES.fullmatch(selector) else [_ANY]
+            for each in classes:
+                found[each] += _REFERENCE.findall(body)
+    return found
+
+
+MOST_PIXELS: Final = 50_000_000
+COVER_SIDE: Final = 480
+ICON_SIDE: Final = 64
+MOST_ICON_PIXELS: Final = 4_200_000
+"""An icon of 2,048 pixels a side is larger than any that is meant as one."""
+MOST_SCANS: Final = 50
+"""Of a JPEG: each is gone through for all pixels, however few bytes it has; ten are usual."""
+_SCAN: Final = b"\xff\xda"
+MOST_STRETCH: Final = 5
+"""So many times as long as it is high, or the other way round; beyond it is a rule or a banner."""
+_FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
+Image.MAX_IMAGE_PIXELS = MOST_PIXELS
+warnings.simplefilter("error", Image.DecompressionBombWarning)
+
+
+def draw(kind: LikenessKind, content: bytes) -> NewLikeness | None:
+    """An icon or a picture as lists show it; None where it is none that is worth showing."""
+    if len(content) > MOST_PICTURE_BYTES or _has_many_scans(content):
+        return None
+    if kind is LikenessKind.ICON and _is_drawing(content):
+        drawing = harmless(content)
+        return NewLikeness(kind, "image/svg+xml", drawing) if drawing else None
+    try:
+        small = _icon(content) if kind is LikenessKind.ICON else _cover(content)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Warning):
+        return None
+    return NewLikeness(kind, "image/webp", small) if small else None
+
+
+def _is_drawing(content: bytes) -> bool:
+    start = content[:1024].lstrip(b"\xef\xbb\xbf \t\r\n")
+    return start.startswith(b"<") and b"<svg" in content[:4096]
+
+
+def _has_many_scans(content: bytes) -> bool:
+    """Whether a JPEG is gone through too often (ITU T.81 §B.1.1.5: no such marker within data)."""
+    return content.startswith(b"\xff\xd8") and content.count(_SCAN) > MOST_SCANS
+
+
+def _cover(content: bytes) -> bytes | None:
+    with Image.open(BytesIO(content), formats=_FORMATS) as image:
+        wide, high = image.size
+        if not _is_worth(wide, high):
+            return None
+        scale = min(1, COVER_SIDE / max(wide, high))
+        image.draft("RGB", (int(wide * scale), int(high * scale)))
+        small = ImageOps.exif_transpose(image)
+        small.thumbnail((COVER_SIDE, COVER_SIDE), Image.Resampling.BILINEAR)
+        return _packed(_flat(small), quality=74)
+
+
+def _icon(content: bytes) -> bytes | None:
+    with Image.open(BytesIO(content), formats=_FORMATS) as image:
+        least = LEAST[LikenessKind.ICON][0]
+        if min(image.size) < least or image.size[0] * image.size[1] > MOST_ICON_PIXELS:
+            return None
+        image.load()  # what an ICO says of its size is known to be true only now
+        if image.size[0] * image.size[1] > MOST_ICON_PIXELS:
+            return None
+        small = image.convert("RGBA")
+        small.thumbnail((ICON_SIDE, ICON_SIDE))
+        return _packed(small, quality=90)
+
+
+def _is_worth(wide: int, high: int) -> bool:
+    least = LEAST[LikenessKind.COVER]
+    is_large = wide >= least[0] and high >= least[1]
+    is_even = max(wide, high) <= MOST_STRETCH * min(wide, high)
+    return is_large and is_even and wide * high <= MOST_PIXELS
+
+
+def _flat(image: Image.Image) -> Image.Image:
+    """On white, where light shines through it."""
+    if not image.has_transparency_data:
+        return image.convert("RGB")
+    clear = image.convert("RGBA")
+    ground = Image.new("RGBA", clear.size, "white")
+    return Image.alpha_composite(ground, clear).convert("RGB")
+
+
+def _packed(image: Image.Image, *, quality: int) -> bytes:
+    out = BytesIO()
+    image.save(out, "WEBP", quality=quality, method=0, exif=b"", icc_profile=b"", xmp=b"")
+    return out.getvalue()

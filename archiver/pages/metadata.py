@@ -1,0 +1,437 @@
+"""Page metadata: title, author, dates and canonical URL.
+
+Only what can be believed: of several that differ none holds, and a page that names the root of a
+site and is not at one itself names no other address of its own, but the site.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from selectolax.lexbor import LexborHTMLParser
+
+from archiver.http.headers import link_values
+from archiver.http.text_decoders import well_formed
+from archiver.http.urls import escape_bytes, join
+from archiver.model.page import PageMetadata
+from archiver.pages.parsing import base_of
+from archiver.pages.reference_attributes import clean_reference
+from archiver.pages.reference_values import LONGEST_LINK_HEADER
+
+MOST_LINKS: Final = 20
+_LINKS: Final = "head link[rel~='canonical' i][href]"
+
+
+def canonical_of(tree: LexborHTMLParser, url: str) -> str:
+    """The other address that a parsed page names as its own, absolute; empty if it names none."""
+    links = tree.css(_LINKS)[:MOST_LINKS]
+    if not links:
+        return ""
+    return _only([each.attributes["href"] or "" for each in links], base_of(tree, url), url)
+
+
+def canonical_in_header(link_header: str, url: str) -> str:
+    """The same of the ``Link`` fields of a response: no ``<base>`` moves these (RFC 8288 §3.2).
+
+    Args:
+        link_header: their values, joined with commas, one character a byte.
+        url: of the response.
+    """
+    links = link_values(link_header[:LONGEST_LINK_HEADER])
+    named = [
+        at for at, parameters in links if "canonical" in parameters.get("rel", "").lower().split()
+    ]
+    return _only(map(escape_bytes, named[:MOST_LINKS]), url, url)
+
+
+def _only(references: Iterable[str], base: str, url: str) -> str:
+    given = filter(None, map(clean_reference, references))
+    named = {join(base, each) for each in given}
+    found = named.pop() if len(named) == 1 else None
+    if not found or found == url or (_is_root(found) and not _is_root(url)):
+        return ""
+    return found
+
+
+def _is_root(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.path in ("", "/") and not parts.query
+
+
+EARLIEST: Final = 1900
+LATEST: Final = 2100
+LONGEST_DATE: Final = 80
+_MONTHS = (
+    "january february march april may june july august september october november december"
+).split()
+_MONTH = rf"(?P<month>{'|'.join(each[:3] for each in _MONTHS)})[a-z]{{0,6}}\.?"
+_ISO = re.compile(
+    r"(?P<date>\d{4}-\d{1,2}-\d{1,2})"
+    r"(?:[T ]+(?P<time>\d{1,2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,9})?\s*(?P<zone>Z|[+-]\d{2}:?\d{2})?)?",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"(?P<year>\d{4})[/.年]\s?(?P<number>\d{1,2})[/.月]\s?(?P<day>\d{1,2})日?")
+_COMPACT = re.compile(r"(?P<year>\d{4})(?P<number>\d{2})(?P<day>\d{2})")
+_MONTH_FIRST = re.compile(
+    rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})", re.IGNORECASE
+)
+_DAY_FIRST = re.compile(
+    rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+{_MONTH},?\s+(?P<year>\d{{4}})", re.IGNORECASE
+)
+_BY_CLOCK = re.compile(
+    rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})\s+\d\d:\d\d:\d\d\s+(?:[a-z]{{2,5}}\s+)?(?P<year>\d{{4}})",
+    re.IGNORECASE,
+)
+"""As mail archives write it: ``Mon Aug 4 10:25:49 CDT 2014`` (asctime, C99 §7.23.3.1)."""
+
+FIRST_ONLINE: Final = 1990
+"""A line of a date before the web is of what an article tells, not of when it was published."""
+
+_LEADING = re.compile(r"(?:posted|published|written|date)\b(?:\s+on\b)?[\s:]*", re.IGNORECASE)
+_WORDS = re.compile(r"[^\W\d_]+")
+_OF_DATES = re.compile(
+    rf"(?:{'|'.join(_MONTHS)})|(?:{'|'.join(each[:3] for each in _MONTHS)}|sept)"
+    r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+    r"|am|pm|at|st|nd|rd|th|t|z|utc|gmt|[a-z][ds]t|c?e[sd]t|\u5e74|\u6708|\u65e5",
+    re.IGNORECASE,
+)
+
+
+def read_dateline(lines: Iterable[str]) -> str:
+    """The first date that a line says and nothing else, as ISO 8601; empty if none does."""
+    for line in lines:
+        said = _LEADING.sub("", line.strip(), count=1) if len(line) <= LONGEST_DATE else ""
+        if said and all(map(_OF_DATES.fullmatch, _WORDS.findall(said))):
+            found = to_iso(said)
+            if found and int(found[:4]) >= FIRST_ONLINE:
+                return found
+    return ""
+
+
+def to_iso(text: str) -> str:
+    """A date, with its time and its zone where they are given, as ISO 8601.
+
+    Returns:
+        ``2019-05-04`` or ``2019-05-04T12:30:00+02:00``; empty for what is no date, an absurd one
+        (before 1900 or from 2100 on), or one whose order of day and month is anybody's guess.
+    """
+    given = text.strip()[:LONGEST_DATE]
+    if found := _ISO.match(given):
+        return _from_iso(found)
+    for pattern in (_NUMBERS, _MONTH_FIRST, _DAY_FIRST, _BY_CLOCK):
+        if found := pattern.search(given):
+            return _from_rfc(given) or _from_words(found)
+    compact = _COMPACT.fullmatch(given)
+    return _from_words(compact) if compact else ""
+
+
+def _from_iso(found: re.Match[str]) -> str:
+    year, month, day = map(int, found["date"].split("-"))
+    if not found["time"]:
+        return _day(year, month, day)
+    zone = (found["zone"] or "").upper().replace("Z", "+00:00")
+    clock = found["time"].rjust(8 if found["time"].count(":") == 2 else 5, "0")
+    try:
+        moment = datetime.fromisoformat(f"{year:04}-{month:02}-{day:02}T{clock}{zone}")
+    except ValueError:
+        return _day(year, month, day)
+    return moment.isoformat() if EARLIEST <= moment.year < LATEST else ""
+
+
+def _from_rfc(given: str) -> str:
+    """RFC 5322, as feeds and mail write it."""
+    if ":" not in given:
+        return ""
+    try:
+        moment = parsedate_to_datetime(given)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return ""
+    return moment.isoformat() if EARLIEST <= moment.year < LATEST else ""
+
+
+def _from_words(found: re.Match[str]) -> str:
+    parts = found.groupdict()
+    name = (parts.get("month") or "").lower()
+    number = int(parts.get("number") or 0)
+    if name:
+        number = 1 + next(n for n, each in enumerate(_MONTHS) if each.startswith(name))
+    return _day(int(parts["year"]), number, int(parts["day"]))
+
+
+def _day(year: int, month: int, day: int) -> str:
+    try:
+        return date(year, month, day).isoformat() if EARLIEST <= year < LATEST else ""
+    except ValueError:
+        return ""
+
+
+MOST_CHARACTERS = 1000
+MOST_JSON = 512 << 10
+MOST_LEVELS = 60
+"""JSON-LD that is nested deeper is nobody's description of a page."""
+LONGEST_NAME = 100
+MOST_AUTHORS = 10
+_SPACES = re.compile(r"\s+")
+_SEPARATORS = re.compile(r"\s+[|\-\u2013\u2014\u00bb\u00b7/:]\s+")
+_TITLES = ("dc:title", "dcterms:title", "og:title", "twitter:title", "dc.title", "parsely-title")
+_AUTHORS = (
+    "dc:creator",
+    "dcterms:creator",
+    "author",
+    "article:author",
+    "dc.creator",
+    "parsely-author",
+    "byl",
+    "sailthru.author",
+)
+_SITES = ("og:site_name", "application-name")
+_EXCERPTS = ("og:description", "description", "twitter:description", "dc.description")
+_DATES = (
+    "article:published_time",
+    "datepublished",
+    "parsely-pub-date",
+    "dc.date",
+    "dc.date.issued",
+    "date",
+    "pubdate",
+)
+_TIMES = (
+    "[itemprop~='datePublished']",
+    "time.dt-published, time[pubdate], time.published",
+    "article time[datetime]",
+    "time[datetime]",
+    "#title-block-header .date, .post-date, .entry-date",
+)
+_ARTICLE_TYPES = re.compile(r"Article|Posting|Report|WebPage|Recipe|Review|Chapter|CreativeWork")
+_WRITTEN_TYPES = re.compile(r"Article|Posting|Report|Recipe|Review|Chapter")
+_ARTICLE_OBJECTS = frozenset({"article", "book"})
+_FRAME = re.compile(
+    r"\A\s*(?:<!\[CDATA\[|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*|\s*\]\]>\s*\Z", re.DOTALL
+)
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w-]+(?:\.[\w-]+)+/\S*", re.IGNORECASE)
+_SIGNS_BEHIND = re.compile(r"[\W_]+\Z")
+_BY = re.compile(r"\A(?:written\s+)?by:?\s+", re.IGNORECASE)
+_BEHIND_NAME = re.compile(
+    r"\s*[|\u2022\u00b7@\n].*|\s+\d{1,2}[:.]\d\d.*|,?\s+[A-Z][a-z]+ \d{1,2}, \d{4}.*", re.DOTALL
+)
+_NAMES = (
+    '[itemprop~="author"] [itemprop~="name"]',
+    '[rel~="author"]',
+    '[itemprop~="author"]',
+    ".p-author",
+    ".byline",
+    ".author",
+    '[class*="byline" i]',
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the head of a page states, for whoever reads more than one thing of it.
+
+    Attributes:
+        meta: what the ``meta`` elements say, by lower-case name; of several of a name the first.
+        data: the first object of JSON-LD that is a page with a headline; empty if there is none.
+    """
+
+    meta: dict[str, str]
+    data: dict[str, Any]
+
+
+def stated_in(tree: LexborHTMLParser) -> Stated:
+    """What the head of a parsed page states."""
+    return Stated(_meta_of(tree), _json_ld_of(tree))
+
+
+def read_metadata(tree: LexborHTMLParser, url: str, stated: Stated | None = None) -> PageMetadata:
+    """Read what a parsed page at an address says of itself; ``stated`` if that is read already."""
+    stated = stated or stated_in(tree)
+    meta, data = stated.meta, stated.data
+    shown = _document_title(tree)
+    given = _first(meta, _TITLES)
+    if _is_of_the_site(given, shown, tree):
+        given = ""
+    titles = (_headline(data, shown), given, shown, _heading(tree))
+    title = next((each for each in titles if each and not _ADDRESS.fullmatch(each)), "")
+    return PageMetadata(
+        title=title,
+        byline=_name(data.get("author")) or _author(tree, meta) or _marked_author(tree),
+        site=_first(meta, _SITES) or _name(data.get("publisher")),
+        excerpt=_first(meta, _EXCERPTS) or _text(data.get("description")),
+        language=_language(tree, meta),
+        published=_published(tree, meta, data),
+        canonical=canonical_of(tree, url),
+    )
+
+
+def _is_of_the_site(given: str, shown: str, tree: LexborHTMLParser) -> bool:
+    """Whether all pages are given one title, as some generators do, while this one has its own.
+
+    Its own is its heading, with which its ``title`` begins.
+    """
+    heading = _SIGNS_BEHIND.sub("", _heading(tree))
+    is_another = given.casefold() not in shown.casefold() and heading not in given
+    return bool(given and heading) and is_another and shown.startswith(heading)
+
+
+def is_article(tree: LexborHTMLParser) -> bool:
+    """Whether a parsed page says that it is one article, and no list of several."""
+    meta = _meta_of(tree)
+    if meta.get("og:type", "").lower() in _ARTICLE_OBJECTS:
+        return True
+    data = _json_ld_of(tree)
+    if _WRITTEN_TYPES.search(str(data.get("@type", ""))[:200]):
+        return True
+    return len(tree.css("article")[:2]) == 1
+
+
+def _meta_of(tree: LexborHTMLParser) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node in tree.css("meta[content]"):
+        attributes = node.attributes
+        value = _clean(attributes.get("content") or "")
+        for key in ("property", "name", "itemprop", "http-equiv"):
+            for name in (attributes.get(key) or "").lower().split():
+                if value:
+                    found.setdefault(name, value)
+    return found
+
+
+def _json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
+    for node in tree.css('script[type="application/ld+json"]'):
+        text = node.text() or ""
+        if len(text) > MOST_JSON:
+            continue
+        try:
+            parsed = json.loads(_FRAME.sub("", text), strict=False)
+        except (ValueError, RecursionError):
+            continue
+        for each in _objects(parsed) if _is_shallow(parsed) else ():
+            kind = each.get("@type")
+            if kind and _ARTICLE_TYPES.search(str(kind)[:200]) and _headline(each):
+                return each
+    return {}
+
+
+def _is_shallow(parsed: Any) -> bool:
+    """Whether what reads it, level by level, comes to an end before Python's stack does."""
+    level = [parsed]
+    for _ in range(MOST_LEVELS):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return True
+    return False
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _objects(parsed: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(parsed, dict):
+        yield parsed
+        parsed = parsed.get("@graph")
+    if isinstance(parsed, list):
+        yield from (each for each in parsed if isinstance(each, dict))
+
+
+def _document_title(tree: LexborHTMLParser) -> str:
+    """The title element's text, without the name of the site where the page's heading tells."""
+    element = tree.css_first("title")
+    title = _clean(element.text() or "") if element else ""
+    headings = tree.css("h1")[:2]
+    named = _clean(headings[0].text() or "") if headings else ""
+    if not title:
+        return named
+    parts = _SEPARATORS.split(title)
+    is_alone = len(headings) == 1  # the first of several is often the name of the site
+    is_title = named == parts[0] or (is_alone and len(named) == max(map(len, parts)))
+    return named if named in parts and is_title else title
+
+
+def _heading(tree: LexborHTMLParser) -> str:
+    element = tree.css_first("h1")
+    return _clean(element.text() or "") if element else ""
+
+
+def _headline(data: dict[str, Any], shown: str = "") -> str:
+    """What JSON-LD names the page: its name rather than its headline where only that is shown."""
+    headline, name = _text(data.get("headline")), _text(data.get("name"))
+    return name if name and name in shown and headline not in shown else headline or name
+
+
+def _published(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -> str:
+    """The first date that can be read; what can't be is not shown."""
+    given = [_text(data.get("datePublished"))]
+    given += [meta[name] for name in _DATES if name in meta]
+    return next(filter(None, map(to_iso, given)), "") or to_iso(_time(tree))
+
+
+def _author(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
+    """Who wrote it, as the first name of a field says that is there: all whom it names."""
+    name = next((each for each in _AUTHORS if each in meta), "")
+    if not name or meta[name].startswith(("http://", "https://")):
+        return ""
+    nodes = tree.css(f'meta[name="{name}" i], meta[property="{name}" i]')[:MOST_AUTHORS]
+    names = [node.attributes.get("content") or "" for node in nodes]
+    names = [_person(each) for each in names if not each.startswith(("http://", "https://"))]
+    authors = [*dict.fromkeys(filter(None, names))] or [_person(meta[name])]
+    between = "; " if any("," in each for each in authors) else ", "
+    return between.join(authors)[:MOST_CHARACTERS]
+
+
+def _marked_author(tree: LexborHTMLParser) -> str:
+    for selector in _NAMES:
+        for element in tree.css(selector)[:3]:
+            name = _person(element.text() or "")
+            if 0 < len(name) <= LONGEST_NAME:
+                return name
+    return ""
+
+
+def _person(text: str) -> str:
+    """A name without what stands around it in a byline."""
+    first = _BY.sub("", text.strip()[:MOST_CHARACTERS])
+    return _clean(_BEHIND_NAME.sub("", first))
+
+
+def _language(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
+    root = tree.css_first("html")
+    language = (
+        (root.attributes.get("lang") or root.attributes.get("xml:lang") or "") if root else ""
+    )
+    found = language or meta.get("content-language") or meta.get("og:locale") or ""
+    return found.strip()[:35].replace("_", "-")
+
+
+def _time(tree: LexborHTMLParser) -> str:
+    for selector in _TIMES:
+        element = tree.css_first(selector)
+        if element:
+            return _clean(element.attributes.get("datetime") or element.text() or "")
+    return ""
+
+
+def _first(meta: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((meta[name] for name in names if name in meta), "")
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_name, value[:10])))[:MOST_CHARACTERS]
+    return _text(value.get("name")) if isinstance(value, dict) else _text(value)
+
+
+def _text(value: Any) -> str:
+    return _clean(value) if isinstance(value, str) else ""
+
+
+def _clean(text: str) -> str:
+    return well_formed(_SPACES.sub(" ", text).strip()[:MOST_CHARACTERS])

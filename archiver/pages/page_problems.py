@@ -1,0 +1,298 @@
+"""Detection of error pages, parked domains, walls and empty pages.
+
+A page that only speaks of them has more to read, and the marks stand in its text. What guards add
+to whole pages is no mark.
+
+Each sign alone is found in many whole pages; that there is hardly a word to read, and scripts are
+there, counts only together with another. What is learned of walls is in ``walls``.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+LEAST_CHARACTERS: Final = 200
+"""A page with as many to read is one, whatever its scripts would add."""
+MOST_COUNTED: Final = 600
+_PLACEHOLDER = 40
+"""Characters of ``Loading…`` and its like."""
+_NEXT_TO_NOTHING = 16
+_LEAST_MARKUP = 100
+"""So many characters of source to one that is read are those of a program, not of a page."""
+_LONG_SOURCE = 10_000
+
+_UNREAD = frozenset(
+    "script style noscript template head title svg math canvas object audio video iframe select "
+    "textarea datalist".split()
+)
+_SEEN = "img, picture, svg, canvas, video, audio, iframe, frame, object, embed, form, input"
+_ROOTS = frozenset(
+    "root app __next __nuxt ___gatsby app-root main-app react-root react-app vue-app q-app svelte "
+    "ember-app application app-container app-mount mount redoc redoc-container "
+    "swagger-ui spa docs-app elm mountnode reactroot app-main appmountpoint".split()
+)
+_HTML_ELEMENTS = frozenset(
+    "a abbr acronym address applet area article aside audio b base basefont bdi bdo big blink "
+    "blockquote body br button canvas caption center cite code col colgroup data datalist dd del "
+    "details dfn dialog dir div dl dt em embed fieldset figcaption figure font footer form frame "
+    "frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe image img input ins kbd label "
+    "legend li link main map mark marquee math menu meta meter nav nobr noembed noframes noscript "
+    "object ol optgroup option output p param picture plaintext pre progress q rp rt ruby s samp "
+    "script search section select slot small source span strike strong style sub summary sup svg "
+    "table tbody td template textarea tfoot th thead time title tr track tt u ul var video wbr "
+    "xmp".split()
+)
+_ASKS_FOR_SCRIPTS = re.compile(r"java\s?script|ecmascript|\bscripts?\b", re.IGNORECASE)
+_DATA = re.compile(
+    r"json|text/(?:template|html|x-)|x-handlebars|importmap|speculation", re.IGNORECASE
+)
+
+
+def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool:
+    """Whether a page is empty until its scripts have run.
+
+    Args:
+        tree: of the page.
+        source_length: characters of its source.
+        read: characters of it that can be read, as ``readable_characters`` counts them.
+    """
+    if read >= LEAST_CHARACTERS or tree.body is None or not _has_scripts(tree):
+        return False
+    return (
+        _has_empty_root(tree)
+        or _asks_for_scripts(tree)
+        or (source_length > _LONG_SOURCE and read * _LEAST_MARKUP < source_length)
+        or (read < _NEXT_TO_NOTHING and tree.css_first(_SEEN) is None)
+    )
+
+
+def readable_characters(tree: LexborHTMLParser) -> int:
+    """How many characters a person would read, up to ``MOST_COUNTED``; spaces do not count."""
+    return len(readable_start(tree))
+
+
+def readable_start(tree: LexborHTMLParser) -> str:
+    """The first ``MOST_COUNTED`` characters that a person would read, without spaces."""
+    return _start_of(tree.body, MOST_COUNTED) if tree.body else ""
+
+
+def _start_of(root: LexborNode, most: int) -> str:
+    found, length = [], 0
+    for piece in _texts(root):
+        found.append(piece)
+        length += len(piece)
+        if length >= most:
+            break
+    return "".join(found)[:most]
+
+
+def _texts(root: LexborNode) -> Iterator[str]:
+    """The pieces of text beneath an element that are shown, without spaces."""
+    node: LexborNode | None = root.child
+    while node is not None:
+        if node.is_text_node:
+            if text := "".join((node.text_content or "").split()):
+                yield text
+        elif node.is_element_node and not _is_unread(node) and node.child is not None:
+            node = node.child
+            continue
+        node = _following(node, root)
+
+
+def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
+    """The next node behind all that is beneath this one."""
+    while node.next is None:
+        if node.parent is None or node.parent.mem_id == root.mem_id:
+            return None
+        node = node.parent
+    return node.next
+
+
+def _is_unread(node: LexborNode) -> bool:
+    if node.tag in _UNREAD:
+        return True
+    attributes = node.attributes
+    style = (attributes.get("style") or "").replace(" ", "").lower()
+    return "hidden" in attributes or "display:none" in style
+
+
+def _has_scripts(tree: LexborHTMLParser) -> bool:
+    return any(not _DATA.search(node.attributes.get("type") or "") for node in tree.css("script"))
+
+
+def _has_empty_root(tree: LexborHTMLParser) -> bool:
+    """Whether an element that applications are built into stands there with nothing in it."""
+    named = (node for node in tree.css("body [id]") if _is_named_root(node))
+    made_up = (node for node in tree.css("body > *, body > div > *") if _is_made_up(node))
+    return any(
+        len(_start_of(node, _PLACEHOLDER)) < _PLACEHOLDER
+        for each in (named, made_up)
+        for node in each
+    )
+
+
+def _is_named_root(node: LexborNode) -> bool:
+    return (node.attributes.get("id") or "").lower() in _ROOTS
+
+
+def _is_made_up(node: LexborNode) -> bool:
+    """Whether an element is one that only scripts know."""
+    return node.is_element_node and (node.tag or "div") not in _HTML_ELEMENTS
+
+
+def _asks_for_scripts(tree: LexborHTMLParser) -> bool:
+    return any(
+        _ASKS_FOR_SCRIPTS.search(node.text(deep=True) or "") for node in tree.css("noscript")
+    )
+
+
+_LOOKED_AT: Final = 128 << 10
+"""Characters of the source: what stands in a page's place is short."""
+_MOST_PATTERNS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What tells whose a page is: all that is given of title and source must be there.
+
+    Attributes:
+        name: whose.
+        title, source: regular expressions, whatever the case; empty where nothing is asked.
+    """
+
+    name: str
+    title: str = ""
+    source: str = ""
+
+
+def marked_by(marks: Iterable[Mark], tree: LexborHTMLParser, source: str, text: str) -> str:
+    """The name of the first mark that a page bears; empty where it bears none.
+
+    Args:
+        marks: that are looked for.
+        tree: of the page.
+        source: of the page.
+        text: the start of what can be read of it, as ``signals.readable_start`` gives it: of a
+            page with more to read marks say nothing.
+    """
+    if len(text) >= MOST_COUNTED:
+        return ""
+    node = tree.css_first("title")
+    title = (node.text() if node else "").strip()
+    start = source[:_LOOKED_AT]
+    for each in marks:
+        if each.title and not _compiled(each.title).search(title):
+            continue
+        if each.source and not _compiled(each.source).search(start):
+            continue
+        return each.name
+    return ""
+
+
+@lru_cache(_MOST_PATTERNS)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_SAYS_SO: Final = re.compile(
+    r"^\W*(?:error\W*)?(?:4(?:0[0134]|10|29)|50[0234])\W*"
+    r"(?:$|[|\u2013\u2014-]|not found|error|forbidden|unauthorized|bad|gone|page|internal|service)"
+    r"|\b(?:page|file|site|url) (?:was |is |could |cannot |can.t )?(?:not |be )+found\b"
+    r"|^\W*(?:not found|access denied|forbidden|unauthorized|internal server error|bad gateway"
+    r"|service (?:temporarily )?unavailable|gateway time-?out|too many requests"
+    r"|(?:an )?error(?: occurred)?|database error|account suspended|domain (?:for sale|expired)"
+    r"|seite nicht gefunden|page introuvable|p[aá]gina no encontrada"
+    r"|strona nie (?:istnieje|została znaleziona))\W*(?:$|[|\u2013\u2014-])",
+    re.IGNORECASE,
+)
+"""What titles of such pages are; those of pages that write about them go on."""
+
+
+def is_error(title: str, text: str) -> bool:
+    """Whether a page says that it is an error.
+
+    Args:
+        title: its title.
+        text: the start of what can be read of it, as ``signals.readable_start`` gives it: one with
+            as much to read is a page, whatever its title.
+    """
+    return len(text) < MOST_COUNTED and _SAYS_SO.search(title) is not None
+
+
+_SELLERS = r"hugedomains\.com|afternic\.com|\bdan\.com|sedo\.com|undeveloped\.com|efty\.com"
+_MARKS = (
+    Mark("Sedo", source=r"[/.]sedoparking\.com/"),
+    Mark("ParkingCrew", source=r"[/.]parkingcrew\.net/|d38psrni17bvxu\.cloudfront\.net"),
+    Mark("Bodis", source=r"[/.]bodis\.com/|window\.park\s*=\s*[\"']"),
+    Mark("ParkLogic", source=r"[/.]parklogic\.com/"),
+    Mark("GoDaddy", source=r"location\.href\s*=\s*[\"']/lander|wsimg\.com/parking-lander"),
+    Mark("a dealer in names", source=r"<html[^>]{0,400}\sdata-adblockkey="),
+    Mark("a dealer in names", title=r"\bfor sale\b", source=_SELLERS),
+)
+
+
+def parked_by(tree: LexborHTMLParser, source: str, text: str) -> str:
+    """Who sells the domain that a page stands on; empty for a page.
+
+    Args:
+        tree: of the page.
+        source: of the page.
+        text: the start of what can be read of it, as ``signals.readable_start`` gives it.
+    """
+    return marked_by(_MARKS, tree, source, text)
+
+
+_CHALLENGES: Final = (
+    ("cf-mitigated", "challenge", "Cloudflare"),
+    ("x-amzn-waf-action", "challenge", "AWS WAF"),
+    ("x-amzn-waf-action", "captcha", "AWS WAF"),
+    ("x-vercel-mitigated", "challenge", "Vercel"),
+)
+"""(name, value, whose wall it is)."""
+
+
+_MARKS_WALLS = (
+    Mark("Cloudflare", source=r"cf_chl_opt|cf-challenge-running"),
+    Mark("Cloudflare", title=r"^Just a moment", source=r"challenge-platform|cf-|cloudflare"),
+    Mark("Cloudflare", title=r"^Attention Required! \| Cloudflare"),
+    Mark("DataDome", source=r"https?://(?:geo|ct|interstitial)\.captcha-delivery\.com"),
+    Mark("DataDome", source=r"var dd\s*=\s*\{[^}]{0,400}captcha-delivery\.com"),
+    Mark("HUMAN", source=r"id=[\"']?px-captcha|window\._pxMobileSdk|/px/captcha"),
+    Mark("HUMAN", title=r"^Access to this page has been denied"),
+    Mark("Akamai", title=r"^Access Denied", source=r"Reference\s*(?:#|&#35;|&#32;&#35;)\s*\d+\."),
+    Mark("Akamai", source=r"id=[\"']?sec-if-cpt-container|[?&]bm-verify="),
+    Mark("Imperva", source=r"<iframe[^>]{0,400}_Incapsula_Resource|Incapsula incident ID"),
+    Mark("Imperva", title=r"^Pardon Our Interruption"),
+    Mark("Kasada", source=r"KPSDK[^<]{0,2000}</script>\s*<script[^>]{0,400}/ips\.js"),
+    Mark("Anubis", source=r"id=[\"']?anubis_challenge"),
+    Mark("Sucuri", source=r"sucuri_cloudproxy_js"),
+    Mark("AWS WAF", source=r"awsWafCookieDomainList|window\.gokuProps"),
+)
+
+
+def wall_in_headers(headers: Sequence[tuple[str, str]]) -> str:
+    """Whose challenge a response says it is; empty where it says nothing.
+
+    Args:
+        headers: (name, value), names lower case.
+    """
+    for name, value in headers:
+        for wanted, challenge, guard in _CHALLENGES:
+            if name == wanted and value.strip().lower() == challenge:
+                return guard
+    return ""
+
+
+def wall_in_page(tree: LexborHTMLParser, source: str, text: str) -> str:
+    """Whose wall a page is; empty for a page.
+
+    Args:
+        tree: of the page.
+        source: of the page.
+        text: the start of what can be read of it, as ``signals.readable_start`` gives it.
+    """
+    return marked_by(_MARKS_WALLS, tree, source, text)

@@ -1,0 +1,96 @@
+"""Text of PDF files."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from html import escape
+from time import process_time
+
+import pypdfium2
+
+from archiver.model.page import Article, PageMetadata
+from archiver.pages.metadata import to_iso
+
+MOST_PAGES = 2_000
+MOST_CHARACTERS = 1 << 20
+SECONDS = 10.0
+"""Of CPU; what is read by then is the text."""
+_HYPHEN = re.compile(r"(?<=\w)(?:\ufffe|\u00ad|-)\s*\n\s*(?=[a-zà-ÿ])|[\ufffe\u00ad]")
+_LINE_END = re.compile(r"\r\n?|[\u2028\u2029\f\v]")
+_NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?")
+_SHORT = 0.8
+"""A line that ends a sentence and is shorter than this share of the longest ends a paragraph."""
+
+
+def pdf_article(payload: bytes, title: str) -> Article:
+    """The article of a PDF: its text as paragraphs; its title where it does not say one.
+
+    Whatever is wrong with it, there is an article; one that can't be read has no text.
+    """
+    try:
+        document = pypdfium2.PdfDocument(payload)
+    except pypdfium2.PdfiumError:
+        return Article(PageMetadata(title=title))
+    try:
+        metadata = _metadata(document, title)
+        paragraphs = [each for text in _pages(document) for each in _paragraphs(text)]
+    finally:
+        document.close()
+    html = "\n".join(f"<p>{escape(each, quote=False)}</p>" for each in paragraphs)
+    return Article(metadata, html, "\n".join(paragraphs))
+
+
+def _metadata(document: pypdfium2.PdfDocument, title: str) -> PageMetadata:
+    metadata: dict[str, str] = {}
+    with suppress(pypdfium2.PdfiumError, UnicodeError):
+        metadata = document.get_metadata_dict(skip_empty=True)
+    own = " ".join(_NOT_TEXT.sub("", metadata.get("Title", "")).split())
+    found = _DATE.match(metadata.get("CreationDate", ""))
+    published = to_iso("-".join(part or "01" for part in found.groups())) if found else ""
+    return PageMetadata(
+        title=own[:500] if any(each.isalpha() for each in own) else title,
+        byline=" ".join(_NOT_TEXT.sub("", metadata.get("Author", "")).split())[:200],
+        published=published,
+    )
+
+
+def _pages(document: pypdfium2.PdfDocument) -> Iterator[str]:
+    left, end = MOST_CHARACTERS, process_time() + SECONDS
+    for number in range(min(len(document), MOST_PAGES)):
+        if left <= 0 or process_time() > end:
+            return
+        try:
+            page = document[number]
+            words = page.get_textpage()
+            text: str = words.get_text_range(0, min(words.count_chars(), left))
+            words.close()
+            page.close()
+        except pypdfium2.PdfiumError:
+            continue
+        left -= len(text)
+        yield text
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """The paragraphs of a page: broken where a line is empty, or ends a sentence early."""
+    text = _HYPHEN.sub("", _LINE_END.sub("\n", text))
+    lines = [" ".join(_NOT_TEXT.sub("", line).split()) for line in text.split("\n")]
+    longest = max(map(len, lines), default=0)
+    held: list[str] = []
+    for line in lines:
+        if line:
+            held.append(line)
+        if held and (not line or _is_end(line, longest)):
+            yield _joined(held)
+            held = []
+    if held:
+        yield _joined(held)
+
+
+def _is_end(line: str, longest: int) -> bool:
+    return line.endswith((".", "!", "?", ":", "”", '"')) and len(line) < _SHORT * longest
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return " ".join(lines)

@@ -1,0 +1,93 @@
+"""Reference values: srcset, refresh and Link fields.
+
+Discovery and replay both read them here.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from archiver.http.headers import link_values
+from archiver.pages.reference_attributes import Use, link_use
+
+_CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
+_DESCRIPTORS = re.compile(r"(?>(?:[^,(]++|\([^)]*+\)?)*)")
+
+
+_BETWEEN = "\t\n\f\r ,"
+
+
+def read_candidates(value: str) -> list[tuple[str, str]]:
+    """The candidates: each one's URL and its descriptors."""
+    places = [*find_candidates(value)]
+    ends = [start for start, _ in places[1:]] + [len(value)] * bool(places)
+    return [
+        (value[start:url_end], value[url_end:end].strip(_BETWEEN))
+        for (start, url_end), end in zip(places, ends, strict=True)
+    ]
+
+
+def find_candidates(value: str) -> Iterator[tuple[int, int]]:
+    """Where each candidate's URL starts and ends; what stands between are its descriptors."""
+    at = 0
+    while found := _CANDIDATE.match(value, at):
+        start, end = found.span(1)
+        url_end = start + len(value[start:end].rstrip(","))
+        yield start, url_end
+        at = end
+        if url_end == end and (descriptors := _DESCRIPTORS.match(value, at)):
+            at = descriptors.end()
+
+
+_REFRESH = re.compile(
+    r"[\t\n\f\r ]*+[0-9]*+[0-9.]*+(?:[\t\n\f\r ]*+[;,]|[\t\n\f\r ])[\t\n\f\r ]*+"
+    r"(?>(?:[uU][rR][lL][\t\n\f\r ]*+=[\t\n\f\r ]*+)?)"
+)
+
+
+def find_refresh_url(value: str) -> tuple[int, int] | None:
+    """Where the URL of a refresh starts and ends; None where it names none."""
+    found = _REFRESH.match(value)
+    if not found or found.end() == len(value):
+        return None
+    start, end = found.end(), len(value)
+    if value[start] in "\"'":
+        quote = value[start]
+        start += 1
+        end = value.find(quote, start)
+        end = len(value) if end < 0 else end
+    return start, end
+
+
+LONGEST_LINK_HEADER: Final = 8192
+"""Characters of all the ``Link`` fields of a response that are looked at."""
+
+_LOADING = frozenset({"stylesheet", "preload", "modulepreload", "icon"})
+
+
+@dataclass(frozen=True, slots=True)
+class LoadingLink:
+    """A link that loads something.
+
+    Attributes:
+        reference: URI reference as it stands, one character a byte.
+        use: what it is loaded for.
+        relations: those that load, lower case.
+        parameters: all of the link's, names lower case.
+    """
+
+    reference: str
+    use: Use
+    relations: frozenset[str]
+    parameters: dict[str, str]
+
+
+def read_link_header(value: str) -> Iterator[LoadingLink]:
+    """The links of a field's value that load something, in order; the others are passed over."""
+    for reference, parameters in link_values(value[:LONGEST_LINK_HEADER]):
+        rel = parameters.get("rel", "").lower()
+        relations = frozenset(rel.split()) & _LOADING
+        if relations:
+            use = link_use(rel, parameters.get("as", ""))
+            yield LoadingLink(reference, use, relations, parameters)

@@ -1,0 +1,492 @@
+"""Articles prepared for display: outline, highlights and links."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.model.page import Heading
+from archiver.pages.article_text import BLOCKS
+from archiver.pages.reference_values import read_candidates
+from archiver.pages.sanitizer import sanitise
+
+MOST_HEADINGS = 200
+"""Maximum number of headings in a table of contents."""
+
+MOST_WORDS = 200
+"""Maximum number of characters of a heading in a table of contents."""
+
+LONGEST_NAME = 100
+"""Maximum number of characters of a file name that describes an image."""
+
+NARROW_FORMULA = 14
+"""A formula of so many symbols fits on any screen."""
+
+_LONGEST_HEADING, _LONGEST_DATE = 400, 60
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_WRAPPERS = frozenset({"div", "article", "section", "main", "header"})
+_VOID = frozenset({"br", "col", "hr", "img", "source", "wbr"})
+_OPAQUE = frozenset({"math", "svg"})
+"""Elements whose text is not marked."""
+
+_SYMBOLS = ("mi", "mo", "mn", "mtext", "ms")
+_TAG = re.compile(r'<(/?)([a-zA-Z][a-zA-Z0-9-]*)((?:[^<>"]|"[^"]*")*)>')
+_NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_TEXT = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", 0xA0: "&nbsp;"}
+_VALUE = _TEXT | {ord('"'): "&quot;"}
+_IN_TAG = {ord("\n"): "&#10;", ord("\t"): "&#9;", ord("\r"): "&#13;"}
+"""Line ends in attributes, which XML would read as spaces."""
+
+_TEXT_OF = etree.XPath("string()")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of the article's text to be marked.
+
+    Attributes:
+        start, end: in characters.
+        attributes: of each `mark` element.
+        first: more attributes of the first one.
+    """
+
+    start: int
+    end: int
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    first: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text node: the text of an element, or what follows an element (`is_tail`)."""
+
+    element: Element
+    is_tail: bool
+    text: str
+    start: int
+    is_opaque: bool
+
+
+class ArticleTree:
+    """An article that is shown.
+
+    Args:
+        html: as `html.sanitise` writes it: well-formed, attributes in double quotes.
+    """
+
+    def __init__(self, html: str) -> None:
+        root = _parsed(html)
+        if root is None:
+            root = _parsed(sanitise(html))
+        if root is None:
+            root = etree.Element("div")
+            root.text = _NOT_XML.sub("", html)
+        self._root = root
+        self._breaks: list[int] | None = None
+
+    def html(self) -> str:
+        """Return the article as HTML."""
+        pieces = [(self._root.text or "").translate(_TEXT)]
+        for event, element in etree.iterwalk(self._root, events=("start", "end")):
+            if element is self._root:
+                continue
+            if event == "start":
+                named = "".join(
+                    f' {name}="{value.translate(_VALUE)}"' for name, value in element.items()
+                )
+                pieces.append(f"<{element.tag}{named}>{(element.text or '').translate(_TEXT)}")
+            else:
+                end = "" if element.tag in _VOID else f"</{element.tag}>"
+                pieces.append(end + (element.tail or "").translate(_TEXT))
+        return "".join(pieces)
+
+    # The title and the headings
+
+    def drop_title(self, title: str) -> None:
+        """Remove a first heading that repeats the page's title, and raise the other headings.
+
+        A line with the date may stand before it. A heading without words, such as a picture, stays.
+        """
+        heading, is_dated = self._first_heading()
+        if heading is None:
+            return
+        words = _words(heading)
+        is_long_enough = not is_dated or 2 * len(words) > len(title)
+        if not words or not _has_words(title, words) or not is_long_enough:
+            return
+        _remove(heading)
+        header = next(self._root.iter("header"), None)
+        if header is not None and not len(header) and _is_blank(header.text):
+            if _is_blank(header.tail):
+                header.tail = None
+            _remove(header)
+        self._raise_headings()
+
+    def add_heading_ids(self) -> tuple[Heading, ...]:
+        """Give each heading an id; return the headings that have words."""
+        found: list[tuple[int, str, str]] = []
+        for heading in self._root.iter(*_HEADINGS):
+            words = _words(heading, shorten_math=True)
+            if words and len(found) < MOST_HEADINGS:
+                key = heading.get("id") or f"h-{len(found) + 1}"
+                heading.set("id", key)
+                found.append((int(heading.tag[1]), key, words[:MOST_WORDS]))
+        top = min((level for level, _, _ in found), default=0)
+        return tuple(Heading(key, words, level - top) for level, key, words in found)
+
+    def _first_heading(self) -> tuple[Element | None, bool]:
+        """Return a heading that the article begins with, and whether a date stands before it."""
+        is_dated, before, element = False, self._root.text, next(iter(self._root), None)
+        while element is not None and _is_blank(before):
+            if element.tag in ("h1", "h2"):
+                is_short = len(str(_TEXT_OF(element))) <= _LONGEST_HEADING
+                return (element if is_short else None), is_dated
+            if not is_dated and _is_date(element):
+                is_dated, before, element = True, element.tail, element.getnext()
+            elif element.tag in _WRAPPERS:
+                before, element = element.text, next(iter(element), None)
+            else:
+                break
+        return None, is_dated
+
+    def _raise_headings(self) -> None:
+        """Let the highest heading be of the second level."""
+        headings = list(self._root.iter(*_HEADINGS[1:]))
+        up = min((int(each.tag[1]) for each in headings), default=2) - 2
+        for each in headings if up > 0 else ():
+            each.tag = f"h{int(each.tag[1]) - up}"
+
+    # Links
+
+    def links(self, most: int) -> list[str]:
+        """Return up to `most` addresses on the web that it links to, without fragments."""
+        found: dict[str, None] = {}
+        for link in self._root.iter("a"):
+            url = (link.get("href") or "").partition("#")[0]
+            if url.startswith(("http://", "https://")):
+                found[url] = None
+            if len(found) >= most:
+                break
+        return [*found]
+
+    def link_to_entries(self, held: Mapping[str, str]) -> None:
+        """Point links to archived pages at their entries.
+
+        Args:
+            held: hash_urls by address, without fragment.
+        """
+        for link in self._root.iter("a"):
+            url, mark, fragment = (link.get("href") or "").partition("#")
+            if key := held.get(url):
+                for name in ("rel", "class", "title", "href"):
+                    link.attrib.pop(name, None)
+                link.set("class", "held")
+                link.set("href", f"/{key}/{mark}{'a-' if fragment else ''}{fragment}")
+                link.set("title", url)
+
+    def describe_links(self, title: Callable[[str], str]) -> None:
+        """Set the title of each link to an entry, given the address of the page."""
+        for link in self._root.iter("a"):
+            if link.get("class") == "held":
+                link.set("title", title(link.get("title") or ""))
+
+    # Its text
+
+    @property
+    def text(self) -> str:
+        """The text as a browser's `textContent` gives it, so that positions agree with scripts."""
+        return "".join(each.text for each in self._texts())
+
+    def spaced(self) -> str:
+        """Return the text with a line end wherever a block begins or ends."""
+        text, pieces, at = self.text, [], 0
+        for place in self._break_places():
+            pieces.append(text[at:place])
+            at = place
+        return "\n".join([*pieces, text[at:]])
+
+    def places(self, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Convert ranges of the spaced text to ranges of the text."""
+        shifted = [place + n for n, place in enumerate(self._break_places())]
+        return [
+            (start - bisect_right(shifted, start - 1), end - bisect_right(shifted, end - 1))
+            for start, end in spans
+        ]
+
+    def mark(self, spans: Sequence[Span]) -> None:
+        """Put `mark` elements around ranges of the text; overlapping ones nest by order."""
+        cuts = sorted({place for each in spans for place in (each.start, each.end)})
+        begun: set[int] = set()
+        for node in list(self._texts()) if spans else ():
+            if not node.is_opaque and node.text.strip():
+                _mark(node, spans, cuts, begun)
+
+    def _texts(self) -> Iterator[_Text]:
+        """Yield all text nodes that are not empty, in order."""
+        self._breaks = []
+        at, opaque = 0, 0
+        for event, element in etree.iterwalk(self._root, events=("start", "end")):
+            is_start, is_inner = event == "start", element is not self._root
+            is_break = element.tag in BLOCKS and (is_start or element.tag not in _VOID)
+            if is_inner and is_break and self._breaks[-1:] != [at]:
+                self._breaks.append(at)
+            if element.tag in _OPAQUE:
+                opaque += 1 if is_start else -1
+            text = element.text if is_start else element.tail if is_inner else None
+            if text:
+                yield _Text(element, not is_start, text, at, opaque > 0)
+                at += len(text)
+
+    def _break_places(self) -> list[int]:
+        """Return the positions at which blocks begin or end, ascending, each once."""
+        if self._breaks is None:
+            for _ in self._texts():
+                pass
+        return self._breaks or []
+
+    # Images and other media
+
+    def name_images(self) -> None:
+        """Describe images without `alt` by their file names (WCAG 2.2 §1.1.1)."""
+        for image in self._root.iter("img"):
+            if image.get("alt") is None:
+                image.set("alt", _file_name(image.get("src") or ""))
+
+    def replace_lost_images(self, lost: Collection[str], words_for: Callable[[str], str]) -> None:
+        """Replace images that are not in the archive, so that nothing requests them.
+
+        Their replacement has no text, so that positions of marks stay the same. An image that is
+        there in some sizes keeps those.
+
+        Args:
+            lost: addresses of what is not in the archive.
+            words_for: returns the replacement's description, given that of the image.
+        """
+        for each in list(self._root.iter("picture", "img")) if lost else ():
+            parent = each.getparent()
+            if each.tag == "picture" or parent is None or parent.tag != "picture":
+                _replace_lost(each, lost, words_for)
+
+    def archive_media(self, address_of: Callable[[str], str]) -> None:
+        """Load images, films and recordings from the archive; `data:` images stay.
+
+        Args:
+            address_of: returns the archived address of a URL.
+        """
+
+        def lead(url: str) -> str:
+            return address_of(url) if url.startswith(("http://", "https://")) else ""
+
+        for element in self._root.iter("img", "source", "video", "audio"):
+            for name in ("src", "poster"):
+                value = element.get(name)
+                if value is not None and not (name == "src" and value.startswith("data:image/")):
+                    element.set(name, lead(value))
+            if srcset := element.get("srcset"):
+                led = ((lead(url) or "data:,", size) for url, size in read_candidates(srcset))
+                element.set("srcset", ", ".join(f"{url} {size}".strip() for url, size in led))
+
+    # Wide content
+
+    def make_scrollable(self) -> None:
+        """Let the keyboard reach what may be wider than the page: code, tables, long formulas.
+
+        The `tabindex` of a formula is on a `span` around it, since MathML has none.
+        """
+        for element in list(self._root.iter("pre", "table", "div", "math")):
+            if element.tag == "math":
+                if element.get("display") == "block":
+                    symbols = sum(1 for _ in element.iter(*_SYMBOLS))
+                    if symbols > NARROW_FORMULA:
+                        _wrap(element, {"class": "formula", "tabindex": "0"})
+            elif element.tag != "div" or (element.get("class") or "").startswith("vertical-"):
+                element.set("tabindex", "0")
+
+
+def links_of(html: str, most: int) -> list[str]:
+    """Return up to `most` addresses on the web that a sanitised article links to."""
+    return ArticleTree(html).links(most)
+
+
+def without_title(html: str, title: str) -> str:
+    """Return an article without a first heading that repeats the page's title."""
+    tree = ArticleTree(html)
+    tree.drop_title(title)
+    return tree.html()
+
+
+def _parsed(html: str) -> Element | None:
+    """Parse HTML whose tags are balanced as XML, which unlike an HTML parser moves nothing."""
+    source = _TAG.sub(_xml_tag, _NOT_XML.sub("", html)).replace("&nbsp;", "\xa0")
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    try:
+        return etree.fromstring(f"<div>{source}</div>".encode(), parser)
+    except etree.XMLSyntaxError:
+        return None
+
+
+def _xml_tag(tag: re.Match[str]) -> str:
+    end = "/" if tag[2] in _VOID and not tag[1] else ""
+    return f"<{tag[1]}{tag[2]}{tag[3].replace('<', '&lt;').translate(_IN_TAG)}{end}>"
+
+
+def _is_blank(text: str | None) -> bool:
+    return not text or text.isspace()
+
+
+def _is_date(element: Element) -> bool:
+    """Return whether an element may be the line with the date above a title."""
+    is_line = element.tag in ("p", "time", "div") and not len(element)
+    return is_line and 0 < len(element.text or "") <= _LONGEST_DATE
+
+
+def _words(heading: Element, *, shorten_math: bool = False) -> str:
+    """Return the text of a heading without permalinks, formulas as an ellipsis."""
+    pieces, skipped = [], 0
+    for event, element in etree.iterwalk(heading, events=("start", "end")):
+        is_math = shorten_math and element.tag in _OPAQUE
+        if is_math or (element.tag == "a" and element.get("class") == "permalink"):
+            skipped += 1 if event == "start" else -1
+            if is_math and event == "start":
+                pieces.append("…")
+        if not skipped and event == "start":
+            pieces.append(element.text or "")
+        elif not skipped and element is not heading:
+            pieces.append(element.tail or "")
+    return " ".join("".join(pieces).split())
+
+
+def _has_words(title: str, words: str) -> bool:
+    """Return whether a title contains whole words: no "I" in "In the wood"."""
+    return any(
+        not (
+            _is_one_word(title[max(at - 1, 0) : at] + words[0])
+            or _is_one_word(words[-1] + title[end : end + 1])
+        )
+        for at, end in (each.span() for each in re.finditer(re.escape(words), title))
+    )
+
+
+def _is_one_word(pair: str) -> bool:
+    return len(pair) > 1 and all(each.isdecimal() or each.lower() != each.upper() for each in pair)
+
+
+def _mark(node: _Text, spans: Sequence[Span], cuts: Sequence[int], begun: set[int]) -> None:
+    """Split a text node where marks begin and end."""
+    end = node.start + len(node.text)
+    near = [(n, each) for n, each in enumerate(spans) if each.start < end and node.start < each.end]
+    if not near:
+        return
+    inner = cuts[bisect_right(cuts, node.start) : bisect_right(cuts, end - 1)]
+    made: list[Element] = []
+    plain = ""
+    for start, stop in zip([node.start, *inner], [*inner, end], strict=True):
+        text = node.text[start - node.start : stop - node.start]
+        around = [(n, each) for n, each in near if each.start <= start and stop <= each.end]
+        if around:
+            made.append(_marked(text, around, begun))
+        elif made:
+            made[-1].tail = text
+        else:
+            plain = text
+    if node.is_tail:
+        node.element.tail = plain
+        parent = node.element.getparent()
+        at = parent.index(node.element) + 1
+    else:
+        node.element.text = plain
+        parent, at = node.element, 0
+    for n, each in enumerate(made):
+        parent.insert(at + n, each)
+
+
+def _marked(text: str, around: Sequence[tuple[int, Span]], begun: set[int]) -> Element:
+    outer: Element | None = None
+    inner: Element | None = None
+    for n, span in around:
+        attributes = dict(span.attributes if n in begun else {**span.attributes, **span.first})
+        begun.add(n)
+        made = etree.Element("mark", attributes)
+        if inner is None:
+            outer = made
+        else:
+            inner.append(made)
+        inner = made
+    if outer is None or inner is None:
+        raise ValueError("no span around the text")
+    inner.text = text
+    return outer
+
+
+def _file_name(url: str) -> str:
+    if url.startswith("data:"):
+        return ""
+    name = unquote(url.partition("?")[0].rpartition("/")[2])[:LONGEST_NAME]
+    return _NOT_XML.sub("", "".join(each for each in name if each.isprintable()))
+
+
+def _replace_lost(element: Element, lost: Collection[str], words_for: Callable[[str], str]) -> None:
+    """Take lost addresses from a `picture` or an image, or replace it if nothing is left."""
+    parts = list(element.iter("source", "img"))
+    changed = [each for each in parts if _drop_lost(each, lost)]
+    if not changed:
+        return
+    left = [each for each in parts if each.getparent() is not None or each is element]
+    image = next((each for each in left if each.tag == "img"), None)
+    if image is None or image.get("src"):
+        return
+    spare = image.get("srcset") or next(filter(None, (each.get("srcset") for each in left)), None)
+    if spare:
+        image.set("src", read_candidates(spare)[0][0])
+        return
+    words = words_for(image.get("alt") or "")
+    span = etree.Element("span", {"class": "lost", "role": "img", "aria-label": words})
+    span.tail = element.tail
+    parent = element.getparent()
+    if parent is not None:
+        parent.replace(element, span)
+
+
+def _drop_lost(element: Element, lost: Collection[str]) -> bool:
+    """Take lost addresses from an image or source; return whether there were any."""
+
+    def is_lost(url: str) -> bool:
+        return url.partition("#")[0] in lost
+
+    srcset = element.get("srcset")
+    changed = False
+    if srcset is not None:
+        held = [(url, size) for url, size in read_candidates(srcset) if not is_lost(url)]
+        changed = len(held) < len(read_candidates(srcset))
+        if not held:
+            del element.attrib["srcset"]
+        elif changed:
+            element.set("srcset", ", ".join(f"{url} {size}".strip() for url, size in held))
+    if is_lost(element.get("src") or ""):
+        del element.attrib["src"]
+        changed = True
+    if element.tag == "source" and not (element.get("src") or element.get("srcset")):
+        _remove(element)
+    return changed
+
+
+def _wrap(element: Element, attributes: dict[str, str]) -> None:
+    span = etree.Element("span", attributes)
+    span.tail, element.tail = element.tail, None
+    element.getparent().replace(element, span)
+    span.append(element)
+
+
+def _remove(element: Element) -> None:
+    """Remove an element; the text after it stays."""
+    parent, before = element.getparent(), element.getprevious()
+    if element.tail:
+        if before is not None:
+            before.tail = (before.tail or "") + element.tail
+        else:
+            parent.text = (parent.text or "") + element.tail
+    parent.remove(element)

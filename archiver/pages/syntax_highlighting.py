@@ -1,0 +1,97 @@
+"""Syntax highlighting.
+
+A lexer's patterns can be slow on code that was made for that, so this runs where a signal can end
+it: in the processes that read strangers' files.
+"""
+
+import gc
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from html import unescape
+from types import FrameType
+
+from pygments import highlight
+from pygments.formatters.html import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+MOST_CODE = 20_000
+"""Characters of all code of an article that is coloured."""
+SECONDS = 0.5
+"""Of CPU, for an article."""
+_AS_SANITISED = {0xA0: "&nbsp;"}
+_CODE = re.compile(r'(<pre[^<>]*><code class="language-([^"]+)">)([^<>]*)(</code></pre>)')
+_COLOURED = re.compile(r'<code class="language-[^"]+">.*?</code>', re.DOTALL)
+_SPAN = re.compile(r"</?span[^<>]*>")
+
+
+class _OutOfTime(BaseException):
+    """The time is over: no ``Exception``, which a lexer that is being made takes for its own."""
+
+
+def coloured(html: str) -> str:
+    """A sanitised article whose code that says its language has spans; the same without time."""
+    if '<code class="language-' not in html:
+        return html
+    left = MOST_CODE
+
+    def colour(found: re.Match[str]) -> str:
+        nonlocal left
+        left -= len(found[3])
+        spans = _spans(unescape(found[3]), found[2]) if left >= 0 else None
+        return found[0] if spans is None else f"{found[1]}{spans}{found[4]}"
+
+    try:
+        with _within(SECONDS):
+            return _CODE.sub(colour, html)
+    except (_OutOfTime, RecursionError):
+        return html
+
+
+def plain(html: str) -> str:
+    """An article without the spans of ``coloured``."""
+    return _COLOURED.sub(lambda code: _SPAN.sub("", code[0]), html)
+
+
+def _spans(code: str, language: str) -> str | None:
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+    spans: str = highlight(code, lexer, _formatter()).translate(_AS_SANITISED)
+    spans = spans.replace("&#39;", "'").replace("&quot;", '"')
+    return spans if code.endswith("\n") else spans.removesuffix("\n")
+
+
+@cache
+def _formatter() -> HtmlFormatter[str]:
+    return HtmlFormatter(nowrap=True)
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    """Raise ``_OutOfTime`` in the block after so much CPU; at once outside of the main thread.
+
+    Garbage is not looked for meanwhile: what is raised while Python does so is lost.
+    """
+
+    def ring(_: int, __: FrameType | None) -> None:
+        raise _OutOfTime
+
+    try:
+        before = signal.signal(signal.SIGVTALRM, ring)
+    except ValueError as error:
+        raise _OutOfTime from error
+    was_enabled = gc.isenabled()
+    gc.disable()
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+        if was_enabled:
+            gc.enable()

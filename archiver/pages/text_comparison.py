@@ -1,0 +1,87 @@
+"""Comparison of two texts."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from rapidfuzz.distance import LCSseq
+
+from archiver.model.page import Comparison, Piece, Side
+
+MOST_COMPARED = 400_000
+"""Characters of either text."""
+MOST_CELLS = 40_000_000
+"""Pairs of words, or of paragraphs, that are held against each other in one go."""
+_TOKEN = re.compile(r"\s+|[^\W\u3040-\u9fff]+|[\u3040-\u9fff]|[^\w\s]")
+"""Spaces, words, signs; of scripts that set no spaces each character."""
+_WORD = re.compile(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
+
+
+def compare(before: str, after: str) -> Comparison:
+    """Hold two texts against each other, paragraphs being lines; spaces count for nothing."""
+    first, second = before[:MOST_COMPARED], after[:MOST_COMPARED]
+    pieces = tuple(_joined(_by_paragraph(_paragraphs(first), _paragraphs(second))))
+    counts = {side: sum(_count(each.text) for each in pieces if each.side is side) for side in Side}
+    return Comparison(
+        pieces,
+        put_in=counts[Side.AFTER],
+        taken_out=counts[Side.BEFORE],
+        words=counts[Side.BOTH] + max(counts[Side.AFTER], counts[Side.BEFORE]),
+        is_whole=(first, second) == (before, after),
+    )
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [" ".join(line.split()) + "\n" for line in text.splitlines() if line.strip()]
+
+
+def _count(text: str) -> int:
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def _by_paragraph(before: Sequence[str], after: Sequence[str]) -> Iterator[Piece]:
+    for same, (start, end), (begin, stop) in _steps(before, after):
+        if same:
+            yield Piece(Side.BOTH, "".join(before[start:end]))
+        else:
+            yield from _by_word("".join(before[start:end]), "".join(after[begin:stop]))
+
+
+def _by_word(before: str, after: str) -> Iterator[Piece]:
+    one, other = _TOKEN.findall(before), _TOKEN.findall(after)
+    for same, (start, end), (begin, stop) in _steps(one, other):
+        if same:
+            yield Piece(Side.BOTH, "".join(one[start:end]))
+        else:
+            yield Piece(Side.BEFORE, "".join(one[start:end]))
+            yield Piece(Side.AFTER, "".join(other[begin:stop]))
+
+
+def _steps(
+    before: Sequence[str], after: Sequence[str]
+) -> Iterator[tuple[bool, tuple[int, int], tuple[int, int]]]:
+    """(whether they are the same, stretch of the first, stretch of the second), in order."""
+    if len(before) * len(after) > MOST_CELLS:
+        yield False, (0, len(before)), (0, len(after))
+        return
+    stretches: list[tuple[bool, tuple[int, int], tuple[int, int]]] = []
+    for step in LCSseq.opcodes(before, after):
+        same = step.tag == "equal"
+        here = (step.src_start, step.src_end), (step.dest_start, step.dest_end)
+        if stretches and not same and not stretches[-1][0]:
+            _, (start, _), (begin, _) = stretches.pop()
+            here = (start, step.src_end), (begin, step.dest_end)
+        stretches.append((same, *here))
+    yield from stretches
+
+
+def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Pieces with neighbours of one side made one, and nothing empty."""
+    held: list[Piece] = []
+    for each in pieces:
+        if not each.text:
+            continue
+        if held and held[-1].side is each.side:
+            held[-1] = Piece(each.side, held[-1].text + each.text)
+        else:
+            held.append(each)
+    yield from held

@@ -1,0 +1,220 @@
+"""Page worker process.
+
+Run as ``python -m archiver.pages.worker MEMORY_BYTES NICE``.
+"""
+
+import gc
+import os
+import resource
+import signal
+import sys
+from dataclasses import replace
+from importlib import import_module
+from types import ModuleType
+from typing import BinaryIO
+
+from selectolax.lexbor import LexborHTMLParser
+
+from archiver.http.encoding_detection import Choice, is_text, is_xml
+from archiver.http.media_types import is_css, is_html, is_pdf
+from archiver.model.page import Article, Charset, Discovery, PageMetadata
+from archiver.model.rendering import LikenessKind
+from archiver.model.requisite import Requisite, RequisiteKind
+from archiver.pages.article.extraction import (
+    article_of,
+    extract_article,
+    extract_stood,
+    image_article,
+)
+from archiver.pages.article_text import file_name, text_article
+from archiver.pages.metadata import canonical_in_header
+from archiver.pages.parsing import parse
+from archiver.pages.requisites import (
+    find_linked,
+    find_sheet_requisites,
+    find_xml_requisites,
+    look_at,
+    look_through,
+)
+from archiver.pages.syntax_highlighting import coloured
+from archiver.pages.worker_messages import (
+    COLLECT,
+    PREFIX,
+    READY,
+    Document,
+    Result,
+    Seen,
+    Task,
+    choose,
+    decode,
+    pack,
+    pack_result,
+    read_request,
+)
+from archiver.search.search_document import indexed
+
+
+def read(document: Document) -> Article:
+    """Its article, with code in colours and the words that it is found by."""
+    return _finished(_extract(document))
+
+
+def read_parsed(tree: LexborHTMLParser, html: str, url: str, metadata: PageMetadata) -> Article:
+    """The same of a page that was looked at already: its tree, its source, what it says of itself.
+
+    The tree is no more what it was afterwards.
+    """
+    return _finished(article_of(tree, html, url, metadata))
+
+
+def _finished(article: Article) -> Article:
+    return replace(article, html=coloured(article.html), words=indexed(article.text))
+
+
+def _extract(document: Document) -> Article:
+    kind, title = document.media_type, file_name(document.url)
+    if is_html(kind):
+        text = decode(document).text
+        if document.has_stood:
+            return extract_stood(text, document.url, document.sheets)
+        return extract_article(text, document.url, part=document.part, sheets=document.sheets)
+    if is_pdf(kind):
+        article: Article = _pdf().pdf_article(document.payload, title)
+        return article
+    if kind.startswith("image/"):
+        return image_article(document.url, title)
+    if is_text(kind):
+        return text_article(decode(document).text, title)
+    return Article(PageMetadata(title=title))
+
+
+def _pdf() -> ModuleType:
+    """Loaded for the first PDF: few children see one."""
+    return import_module("archiver.pages.pdf")
+
+
+def perform(task: Task, document: Document, limit: int) -> Result:
+    """Do one task; ``limit`` is the most requisites to name."""
+    if task in (Task.ICON, Task.COVER):
+        drawn: Result = _drawing().draw(LikenessKind(task), document.payload)
+        return drawn
+    if task is Task.DISCOVER:
+        return _discover(document, limit)
+    if task is Task.LOOK_AND_READ:
+        return _look_and_read(document, limit)
+    article: Article = _articles().read(document)
+    return replace(article, metadata=_with_address(article.metadata, document))
+
+
+def _discover(document: Document, limit: int) -> Discovery:
+    """What a document needs, and what it says of itself; what its response names comes first."""
+    return _with_links(_look_through(document, limit), document, limit)
+
+
+def _look_and_read(document: Document, limit: int) -> Seen:
+    """The same of a page, with its article, which its tree is used up for: parsed once for both.
+
+    One that a browser is to show, that is no page, or that has further parts is read otherwise.
+    """
+    page = decode(document)
+    tree = parse(page.text)
+    if tree is None:
+        return Seen(_discover(document, limit))
+    looked = look_at(tree, page.text, document.url, limit)
+    found = _with_links(replace(looked, charset=_charset(page.choice)), document, limit)
+    has_parts = any(each.kind is RequisiteKind.PART for each in found.requisites)
+    if found.needs_browser or found.wall or found.parked or has_parts:
+        return Seen(found)
+    article: Article = _articles().read_parsed(tree, page.text, document.url, looked.metadata)
+    return Seen(found, replace(article, metadata=_with_address(article.metadata, document)))
+
+
+def _with_links(found: Discovery, document: Document, limit: int) -> Discovery:
+    """With what its response names first."""
+    if not document.link_header:
+        return found
+    linked = find_linked(document.link_header, document.url, limit)
+    return replace(
+        found,
+        requisites=_each_once((*linked, *found.requisites))[:limit],
+        metadata=_with_address(found.metadata, document),
+    )
+
+
+def _with_address(metadata: PageMetadata, document: Document) -> PageMetadata:
+    """With the address that the response names where the page names none, as a PDF can't."""
+    if metadata.canonical or not document.link_header:
+        return metadata
+    return replace(metadata, canonical=canonical_in_header(document.link_header, document.url))
+
+
+def _each_once(requisites: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
+    return tuple({each.url: each for each in reversed(requisites)}.values())[::-1]
+
+
+def _look_through(document: Document, limit: int) -> Discovery:
+    kind = document.media_type
+    if is_html(kind):
+        page = decode(document)
+        return replace(look_through(page.text, document.url, limit), charset=_charset(page.choice))
+    if is_css(kind):
+        sheet = decode(document)
+        found = find_sheet_requisites(sheet.text, document.url)[:limit]
+        return Discovery(found, _charset(sheet.choice))
+    if is_xml(kind):
+        xml = decode(document)
+        needs = find_xml_requisites(xml.text, document.url, limit)
+        return Discovery(needs, _charset(xml.choice))
+    return Discovery(charset=_charset(choose(document))) if is_text(kind) else Discovery()
+
+
+def _charset(choice: Choice) -> Charset:
+    return Charset(choice.encoding, choice.declared)
+
+
+def _articles() -> ModuleType:
+    """Loaded by who reads: where articles are left for later no child does."""
+    return import_module("archiver.pages.worker")
+
+
+def _drawing() -> ModuleType:
+    """Loaded by who draws: few children do, and it is a fifth of what they load."""
+    return import_module("archiver.pages.image_drawing")
+
+
+def main() -> None:
+    """Serve until the other side closes, or dies."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    memory, nice = map(int, sys.argv[1:])
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    gc.set_threshold(*COLLECT)
+    os.nice(nice)
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    _say(READY, sink)
+    while (prefix := source.read(PREFIX.size)) and len(prefix) == PREFIX.size:
+        (size,) = PREFIX.unpack(prefix)
+        body = source.read(size)
+        if len(body) < size:
+            return
+        _answer(body, sink)
+
+
+def _answer(body: bytes, sink: BinaryIO) -> None:
+    try:
+        answer = pack_result(perform(*read_request(body)))
+    except Exception as error:  # noqa: BLE001 - whatever a page does, the next one is answered
+        answer = pack({"error": f"{type(error).__name__}: {error}"[:500]})
+    _say(answer, sink)
+
+
+def _say(what: bytes, sink: BinaryIO) -> None:
+    try:
+        sink.write(what)
+        sink.flush()
+    except BrokenPipeError:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

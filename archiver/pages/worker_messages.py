@@ -1,0 +1,207 @@
+"""Messages between the service and page workers.
+
+A message is its length (4 bytes), the length of its JSON (4 bytes), the JSON, and raw bytes.
+"""
+
+import json
+import struct
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from archiver.http.encoding_detection import Choice, Decoded, choose_encoding, decode_document
+from archiver.model.page import Article, Charset, Discovery, PageMetadata
+from archiver.model.rendering import Appearance, LikenessKind, NewLikeness
+from archiver.model.requisite import Requisite, RequisiteKind
+
+PREFIX = struct.Struct(">I")
+READY = b"\n"
+"""What a child that reads pages says first, once it has started."""
+COLLECT = (20_000, 20, 100)
+"""How seldom a child looks for cycles of garbage: it makes many objects, and few of those."""
+
+MOST_PICTURE_BYTES = 16 << 20
+"""Of a picture that is to be made small."""
+
+
+class Task(StrEnum):
+    """What a child is asked to do."""
+
+    DISCOVER = "discover"
+    EXTRACT = "extract"
+    LOOK_AND_READ = "look and read"
+    ICON = "icon"
+    COVER = "cover"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Content to be looked at.
+
+    Attributes:
+        payload: decoded content (no content coding), or its first part.
+        media_type: what it is to be treated as.
+        charset: as its Content-Type declared it; empty if it did not.
+        url: where it was, to resolve references against.
+        link_header: the ``Link`` fields of its response, joined with commas.
+        has_stood: it is a page as it stood in a browser.
+        part: which part of its article it is, from 1 on.
+        sheets: of its style sheets those that say in which direction lines go: address and text.
+    """
+
+    payload: bytes
+    media_type: str
+    charset: str
+    url: str
+    link_header: str = ""
+    has_stood: bool = False
+    part: int = 1
+    sheets: tuple[tuple[str, str], ...] = ()
+
+
+def pack(head: dict[str, Any], payload: bytes = b"") -> bytes:
+    """A message with its length."""
+    encoded = as_json(head)
+    body = PREFIX.pack(len(encoded)) + encoded + payload
+    return PREFIX.pack(len(body)) + body
+
+
+def unpack(body: bytes) -> tuple[dict[str, Any], bytes]:
+    """The head and the payload of a message without its length."""
+    (size,) = PREFIX.unpack_from(body)
+    start = PREFIX.size
+    return json.loads(body[start : start + size]), body[start + size :]
+
+
+def pack_request(task: Task, document: Document, limit: int) -> bytes:
+    """What a child is sent."""
+    head = {
+        "task": task,
+        "media_type": document.media_type,
+        "charset": document.charset,
+        "url": document.url,
+        "link_header": document.link_header,
+        "has_stood": document.has_stood,
+        "part": document.part,
+        "sheets": document.sheets,
+        "limit": limit,
+    }
+    return pack(head, document.payload)
+
+
+def read_request(body: bytes) -> tuple[Task, Document, int]:
+    """What a child was sent."""
+    head, payload = unpack(body)
+    document = Document(
+        payload=payload,
+        media_type=head["media_type"],
+        charset=head["charset"],
+        url=head["url"],
+        link_header=head["link_header"],
+        has_stood=head["has_stood"],
+        part=head["part"],
+        sheets=tuple((url, css) for url, css in head["sheets"]),
+    )
+    return Task(head["task"]), document, head["limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a page needs, and its article: None where it was not read with that."""
+
+    found: Discovery
+    article: Article | None = None
+
+
+Result = Article | Discovery | Seen | NewLikeness | None
+
+
+def pack_result(result: Result) -> bytes:
+    """What a child answers."""
+    if result is None:
+        return pack({})
+    if isinstance(result, NewLikeness):
+        return pack({"kind": result.kind, "media_type": result.media_type}, result.content)
+    if isinstance(result, Discovery):
+        return pack(_discovery_head(result))
+    if isinstance(result, Article):
+        return pack(_article_head(result), result.html.encode())
+    head, read = _discovery_head(result.found), result.article
+    if read is None:
+        return pack(head)
+    return pack(head | {"article": _article_head(read)}, read.html.encode())
+
+
+def _discovery_head(found: Discovery) -> dict[str, Any]:
+    seen = found.appearance
+    return {
+        "requisites": [[each.url, each.kind, each.area] for each in found.requisites],
+        "charset": [found.charset.used, found.charset.declared],
+        "metadata": asdict(found.metadata),
+        "signals": [found.needs_browser, found.wall, found.parked, found.feed],
+        "appearance": [seen.readable, seen.source, seen.is_error],
+        "emblems": [found.icons, found.covers],
+    }
+
+
+def _article_head(read: Article) -> dict[str, Any]:
+    return {
+        "metadata": asdict(read.metadata),
+        "text": read.text,
+        "words": read.words,
+        "above": read.head,
+    }
+
+
+def read_discovery(head: dict[str, Any]) -> Discovery:
+    """The answer to DISCOVER."""
+    needs = tuple(
+        Requisite(url, RequisiteKind(kind), area) for url, kind, area in head["requisites"]
+    )
+    needs_browser, wall, parked, feed = head["signals"]
+    icons, covers = head["emblems"]
+    return Discovery(
+        requisites=needs,
+        charset=Charset(*head["charset"]),
+        metadata=PageMetadata(**head["metadata"]),
+        needs_browser=needs_browser,
+        wall=wall,
+        parked=parked,
+        feed=feed,
+        appearance=Appearance(*head["appearance"]),
+        icons=tuple(icons),
+        covers=tuple(covers),
+    )
+
+
+def read_article(head: dict[str, Any], html: bytes) -> Article:
+    """The answer to EXTRACT."""
+    metadata = PageMetadata(**head["metadata"])
+    text, words, above = (head[each] for each in ("text", "words", "above"))
+    return Article(metadata, html.decode(), text, words=words, head=above)
+
+
+def read_seen(head: dict[str, Any], html: bytes) -> Seen:
+    """The answer to LOOK_AND_READ."""
+    read = head.get("article")
+    return Seen(read_discovery(head), read_article(read, html) if read else None)
+
+
+def read_drawn(head: dict[str, Any], content: bytes) -> NewLikeness | None:
+    """The answer to ICON and COVER."""
+    return NewLikeness(LikenessKind(head["kind"]), head["media_type"], content) if head else None
+
+
+def as_json(value: Any) -> bytes:
+    """Nothing but what it says, in as few bytes."""
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def decode(document: Document) -> Decoded:
+    """Its text, and how it was decoded."""
+    return decode_document(document.payload, document.media_type, document.charset, document.url)
+
+
+def choose(document: Document) -> Choice:
+    """How it would be decoded."""
+    return choose_encoding(document.payload, document.media_type, document.charset, document.url)

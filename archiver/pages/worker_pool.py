@@ -1,0 +1,296 @@
+"""Pool of page worker processes.
+
+A child that takes too long, or dies, is replaced; its page then has no article, which is said in
+the log, and the page itself is kept all the same.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from archiver.helpers import child_command, child_environment, end_child
+from archiver.http.encoding_detection import is_xml
+from archiver.http.media_types import is_css, is_html
+from archiver.logs import get_log
+from archiver.model.page import UNREAD, Article, Discovery, PageMetadata
+from archiver.model.rendering import LikenessKind, NewLikeness
+from archiver.pages.article_text import file_name, text_article
+from archiver.pages.icon_candidates import is_too_small
+from archiver.pages.worker_messages import (
+    PREFIX,
+    READY,
+    Document,
+    Task,
+    pack_request,
+    read_article,
+    read_discovery,
+    read_drawn,
+    read_seen,
+    unpack,
+)
+from archiver.search.search_document import indexed
+
+PAGES_A_CHILD = 2000
+"""After so many a child is replaced: libraries in C that see hostile input may leak."""
+DRAW_SECONDS = 10.0
+"""A picture that takes longer is none worth showing: a page may name eight, and others wait."""
+MOST_ANSWER_BYTES = 256 << 20
+SHORT_BYTES = 8 << 10
+LONG_BYTES = 2 << 20
+"""What a longer page needs is not to wait for its article."""
+SHORT_ANSWER_BYTES = 256 << 10
+"""A longer answer is parsed in a thread."""
+BACKLOG_SECONDS = 0.5
+"""Another child is started where there was always one more page to read for so long: to start one
+takes as much as to look through forty pages, or to read eight."""
+NOTHING_NEEDED = Discovery()
+
+log = get_log(__name__)
+
+
+class DerivePool:
+    """The children of one process: one is started when it is first needed, more if that is late.
+
+    Args:
+        processes: that may run at once.
+        timeout: seconds that a page may take.
+        memory_bytes: that a child may take.
+        max_requisites: that are named of a page.
+        backlog: seconds for which requests stand in line before another child is started.
+        nice: how far children stand back behind the rest of the machine (``man 2 nice``).
+    """
+
+    def __init__(
+        self,
+        *,
+        processes: int,
+        timeout: float,
+        memory_bytes: int,
+        max_requisites: int,
+        backlog: float = BACKLOG_SECONDS,
+        nice: int = 0,
+    ) -> None:
+        self._timeout = timeout
+        self._memory = memory_bytes
+        self._limit = max_requisites
+        self._backlog = backlog
+        self._nice = nice
+        self._processes = self._vacant = processes
+        self._idle: list[_Child] = []
+        self._urgent: deque[asyncio.Future[None]] = deque()
+        self._patient: deque[asyncio.Future[None]] = deque()
+        self._children: set[_Child] = set()
+        self._is_one_starting = self._is_late = False
+        self._watch: asyncio.TimerHandle | None = None
+
+    async def stop(self) -> None:
+        """End every child."""
+        self._rest()
+        for child in [*self._children]:
+            await self._end(child)
+
+    async def discover(self, document: Document) -> Discovery:
+        """What a document needs; empty where it could not be read."""
+        kind = document.media_type
+        can_need = is_html(kind) or is_css(kind) or is_xml(kind) or document.link_header
+        if not can_need:
+            return NOTHING_NEEDED
+        answer = await self._ask(Task.DISCOVER, document)
+        return read_discovery(answer[0]) if answer else NOTHING_NEEDED
+
+    async def extract(self, document: Document) -> Article:
+        """The article of a document; empty where it could not be read."""
+        if _is_short_text(document):
+            return _short_article(document)
+        answer = await self._ask(Task.EXTRACT, document)
+        return read_article(*answer) if answer else Article()
+
+    async def look_and_read(self, document: Document) -> tuple[Discovery, Article | None]:
+        """What a document needs, with its article if it is a page of which that is read at once."""
+        if not is_html(document.media_type) or len(document.payload) > LONG_BYTES:
+            return await self.discover(document), None
+        answer = await self._ask(Task.LOOK_AND_READ, document)
+        if answer is None:
+            return await self.discover(document), Article()
+        seen = read_seen(*answer)
+        return seen.found, seen.article
+
+    async def draw(self, kind: LikenessKind, content: bytes, url: str) -> NewLikeness | None:
+        """An icon or a cover made small of a picture; None where it is none worth showing."""
+        if is_too_small(kind, content):
+            return None
+        answer = await self._ask(Task(kind), Document(content, "", "", url))
+        return read_drawn(*answer) if answer else None
+
+    async def _ask(self, task: Task, document: Document) -> tuple[dict[str, Any], bytes] | None:
+        child = await self._take(urgent=task is Task.DISCOVER)
+        try:
+            child = child or await self._begin()
+            async with asyncio.timeout(self._seconds(task)):
+                answer = await child.ask(pack_request(task, document, self._limit))
+            if child.asked >= PAGES_A_CHILD:
+                child, spent = None, child
+                await self._end(spent)
+        except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
+            log.warning("page not read", task=task, url=document.url, reason=repr(error))
+            child, spent = None, child
+            await self._end(spent)
+            return None
+        except BaseException:
+            child, spent = None, child
+            await self._end(spent)
+            raise
+        finally:
+            self._give(child)
+        if len(answer) > SHORT_ANSWER_BYTES:
+            head, payload = await asyncio.to_thread(unpack, answer)
+        else:
+            head, payload = unpack(answer)
+        if "error" in head:
+            log.warning("page not read", task=task, url=document.url, reason=head["error"])
+            return None
+        return head, payload
+
+    def _seconds(self, task: Task) -> float:
+        """How long a task may take."""
+        is_drawn = task in (Task.ICON, Task.COVER)
+        return min(self._timeout, DRAW_SECONDS) if is_drawn else self._timeout
+
+    async def _take(self, *, urgent: bool) -> "_Child | None":
+        """Wait for a place; a child if one is idle there, None where one has to be started."""
+        line = self._urgent if urgent else self._patient
+        while not (self._idle or self._may_start) or (not urgent and self._urgent):
+            turn = asyncio.get_running_loop().create_future()
+            line.append(turn)
+            self._look_out()
+            try:
+                await turn
+            except BaseException:
+                if turn in line:
+                    line.remove(turn)
+                elif turn.done() and not turn.cancelled():
+                    self._next()
+                raise
+        self._is_late = False
+        if self._idle:
+            return self._idle.pop()
+        self._vacant -= 1
+        self._is_one_starting = True
+        return None
+
+    @property
+    def _may_start(self) -> bool:
+        """Whether there is a place for a child that is worth what starting it takes."""
+        return self._vacant > 0 and (self._is_late or self._vacant == self._processes)
+
+    def _give(self, child: "_Child | None") -> None:
+        if child:
+            self._idle.append(child)
+        else:
+            self._vacant += 1
+            self._is_one_starting = False
+        self._next()
+
+    def _next(self) -> None:
+        for line in (self._urgent, self._patient):
+            while line:
+                turn = line.popleft()
+                if not turn.done():
+                    turn.set_result(None)
+                    return
+        self._rest()
+
+    def _look_out(self) -> None:
+        """See to it that another child is started where there is a line for long."""
+        if self._watch is None and self._vacant and not self._is_one_starting:
+            loop = asyncio.get_running_loop()
+            self._watch = loop.call_later(self._backlog, self._start_another)
+
+    def _rest(self) -> None:
+        """Nobody is in line any more."""
+        if self._watch:
+            self._watch.cancel()
+            self._watch = None
+
+    def _start_another(self) -> None:
+        self._watch = None
+        self._is_late = True
+        self._next()
+
+    def _has_started(self) -> None:
+        self._is_one_starting = False
+        if self._urgent or self._patient:
+            self._look_out()
+
+    async def _begin(self) -> "_Child":
+        child = await _Child.start(self._memory, self._nice, self._has_started)
+        self._children.add(child)
+        return child
+
+    async def _end(self, child: "_Child | None") -> None:
+        if child:
+            self._children.discard(child)
+            await end_child(child.process)
+
+
+def unread_article(document: Document, found: Discovery) -> Article:
+    """What stands for an article that is left for later; a short text is read all the same."""
+    if _is_short_text(document):
+        return _short_article(document)
+    metadata = found.metadata
+    if not is_html(document.media_type):
+        metadata = PageMetadata(title=file_name(document.url))
+    return Article(metadata, extractor=UNREAD)
+
+
+def _short_article(document: Document) -> Article:
+    """A short text as a child would read it."""
+    article = text_article(document.payload.decode(), file_name(document.url))
+    return replace(article, words=indexed(article.text))
+
+
+def _is_short_text(document: Document) -> bool:
+    """Whether a document is read in less time than it takes to send it to a child."""
+    return (
+        document.media_type == "text/plain"
+        and len(document.payload) <= SHORT_BYTES
+        and document.payload.isascii()
+    )
+
+
+class _Child:
+    """One child process; ``on_ready`` is called once it has started."""
+
+    def __init__(self, process: asyncio.subprocess.Process, on_ready: Callable[[], None]) -> None:
+        self.process = process
+        self.asked = 0
+        self._on_ready = on_ready
+
+    @classmethod
+    async def start(cls, memory: int, nice: int, on_ready: Callable[[], None]) -> "_Child":
+        process = await asyncio.create_subprocess_exec(
+            *child_command("archiver.pages.worker", str(memory), str(nice)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=child_environment(MALLOC_ARENA_MAX="1", PYTHONUNBUFFERED="1"),
+        )
+        return cls(process, on_ready)
+
+    async def ask(self, request: bytes) -> bytes:
+        """Send a request and read the answer."""
+        source, sink = self.process.stdout, self.process.stdin
+        if source is None or sink is None:
+            raise OSError("the child has no pipes")
+        is_new = not self.asked
+        self.asked += 1
+        sink.write(request)
+        await sink.drain()
+        if is_new:
+            await source.readexactly(len(READY))
+            self._on_ready()
+        (size,) = PREFIX.unpack(await source.readexactly(PREFIX.size))
+        if size > MOST_ANSWER_BYTES:
+            raise OSError("the child's answer is too long")
+        return await source.readexactly(size)

@@ -1,0 +1,417 @@
+"""CDX server queries.
+
+A parameter that is not known is refused: a client that believes it was heard would take the same
+rows for the next ones, or some for all.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import re2
+
+from archiver.errors import InputError, InvalidUrl
+from archiver.http.surt import surt
+from archiver.http.urls import parse_url
+
+FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
+"""What a row has if nothing else is asked for, in order."""
+EXTRA_FIELDS = ("offset", "filename", "redirect")
+DUPES = ("dupecount",)
+RESOLVED = ("orig.length", "orig.offset", "orig.filename")
+SKIPS = ("skipcount",)
+LAST_SKIP = ("endtimestamp",)
+COUNTED = (*DUPES, *RESOLVED, *SKIPS, *LAST_SKIP)
+"""What a row has where it is asked for by a parameter of its own."""
+PYWB_NAMES = {"original": "url", "mimetype": "mime", "statuscode": "status"}
+ALIASES = {theirs: name for name, theirs in PYWB_NAMES.items()}
+
+
+def field_of(name: str) -> str:
+    """The field that a name means.
+
+    Raises:
+        InputError: there is none.
+    """
+    name = ALIASES.get(name, name)
+    if name not in FIELDS + EXTRA_FIELDS + COUNTED:
+        known = ", ".join(FIELDS + EXTRA_FIELDS + COUNTED)
+        raise InputError(f"There is no field {name[:40]}. There are: {known}.")
+    return name
+
+
+_LAST = "\U0010ffff"
+"""Sorts after every character of a key."""
+
+
+class MatchType(StrEnum):
+    """Which URLs are meant."""
+
+    EXACT = "exact"
+    PREFIX = "prefix"
+    HOST = "host"
+    DOMAIN = "domain"
+
+
+def match_of(url: str, given: str) -> tuple[str, MatchType]:
+    """The URL without its star, and the match type that is given or that the star means.
+
+    Raises:
+        InputError: there is no URL, or no such match type.
+    """
+    if not url:
+        raise InputError("Say which captures are wanted: url=example.com, or url=example.com/*.")
+    if given and given not in list(MatchType):
+        raise InputError("matchType is one of exact, prefix, host and domain.")
+    if given:
+        return url.removesuffix("*"), MatchType(given)
+    if url.startswith("*."):
+        return url.removeprefix("*."), MatchType.DOMAIN
+    if url.endswith("*"):
+        return url.removesuffix("*"), MatchType.PREFIX
+    return url, MatchType.EXACT
+
+
+def key_range(url: str, match: MatchType) -> tuple[str, str]:
+    """The SURT keys that a URL and a match type mean: from the first up to, not with, the last.
+
+    Raises:
+        InputError: the URL is none.
+    """
+    key = _key(url)
+    host, _, path = key.partition(")")
+    match match:
+        case MatchType.EXACT:
+            return key, key + "\0"
+        case MatchType.HOST:
+            return f"{host})", f"{host}){_LAST}"
+        case MatchType.DOMAIN:
+            return f"{host})", f"{host},{_LAST}"
+        case MatchType.PREFIX:
+            start = f"{host}){path}"
+            if url[-1:] in ("/", "?") and not start.endswith(url[-1]):
+                start += url[-1]
+            return start, start + _LAST
+
+
+def _key(url: str) -> str:
+    try:
+        return surt(parse_url(url if "://" in url else f"http://{url}"))
+    except InvalidUrl as error:
+        raise InputError(f"url: {error}") from error
+
+
+MOST_FILTERS = 16
+MOST_PATTERN = 500
+_PATTERN_BYTES = 1 << 20
+_Test = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A test of one field. ``passes`` tells whether a value does."""
+
+    field: str
+    passes: _Test
+
+
+def parse_filters(given: Iterable[str], *, pywb: bool = False) -> tuple[Filter, ...]:
+    """Read filters as the Wayback CDX server does, or as pywb does.
+
+    ============  ==============================  ===============================
+    filter        Wayback                         pywb
+    ============  ==============================  ===============================
+    field:x       the whole field matches regex   the field contains x
+    ~field:x      the field contains x            regex matches from the start
+    =field:x      the field is x                  the field is x
+    ============  ==============================  ===============================
+
+    ``!`` before or after the operator turns it around.
+
+    Raises:
+        InputError: one can't be understood.
+    """
+    found = tuple(_filter(text, pywb=pywb) for text in given)
+    if len(found) > MOST_FILTERS:
+        raise InputError(f"There may be {MOST_FILTERS} filters.")
+    return found
+
+
+def _filter(text: str, *, pywb: bool) -> Filter:
+    head, colon, value = text.partition(":")
+    name = head.lstrip("!=~")
+    marks = head[: len(head) - len(name)]
+    if not colon or len(value) > MOST_PATTERN or marks.strip("!") not in ("", "=", "~"):
+        raise InputError("filter is [!]field:regex, such as filter=statuscode:200.")
+    passes = _test(marks.strip("!"), value, pywb=pywb)
+    negated = marks.count("!") % 2 == 1
+    return Filter(field_of(name), (lambda text: not passes(text)) if negated else passes)
+
+
+def _test(operator: str, value: str, *, pywb: bool) -> _Test:
+    if operator == "=":
+        return value.__eq__
+    if (operator == "~") is not pywb:
+        return lambda text: value in text
+    return _matcher(value, whole=not pywb)
+
+
+def _matcher(pattern: str, *, whole: bool) -> _Test:
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _PATTERN_BYTES
+    try:
+        compiled = re2.compile(pattern, options)
+    except re2.error as error:
+        raise InputError(f"The filter {pattern[:80]!r} is no regular expression here.") from error
+    look = compiled.fullmatch if whole else compiled.match
+    return lambda text: look(text) is not None
+
+
+MOST_ROWS = 150_000
+"""The default limit, and the greatest: the Wayback CDX server's own."""
+MOST_FROM_THE_END = 10_000
+BLOCK = 3000
+"""Captures in a block, of which pages are made."""
+MOST_BLOCKS = 50
+"""Blocks of a page if nothing else is asked for, and the most."""
+FIRST, LAST = 0, 99991231235959
+_PERIOD = re.compile(r"[0-9]{1,14}")
+_YES, _NO = ("true", "1", "yes", "on"), ("", "false", "0", "no", "off")
+_KNOWN = frozenset(
+    """
+    url matchType from to filter fl limit offset sort closest collapse output gzip fastLatest page
+    pageSize showNumPages showPagedIndex showResumeKey resumeKey resolveRevisits showDupeCount
+    showSkipCount lastSkipTimestamp fields
+    """.split()
+)
+_KNOWN_TO_PYWB = _KNOWN | {"from_ts", "reverse", "collapseTime", "allowFuzzy"}
+
+
+class Output(StrEnum):
+    """How rows are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    CDXJ = "cdxj"
+    LINES = "jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which part of an answer is wanted.
+
+    Attributes:
+        number: of the page, from 0; None for all of it.
+        blocks: of which a page consists.
+        is_counted: only the number of pages is wanted.
+        shows_resume_key: the key of the next row stands behind the last one.
+        resume_key: of the row to begin with; empty for the first.
+    """
+
+    number: int | None = None
+    blocks: int = MOST_BLOCKS
+    is_counted: bool = False
+    shows_resume_key: bool = False
+    resume_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CdxQuery:
+    """A question.
+
+    Attributes:
+        first_key, last_key: SURT keys from the one up to, but not with, the other.
+        first, last: timestamps from the one to the other, as 14-digit integers.
+        filters: all of them have to pass.
+        fields: of a row, in order.
+        limit: the most rows.
+        offset: how many rows to pass over first.
+        newest_first: walk the keys backwards.
+        from_end: the last ``limit`` rows are wanted, in the usual order.
+        closest: a timestamp; rows come by their distance from it.
+        collapse: (field, characters) that neighbours may not have the same; 0 is all of them.
+        output: how rows are written.
+        counts: fields of a row that have to be worked out from others.
+        paging: which part of the answer is wanted.
+        is_packed: whether the answer may be compressed.
+        pywb: the dialect.
+    """
+
+    first_key: str
+    last_key: str
+    first: int = FIRST
+    last: int = LAST
+    filters: tuple[Filter, ...] = ()
+    fields: tuple[str, ...] = FIELDS
+    limit: int = MOST_ROWS
+    offset: int = 0
+    newest_first: bool = False
+    from_end: bool = False
+    closest: str = ""
+    collapse: tuple[tuple[str, int], ...] = ()
+    output: Output = Output.TEXT
+    counts: tuple[str, ...] = ()
+    paging: Paging = Paging()
+    is_packed: bool = True
+    pywb: bool = False
+
+
+def parse_cdx_query(given: Mapping[str, Sequence[str]], *, pywb: bool = False) -> CdxQuery:
+    """Read parameters, each with all of its values.
+
+    Raises:
+        InputError: one can't be understood, or is not known; its message says which.
+    """
+    _refuse_unknown(given, _KNOWN_TO_PYWB if pywb else _KNOWN)
+    url, match = match_of(_one(given, "url"), _one(given, "matchType"))
+    first_key, last_key = key_range(url, match)
+    limit, counts = _limit(given), _counts(given)
+    query = CdxQuery(
+        first_key=first_key,
+        last_key=last_key,
+        first=_bound(_one(given, "from") or _one(given, "from_ts"), "from", "0"),
+        last=_bound(_one(given, "to"), "to", "9"),
+        filters=parse_filters(given.get("filter", ()), pywb=pywb),
+        fields=_fields(_one(given, "fl") or _one(given, "fields"), counts),
+        limit=min(abs(limit), MOST_ROWS),
+        offset=_number(given, "offset", 0, least=0),
+        newest_first=_one(given, "sort") == "reverse" or _flag(given, "reverse"),
+        from_end=limit < 0,
+        closest=_closest(given),
+        collapse=_collapses(given),
+        output=_output(_one(given, "output"), pywb=pywb),
+        counts=counts,
+        paging=_paging(given),
+        is_packed=_flag(given, "gzip", otherwise=True),
+        pywb=pywb,
+    )
+    _refuse_contradictions(query, match)
+    return query
+
+
+def _refuse_unknown(given: Mapping[str, Sequence[str]], known: frozenset[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise InputError(
+                f"There is no parameter {name[:40]} here. There are: {', '.join(sorted(known))}."
+            )
+    if _flag(given, "showPagedIndex"):
+        raise InputError("showPagedIndex: there is no secondary index here that could be shown.")
+    if _flag(given, "allowFuzzy"):
+        raise InputError("allowFuzzy: URLs are not matched fuzzily here.")
+
+
+def _refuse_contradictions(query: CdxQuery, match: MatchType) -> None:
+    if query.closest and (match is not MatchType.EXACT or query.newest_first or query.from_end):
+        raise InputError(
+            "sort=closest wants one URL (matchType=exact), and no limit below 0 or fastLatest."
+        )
+    if query.paging.number is not None and (query.closest or query.from_end):
+        raise InputError("page goes with neither sort=closest nor a limit below 0 or fastLatest.")
+    if query.from_end and not {*SKIPS, *LAST_SKIP}.isdisjoint(query.counts):
+        raise InputError("showSkipCount and lastSkipTimestamp want a limit above 0.")
+    if query.from_end and query.limit > MOST_FROM_THE_END:
+        raise InputError(f"The last {MOST_FROM_THE_END:,} rows are the most (limit=-N).")
+
+
+def _one(given: Mapping[str, Sequence[str]], name: str) -> str:
+    values = given.get(name, ())
+    return values[0].strip() if values else ""
+
+
+def _flag(given: Mapping[str, Sequence[str]], name: str, *, otherwise: bool = False) -> bool:
+    text = _one(given, name).lower()
+    if text not in _YES + _NO:
+        raise InputError(f"{name} is true or false.")
+    return text in _YES if text else otherwise
+
+
+def _number(
+    given: Mapping[str, Sequence[str]], name: str, otherwise: int, *, least: int, most: int = 10**9
+) -> int:
+    text = _one(given, name)
+    if not text:
+        return otherwise
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:
+        raise InputError(f"{name} is a number from {least} to {most}.")
+    return int(text)
+
+
+def _limit(given: Mapping[str, Sequence[str]]) -> int:
+    """The limit; below 0 for that many from the end, which is what fastLatest asks for too."""
+    text, latest = _one(given, "limit"), _flag(given, "fastLatest")
+    if not text:
+        return -1 if latest else MOST_ROWS
+    if not re.fullmatch(r"-?[0-9]{1,9}", text) or int(text) == 0:
+        raise InputError("limit is a number, and not 0.")
+    return -min(abs(int(text)), MOST_FROM_THE_END) if latest else int(text)
+
+
+def _bound(text: str, name: str, filler: str) -> int:
+    if not text:
+        return FIRST if filler == "0" else LAST
+    if not _PERIOD.fullmatch(text):
+        raise InputError(f"{name} is 1 to 14 digits of a timestamp.")
+    return int(text.ljust(14, filler))
+
+
+def _closest(given: Mapping[str, Sequence[str]]) -> str:
+    text, sort = _one(given, "closest"), _one(given, "sort").lower() or "default"
+    if sort not in ("default", "reverse", "closest"):
+        raise InputError("sort is one of default, reverse and closest.")
+    if sort == "closest" and not text:
+        raise InputError("sort=closest wants closest=TIMESTAMP.")
+    if text and not re.fullmatch(r"[0-9]{4,14}", text):
+        raise InputError("closest is 4 to 14 digits of a timestamp.")
+    return text
+
+
+def _counts(given: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    asked = {
+        "showDupeCount": DUPES,
+        "resolveRevisits": RESOLVED,
+        "showSkipCount": SKIPS,
+        "lastSkipTimestamp": LAST_SKIP,
+    }
+    return tuple(field for name, added in asked.items() if _flag(given, name) for field in added)
+
+
+def _fields(text: str, counts: tuple[str, ...]) -> tuple[str, ...]:
+    if not text:
+        return FIELDS + counts
+    return tuple(field_of(name.strip()) for name in text.split(","))
+
+
+def _collapses(given: Mapping[str, Sequence[str]]) -> tuple[tuple[str, int], ...]:
+    found = tuple(map(_collapse, given.get("collapse", ())))
+    length = _number(given, "collapseTime", 0, least=0, most=14)
+    return (*found, ("timestamp", length)) if length else found
+
+
+def _collapse(text: str) -> tuple[str, int]:
+    name, _, length = text.strip().partition(":")
+    if length and not re.fullmatch(r"[0-9]{1,4}", length):
+        raise InputError("collapse is a field, or a field and a number: collapse=timestamp:8.")
+    return field_of(name), int(length or 0)
+
+
+def _output(text: str, *, pywb: bool) -> Output:
+    """``json`` is the Wayback CDX server's array of arrays, or pywb's object on each line."""
+    if text and text not in list(Output):
+        raise InputError(f"output is one of {', '.join(Output)}.")
+    if pywb:
+        return Output.LINES if text == Output.JSON else Output(text or Output.CDXJ)
+    return Output(text or Output.TEXT)
+
+
+def _paging(given: Mapping[str, Sequence[str]]) -> Paging:
+    number = None if _one(given, "page").startswith("-") else _number(given, "page", -1, least=0)
+    return Paging(
+        number=None if number == -1 else number,
+        blocks=_number(given, "pageSize", MOST_BLOCKS, least=1, most=MOST_BLOCKS),
+        is_counted=_flag(given, "showNumPages"),
+        shows_resume_key=_flag(given, "showResumeKey"),
+        resume_key=_one(given, "resumeKey"),
+    )

@@ -1,0 +1,197 @@
+"""CDX server rows: filtering and output."""
+
+import json
+from collections.abc import Iterable, Mapping
+
+from archiver.model.capture import Capture, PayloadDigest
+from archiver.replay.cdx_query import DUPES, FIELDS, PYWB_NAMES, RESOLVED, SKIPS, CdxQuery, Output
+
+REVISIT = "warc/revisit"
+Row = dict[str, str]
+Found = tuple[str, Capture, int]
+"""A capture with its SURT key and its row in the index."""
+Originals = Mapping[PayloadDigest, Capture]
+
+
+def row_of(key: str, capture: Capture) -> Row:
+    """Every field of a capture; one with nothing to say is ``-``."""
+    return {
+        "urlkey": key,
+        "timestamp": capture.timestamp,
+        "original": capture.url,
+        "mimetype": REVISIT if capture.is_revisit else _media_type(capture),
+        "statuscode": str(capture.status),
+        "digest": capture.payload_digest,
+        "length": str(capture.location.length),
+        "offset": str(capture.location.offset),
+        "filename": capture.location.segment,
+        "redirect": capture.redirect_to or "-",
+    }
+
+
+class Selection:
+    """The rows of captures that pass a question's filters, neighbours that collapse into one once.
+
+    Stateful: captures come a page at a time. A row is held back until the next one is met where it
+    has to say how many were skipped behind it.
+
+    Attributes:
+        following: the row in the index of the first capture that was one too many.
+    """
+
+    def __init__(self, query: CdxQuery) -> None:
+        self._query = query
+        self._left = query.limit
+        self._to_pass_over = 0 if query.paging.resume_key else query.offset
+        self._marks: list[str | None] = [None] * len(query.collapse)
+        self._seen: dict[str, int] = {}
+        self._held: Row | None = None
+        self._skipped = 0
+        self._counts_skips = not {*SKIPS, "endtimestamp"}.isdisjoint(query.counts)
+        self.following: int | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing further can change the answer."""
+        looks_ahead = self._counts_skips or self._query.paging.shows_resume_key
+        return not self._left and (not looks_ahead or self.following is not None)
+
+    def prime(self, before: Iterable[Found]) -> None:
+        """Learn what stands before the first capture: neighbours collapse across a page's edge."""
+        for key, capture, _ in before:
+            self._passes(row_of(key, capture))
+
+    def select(self, captures: Iterable[Found], originals: Originals) -> list[Row]:
+        """The rows of some more captures, no more than are wanted."""
+        rows: list[Row] = []
+        for key, capture, number in captures:
+            if self.is_done:
+                break
+            row = row_of(key, capture)
+            resolved = self._resolved(row, capture, originals)
+            if not self._passes(resolved if self._query.pywb else row):
+                self._skip(row)
+            elif self._to_pass_over:
+                self._to_pass_over -= 1
+            elif self._left:
+                self._left -= 1
+                rows += self._take(self._counted(resolved, capture))
+            else:
+                self.following = number
+        return rows
+
+    def rest(self) -> list[Row]:
+        """The row that was held back, once nothing further comes."""
+        held, self._held = self._held, None
+        return [held] if held else []
+
+    def _take(self, row: Row) -> list[Row]:
+        if not self._counts_skips:
+            return [row]
+        before, self._held, self._skipped = self.rest(), row, 0
+        row |= {"skipcount": "0", "endtimestamp": row["timestamp"]}
+        return before
+
+    def _skip(self, row: Row) -> None:
+        if self._held and self.following is None:
+            self._skipped += 1
+            self._held |= {"skipcount": str(self._skipped), "endtimestamp": row["timestamp"]}
+
+    def _passes(self, row: Row) -> bool:
+        if not all(each.passes(row[each.field]) for each in self._query.filters):
+            return False
+        for place, (name, length) in enumerate(self._query.collapse):
+            mark = row[name][: length or None]
+            if mark == self._marks[place]:
+                return False
+            self._marks[place] = mark
+        return True
+
+    def _resolved(self, row: Row, capture: Capture, originals: Originals) -> Row:
+        """A revisit with the place of its payload, and what media type that has."""
+        if RESOLVED[0] not in self._query.counts:
+            return row
+        original = originals.get(capture.payload_digest) if capture.is_revisit else None
+        if original is None:
+            return row | dict.fromkeys(RESOLVED, "-")
+        place = original.location
+        values = (str(place.length), str(place.offset), place.segment)
+        return row | {"mimetype": _media_type(capture)} | dict(zip(RESOLVED, values, strict=True))
+
+    def _counted(self, row: Row, capture: Capture) -> Row:
+        if DUPES[0] not in self._query.counts:
+            return row
+        count = self._seen[row["digest"]] = self._seen.get(row["digest"], -1) + 1
+        mimetype = _media_type(capture) if count else row["mimetype"]
+        return row | {"dupecount": str(count), "mimetype": mimetype}
+
+
+def _media_type(capture: Capture) -> str:
+    return capture.media_type or "unk"
+
+
+def media_type(output: Output) -> str:
+    """The media type of an answer."""
+    return {
+        Output.JSON: "application/json",
+        Output.LINES: "text/x-ndjson",
+        Output.CDXJ: "text/x-cdxj",
+        Output.TEXT: "text/plain",
+    }[output]
+
+
+class CdxWriter:
+    """Writes an answer piece by piece: ``rows`` as often as there are some, then ``end``."""
+
+    def __init__(self, query: CdxQuery) -> None:
+        self._fields = query.fields
+        self._output = query.output
+        self._begun = False
+
+    def rows(self, rows: Iterable[Row]) -> bytes:
+        """Write some rows."""
+        write = {
+            Output.JSON: self._array,
+            Output.LINES: self._object,
+            Output.CDXJ: self._cdxj,
+            Output.TEXT: self._text,
+        }[self._output]
+        return "".join(map(write, rows)).encode("utf-8", "replace")
+
+    def end(self, resume_key: str = "") -> bytes:
+        """Write what stands behind the last row, the key of the next one among it."""
+        if self._output is not Output.JSON:
+            return f"\n{resume_key}\n".encode() if resume_key else b""
+        if resume_key:
+            return f",\n[],\n[{json.dumps(resume_key)}]]\n".encode()
+        return b"]\n" if self._begun else b"[]\n"
+
+    def _text(self, row: Row) -> str:
+        """Fields with a space between them, which stands in none of them."""
+        values = (row.get(name, "-") for name in self._fields)
+        return " ".join(each.replace(" ", "%20") or "-" for each in values) + "\n"
+
+    def _array(self, row: Row) -> str:
+        """An array a row, the names of the fields in the first: as the Wayback CDX server does."""
+        lead = ",\n"
+        if not self._begun:
+            self._begun = True
+            lead = f"[{json.dumps(self._fields)},\n"
+        values = [row.get(name, "-") for name in self._fields]
+        return lead + json.dumps(values, ensure_ascii=False)
+
+    def _object(self, row: Row) -> str:
+        """An object a line, as pywb does, with its names."""
+        return json.dumps(self._named(row, ()), ensure_ascii=False) + "\n"
+
+    def _cdxj(self, row: Row) -> str:
+        fields = json.dumps(self._named(row, ("urlkey", "timestamp")), ensure_ascii=False)
+        return f"{row['urlkey']} {row['timestamp']} {fields}\n"
+
+    def _named(self, row: Row, without: tuple[str, ...]) -> dict[str, str]:
+        fields = self._fields
+        if fields[: len(FIELDS)] == FIELDS:
+            fields = (*FIELDS, "offset", "filename", *fields[len(FIELDS) :])
+        return {
+            PYWB_NAMES.get(name, name): row.get(name, "-") for name in fields if name not in without
+        }

@@ -1,0 +1,353 @@
+"""Streaming rewriter of HTML and XML.
+
+It sees a document as a browser's tokenizer does (HTML §13.2.5) and changes start tags and style
+sheets; every other character comes out as it went in. What it holds back between two feeds is at
+most one tag, of bounded length.
+"""
+
+import re
+from collections.abc import Callable
+
+from archiver.http.text_decoders import Encoding
+from archiver.pages.css_references import CssReferences, end_of
+from archiver.pages.reference_attributes import MOST_NESTED_DOCUMENTS, Use
+from archiver.replay.foreign_content import Foreign
+from archiver.replay.start_tags import Tags, closes_itself
+from archiver.replay.tag_syntax import (
+    NAME,
+    PLAIN,
+    RAW_TEXT,
+    TAG,
+    UPPER,
+    PartialTag,
+    Raw,
+    ScriptEnd,
+    decode_references,
+    encode_references,
+    held_from,
+    text_end,
+)
+from archiver.replay.url_rewriter import UrlRewriter
+
+_STYLE = re.compile(r"<\?xml-stylesheet[\t\n\r ]")
+_HREF = re.compile(r"""([\t\n\r ]href[\t\n\r ]*+=[\t\n\r ]*+)("[^"]*+"|'[^']*+')""")
+
+
+def rewrite_instruction(source: str, links: UrlRewriter, raw: Raw) -> str:
+    """Rewrite an instruction from ``<?`` to ``?>``."""
+
+    def lead(found: re.Match[str]) -> str:
+        quote, reference = found[2][0], raw.to_text(found[2][1:-1])
+        led = links.lead(decode_references(reference), Use.STYLE)
+        if led is None:
+            return found[0]
+        return f"{found[1]}{quote}{encode_references(led, quote, xml=True)}{quote}"
+
+    return _HREF.sub(lead, source) if _STYLE.match(source) else source
+
+
+_Step = Callable[[int], int | None]
+_PIECE = 64 << 10
+_TAG_START = re.compile(r"</?[a-zA-Z]")
+_ENDS = {end: re.compile(re.escape(end)) for end in (">", "]]>", "?>")}
+_ENDS["-->"] = re.compile("--!?>")
+_BEHIND_IMAGE = re.compile(r"(?>(?:[\t\n\f\r ]++|</picture>)*)", re.IGNORECASE | re.ASCII)
+_FALLBACKS = ("<noscript", "</picture>")
+
+
+class HtmlRewriter:
+    """Rewrites one document as it comes, in pieces of any size; the output does not depend on them.
+
+    Args:
+        links: where the document's references lead; its ``<base>`` changes them.
+        encoding: one that is ASCII-transparent, where each character stands for a byte (latin-1);
+            None where the characters are text.
+        xml: the document is XML (XHTML, SVG).
+        rests: whether what would run is put to rest (``resting``).
+        depth: how many documents it is nested in by ``srcdoc``.
+    """
+
+    _plain = PLAIN
+    """What is passed over without a look at each tag."""
+
+    def __init__(
+        self,
+        links: UrlRewriter,
+        *,
+        encoding: Encoding | None = None,
+        xml: bool = False,
+        rests: bool = False,
+        depth: int = 0,
+    ) -> None:
+        self._links = links
+        self._raw = Raw(encoding)
+        self._xml = xml
+        self._rests = rests
+        self._depth = depth
+        nested = self._rewrite_nested if depth < MOST_NESTED_DOCUMENTS else None
+        self._tags = Tags(links, self._raw, nested, xml=xml, rests=rests)
+        self._foreign = Foreign(xml=xml)
+        self._text = ""
+        self._out: list[str] = []
+        self._final = False
+        self._partial: PartialTag | None = None
+        self._until = ">"
+        self._raw_name = ""
+        self._script = ScriptEnd()
+        self._sheet: CssReferences | None = None
+        self._in_section = False
+        self._hides_next = False
+        self._step: _Step = self._data
+        """What is done with the next character: the state of the tokenizer."""
+
+    def feed(self, markup: str) -> str:
+        """Take some more; return what is ready."""
+        for start in range(0, len(markup), _PIECE):
+            self._feed(markup[start : start + _PIECE])
+        return self._ready()
+
+    def close(self) -> str:
+        """The end of the document: a tag that is not whole is none (HTML §13.2.5), so it stays."""
+        self._final = True
+        self._feed("")
+        self._out.append(self._partial.source() if self._partial else self._text)
+        self._text = ""
+        self._close_sheet()
+        return self._ready()
+
+    def _ready(self) -> str:
+        ready = "".join(self._out)
+        self._out.clear()
+        return ready
+
+    def _feed(self, piece: str) -> None:
+        self._text += piece
+        at = 0
+        while at < len(self._text):
+            partial = self._partial
+            after = self._tag_rest(partial, at) if partial else self._step(at)
+            if after is None:
+                break
+            at = after
+        self._text = self._text[at:]
+
+    def _copy(self, start: int, end: int) -> int:
+        if end > start:
+            self._out.append(self._text[start:end])
+        return end
+
+    def _data(self, at: int) -> int | None:
+        if self._tags.promoted:
+            return self._behind_image(at)
+        if self._foreign.near:
+            end = self._text.find("<", at)
+            if end != at:
+                return self._characters(at, end if end > 0 else len(self._text))
+        else:
+            end = end_of(self._plain, self._text, at)
+            if end > at:
+                return self._copy(at, end)
+        return self._markup(at)
+
+    def _behind_image(self, at: int) -> int | None:
+        """A noscript right behind an image that was promoted would show it a second time."""
+        end = end_of(_BEHIND_IMAGE, self._text, at)
+        if end > at:
+            return self._copy(at, end)
+        rest = self._text[at : at + len(_FALLBACKS[-1])].lower()
+        is_cut = any(mark.startswith(rest) and mark != rest for mark in _FALLBACKS)
+        if is_cut and not self._final:
+            return None
+        self._tags.promoted = False
+        self._hides_next = rest.startswith(_FALLBACKS[0])
+        return at
+
+    def _characters(self, start: int, end: int) -> int:
+        if self._sheet is None:
+            return self._copy(start, end)
+        self._out.append(self._sheet.feed(self._text[start:end]))
+        return end
+
+    def _markup(self, at: int) -> int | None:
+        """What begins with ``<``, perhaps."""
+        if self._sheet is not None:
+            self._close_sheet()
+            self._sheet = self._foreign_sheet()
+        text = self._text
+        if _TAG_START.match(text, at):
+            return self._tag(at)
+        following = text[at + 1 : at + 2]
+        if not following or (following == "/" and at + 2 == len(text)):
+            return self._characters(at, len(text)) if self._final else None
+        if following == "!":
+            return self._declaration(at)
+        if following == "?" and self._xml:
+            self._step = self._instruction
+            return at
+        return self._bogus(following, at)
+
+    def _bogus(self, following: str, at: int) -> int:
+        """Text, or what is read as a comment up to the next ``>``."""
+        if following not in "/?":
+            return self._characters(at, at + 1)
+        if self._text.startswith("</>", at):
+            return self._copy(at, at + 3)
+        return self._skip_to(">", at, at + 2)
+
+    def _declaration(self, at: int) -> int | None:
+        """A comment, a CDATA section, or what is read as a comment up to the next ``>``."""
+        text = self._text
+        marks = ("<!--", "<![CDATA[") if self._foreign.inside else ("<!--",)
+        for mark in marks:
+            given = text[at : at + len(mark)]
+            if given == mark and mark == "<!--":
+                return self._comment(at)
+            if given == mark:
+                self._in_section = True
+                return self._skip_to("]]>", at, at + len(mark))
+            if mark.startswith(given) and not self._final:
+                return None
+        return self._skip_to(">", at, at + 2)
+
+    def _comment(self, at: int) -> int | None:
+        """``<!-->`` and ``<!--->`` are whole comments (HTML §13.2.5.43)."""
+        behind = self._text[at + 4 : at + 6]
+        if behind.startswith(">") or behind == "->":
+            return self._copy(at, at + 4 + behind.index(">") + 1)
+        if behind in ("", "-") and not self._final:
+            return None
+        return self._skip_to("-->", at, at + 4)
+
+    def _skip_to(self, end: str, start: int, at: int) -> int:
+        self._step = self._until_rest
+        self._until = end
+        return self._copy(start, at)
+
+    def _until_rest(self, at: int) -> int | None:
+        found = _ENDS[self._until].search(self._text, at)
+        end = found.end() if found else len(self._text)
+        if found:
+            self._step = self._data
+        elif not self._final:
+            end = max(at, end - len(self._until))
+        if not self._in_section or self._sheet is None:
+            self._copy(at, end)
+        else:
+            inside = found.start() if found else end
+            self._characters(at, inside)
+            self._copy(inside, end)
+        self._in_section = self._in_section and not found
+        return end if end > at else None
+
+    def _instruction(self, at: int) -> int | None:
+        """A processing instruction of XML; ``xml-stylesheet`` points with its ``href``."""
+        end = self._text.find("?>", at)
+        if (end if end >= 0 else len(self._text)) - at > _PIECE:
+            self._out.append("<?archived-")
+            return self._skip_to("?>", at + 2, at + 2)
+        if end < 0:
+            return None
+        self._step = self._data
+        source = self._text[at : end + 2]
+        self._out.append(rewrite_instruction(source, self._links, self._raw))
+        return end + 2
+
+    def _tag(self, at: int) -> int:
+        found = TAG.match(self._text, at)
+        if found:
+            self._whole_tag(found[0])
+            return found.end()
+        start = at + 1 + self._text.startswith("/", at + 1)
+        self._partial = PartialTag(self._text[at:start])
+        return start
+
+    def _tag_rest(self, partial: PartialTag, at: int) -> int:
+        end = partial.take(self._text, at)
+        if end < 0:
+            return len(self._text)
+        self._partial = None
+        self._whole_tag(partial.source())
+        return end
+
+    def _whole_tag(self, source: str) -> None:
+        found = NAME.match(source)
+        if not found:
+            return
+        name = found[2].translate(UPPER)
+        if found[1]:
+            self._foreign.end(name)
+            self._out.append(source)
+            if self._sheet is not None and name.endswith("style"):
+                self._sheet = None
+            return
+        closed = (self._foreign.near or name in {"svg", "math"}) and closes_itself(source)
+        kind = self._foreign.start(name, closes_itself=closed)
+        foreign = self._xml or bool(kind)
+        if self._hides_next and name == "noscript":
+            source = self._tags.hide(source, name)
+        self._hides_next = False
+        self._out.append(self._tags.rewrite(source, name, foreign=foreign, kind=kind))
+        if foreign:
+            is_sheet = name.rpartition(":")[2] == "style" and not closed
+            self._sheet = self._foreign_sheet() if is_sheet else self._sheet
+        else:
+            self._enter(name)
+
+    def _enter(self, name: str) -> None:
+        """What an HTML element holds, where that is not markup."""
+        if name in RAW_TEXT:
+            self._step, self._raw_name = self._raw_text, name
+        elif name == "style":
+            self._step = self._style_text
+            self._sheet = CssReferences(self._links.lead, self._raw.to_text)
+        elif name == "script":
+            self._step, self._script = self._script_text, ScriptEnd()
+        elif name == "plaintext":
+            self._step = self._plaintext
+
+    def _raw_text(self, at: int) -> int | None:
+        end = text_end(self._raw_name, self._text, at)
+        if end >= 0:
+            self._step = self._data
+            return self._copy(at, end)
+        held = held_from(self._text, at)
+        return self._copy(at, held) if held > at else None
+
+    def _script_text(self, at: int) -> int | None:
+        end, is_end = self._script.find(self._text, at)
+        if is_end:
+            self._step = self._data
+            return self._copy(at, end)
+        return self._copy(at, end) if end > at else None
+
+    def _style_text(self, at: int) -> int | None:
+        end = text_end("style", self._text, at)
+        if end >= 0:
+            self._characters(at, end)
+            self._close_sheet()
+            self._step = self._data
+            return end
+        held = len(self._text) if self._final else held_from(self._text, at)
+        return self._characters(at, held) if held > at else None
+
+    def _plaintext(self, at: int) -> int:
+        return self._copy(at, len(self._text))
+
+    def _close_sheet(self) -> None:
+        if self._sheet is not None:
+            self._out.append(self._sheet.close())
+            self._sheet = None
+
+    def _foreign_sheet(self) -> CssReferences:
+        """A style element's content in SVG and XML, where references are decoded."""
+        return CssReferences(self._lead_in_markup, self._raw.to_text)
+
+    def _lead_in_markup(self, reference: str, use: Use) -> str | None:
+        if self._in_section:
+            return self._links.lead(reference, use)
+        led = self._links.lead(decode_references(reference).strip("\"'"), use)
+        return encode_references(led, '"', xml=True) if led else led
+
+    def _rewrite_nested(self, markup: str) -> str:
+        inner = HtmlRewriter(self._links.nested(), rests=self._rests, depth=self._depth + 1)
+        return inner.feed(markup) + inner.close()

@@ -1,0 +1,168 @@
+"""Memento Link headers and TimeMaps (RFC 7089).
+
+The JSON is that of the field's tools (pywb, MemGator). Both are written as the mementos come, so
+a TimeMap can be as long as it likes; the last memento is known when the next one does not come.
+"""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from archiver.http.timestamps import http_date, to_timestamp
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link-value.
+
+    Attributes:
+        target: URI reference.
+        relations: in order, such as ``("first", "memento")``.
+        attributes: further (name, value) parameters.
+    """
+
+    target: str
+    relations: tuple[str, ...]
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
+def write_links(links: Iterable[Link], *, separator: str = ", ") -> str:
+    """The links as one header value, or a TimeMap's body with a newline in the separator.
+
+    >>> write_links([Link("https://example.com/", ("original",))])
+    '<https://example.com/>; rel="original"'
+    """
+    return separator.join(_write(link) for link in links)
+
+
+def original(url: str) -> Link:
+    """URI-R (RFC 7089 §2.2.1)."""
+    return Link(url, ("original",))
+
+
+def timegate(path: str) -> Link:
+    """URI-G (RFC 7089 §2.2.2)."""
+    return Link(path, ("timegate",))
+
+
+def timemap(path: str) -> Link:
+    """URI-T (RFC 7089 §2.2.3), in link format."""
+    return Link(path, ("timemap",), (("type", "application/link-format"),))
+
+
+def memento(path: str, moment: datetime, *also: str) -> Link:
+    """URI-M (RFC 7089 §2.2.4); ``also`` holds ``first``, ``last``, ``prev``, ``next``."""
+    return Link(path, (*also, "memento"), (("datetime", http_date(moment)),))
+
+
+def _write(link: Link) -> str:
+    parameters = (("rel", " ".join(link.relations)), *link.attributes)
+    written = "".join(f'; {name}="{_quoted(value)}"' for name, value in parameters)
+    return f"<{_reference(link.target)}>{written}"
+
+
+def _reference(target: str) -> str:
+    """Angle brackets, quotes and control characters never stand in a URI; a header may end so."""
+    return "".join(
+        character if " " < character <= "~" and character not in '<>"' else _percent(character)
+        for character in target
+    )
+
+
+def _percent(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "replace"))
+
+
+def _quoted(value: str) -> str:
+    kept = "".join(character for character in value if character.isprintable())
+    return kept.replace("\\", "\\\\").replace('"', '\\"')
+
+
+LINK_FORMAT = "application/link-format"
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the things of one original are, as URIs.
+
+    Attributes:
+        original: URI-R.
+        timegate: URI-G.
+        link_timemap, json_timemap: URI-T in either format.
+    """
+
+    original: str
+    timegate: str
+    link_timemap: str
+    json_timemap: str
+
+
+@dataclass(frozen=True, slots=True)
+class Memento:
+    """URI-M and its moment (aware, UTC)."""
+
+    uri: str
+    at: datetime
+
+
+async def link_timemap(
+    addresses: Addresses, mementos: AsyncIterator[Memento]
+) -> AsyncGenerator[str, None]:
+    """A TimeMap in link format (RFC 7089 §5, RFC 6690)."""
+    head = (
+        original(addresses.original),
+        Link(addresses.link_timemap, ("self",), (("type", LINK_FORMAT),)),
+        Link(addresses.json_timemap, ("timemap",), (("type", "application/json"),)),
+        timegate(addresses.timegate),
+    )
+    yield write_links(head, separator=",\n")
+    async for each, also in _placed(mementos):
+        yield ",\n" + write_links([memento(each.uri, each.at, *also)])
+    yield "\n"
+
+
+async def json_timemap(
+    addresses: Addresses, mementos: AsyncIterator[Memento]
+) -> AsyncGenerator[str, None]:
+    """A TimeMap as one JSON object."""
+    head = {
+        "original_uri": addresses.original,
+        "self": addresses.json_timemap,
+        "timegate_uri": addresses.timegate,
+        "timemap_uri": {
+            "link_format": addresses.link_timemap,
+            "json_format": addresses.json_timemap,
+        },
+    }
+    yield json.dumps(head, ensure_ascii=False)[:-1] + ', "mementos": {"list": ['
+    ends: dict[str, object] = {}
+    separator = "\n"
+    async for each, also in _placed(mementos):
+        fields = {"datetime": _iso(each.at), "uri": each.uri}
+        ends |= dict.fromkeys(also, fields)
+        yield separator + json.dumps(fields, ensure_ascii=False)
+        separator = ",\n"
+    rest = json.dumps(ends, ensure_ascii=False)[1:-1]
+    yield f"\n]{', ' if rest else ''}{rest}}}}}\n"
+
+
+async def _placed(
+    mementos: AsyncIterator[Memento],
+) -> AsyncGenerator[tuple[Memento, tuple[str, ...]], None]:
+    """Mementos with what they are of all: ``first``, ``last``, both, or nothing."""
+    before: Memento | None = None
+    place: tuple[str, ...] = ("first",)
+    async for each in mementos:
+        if before is not None:
+            yield before, place
+            place = ()
+        before = each
+    if before is not None:
+        yield before, (*place, "last")
+
+
+def _iso(moment: datetime) -> str:
+    digits = to_timestamp(moment)
+    date, time = "-".join((digits[:4], digits[4:6], digits[6:8])), digits[8:]
+    return f"{date}T{time[:2]}:{time[2:4]}:{time[4:]}Z"

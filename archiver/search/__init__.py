@@ -1,0 +1,1 @@
+"""Search language: parsing, tokenizing and snippets."""

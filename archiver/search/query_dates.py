@@ -1,0 +1,121 @@
+"""Dates in queries."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+FIRST_YEAR, LAST_YEAR = 1000, 9000
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
+_AGE = re.compile(r"([<>])(\d{1,4})([dwmy])", re.ASCII)
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A year, a month of it, or a day of that."""
+
+    year: int
+    month: int | None = None
+    day: int | None = None
+
+    def __str__(self) -> str:
+        rest = (f"-{part:02}" for part in (self.month, self.day) if part)
+        return f"{self.year}{''.join(rest)}"
+
+    @property
+    def begins(self) -> datetime:
+        """Its first moment."""
+        return datetime(self.year, self.month or 1, self.day or 1, tzinfo=UTC)
+
+    @property
+    def following(self) -> "Date":
+        """The year, month or day after it."""
+        if self.month is None:
+            return Date(self.year + 1)
+        if self.day is None:
+            return Date(self.year + self.month // 12, self.month % 12 + 1)
+        next_day = self.begins + timedelta(days=1)
+        return Date(next_day.year, next_day.month, next_day.day)
+
+    @property
+    def preceding(self) -> "Date":
+        """The year, month or day before it."""
+        if self.month is None:
+            return Date(self.year - 1)
+        last = self.begins - timedelta(days=1)
+        return Date(last.year, last.month, last.day if self.day else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """From the beginning of one date to the end of another; None leaves an end open."""
+
+    first: Date | None = None
+    last: Date | None = None
+
+    def __str__(self) -> str:
+        if self.first == self.last:
+            return str(self.first)
+        return "..".join("" if each is None else str(each) for each in (self.first, self.last))
+
+    def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
+        """The first moment, and the one after the last."""
+        del now
+        first = self.first.begins if self.first else None
+        return first, self.last.following.begins if self.last else None
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """Longer ago than so many days, weeks, months of 30 days or years of 365; or not so long."""
+
+    is_older: bool
+    count: int
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{'>' if self.is_older else '<'}{self.count}{self.unit}"
+
+    def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
+        """The first moment, and the one after the last."""
+        moment = now - timedelta(days=min(self.count * _DAYS[self.unit], 365 * 1000))
+        return (None, moment) if self.is_older else (moment, None)
+
+
+def read_dates(text: str) -> Dates | Age:
+    """What stands behind ``added:`` and the like.
+
+    Raises:
+        ValueError: it is no date, no range and no age.
+    """
+    age = _AGE.fullmatch(text)
+    if age:
+        return Age(age[1] == ">", int(age[2]), age[3])
+    if ".." in text:
+        ends = [_date(each) if each else None for each in text.split("..", 1)]
+        if ends == [None, None]:
+            raise ValueError("a range has at least one end")
+        return Dates(ends[0], ends[1])
+    if text.startswith((">", "<")):
+        is_after, with_it = text[0] == ">", text[1:2] == "="
+        date = _date(text[1 + with_it :])
+        if is_after:
+            return Dates(first=date if with_it else _checked(date.following))
+        return Dates(last=date if with_it else _checked(date.preceding))
+    return Dates(_date(text), _date(text))
+
+
+def _date(text: str) -> Date:
+    found = _DATE.fullmatch(text)
+    if not found:
+        raise ValueError("no date")
+    year, month, day = found.groups()
+    date = Date(int(year), int(month) if month else None, int(day) if day else None)
+    return _checked(date)
+
+
+def _checked(date: Date) -> Date:
+    if not FIRST_YEAR <= date.year <= LAST_YEAR or 0 in (date.month, date.day):
+        raise ValueError("no date that anything is from")
+    _ = date.begins
+    return date

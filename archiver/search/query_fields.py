@@ -1,0 +1,322 @@
+"""Fields of the search language."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from archiver.model.entry_list import tidy_path
+from archiver.model.failure import FailureKind
+from archiver.model.listing import Kind
+from archiver.model.message import Message, marked
+from archiver.search.query_dates import read_dates
+from archiver.search.query_tree import Column, Condition, Mark, Numbers, Value
+
+MOST_NUMBER = 10**9
+_NUMBERS = re.compile(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
+_FRACTION = r"(?:0(?:\.\d{1,2})?|1(?:\.00?)?)"
+_WHOLE = 100
+_FRACTIONS = re.compile(rf"([<>]=?)?({_FRACTION})|({_FRACTION})?\.\.({_FRACTION})?", re.ASCII)
+_STATES = ("saved", "failed", "queued", "link")
+_STATUS = re.compile(r"[1-5](?:\d\d|xx)", re.ASCII)
+_ANSWER = re.compile(r"[1-5]\d\d", re.ASCII)
+_REASONS = frozenset(FailureKind)
+_LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
+_SITE = re.compile(r"[^\s/@?#]{1,253}")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What may stand before a colon.
+
+    Attributes:
+        name: of a column or a condition.
+        takes: what may stand behind the colon, in a few words.
+        example: a query.
+        means: what the field finds, in a sentence without its end.
+        read: makes the value of what stands behind the colon, or raises ValueError; None for words.
+        values: all there are, if they can be listed.
+    """
+
+    name: Column | Condition
+    takes: str
+    example: str
+    means: str
+    read: Callable[[str], Value] | None = None
+    values: tuple[str, ...] = ()
+
+
+def _site(text: str) -> str:
+    found = re.sub(r"^[a-z]+://|^\*?\.|/.*$", "", text.lower())
+    if not _SITE.fullmatch(found):
+        raise ValueError("no host")
+    return found
+
+
+def _one_of(*values: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.lower() not in values:
+            raise ValueError(f"none of {values}")
+        return text.lower()
+
+    return read
+
+
+def _status(text: str) -> str:
+    text = text.lower()
+    if text not in _STATES and not _STATUS.fullmatch(text):
+        raise ValueError("no status")
+    return text
+
+
+def _failure(text: str) -> str:
+    """A kind of failures, a status, or both, as failures are grouped."""
+    text = text.lower()
+    kind, _, status = text.rpartition(" ") if text[-1:].isdecimal() else (text, "", "")
+    if (kind and kind not in _REASONS) or (status and not _ANSWER.fullmatch(status)):
+        raise ValueError("no reason")
+    return text
+
+
+def _language(text: str) -> str:
+    text = text.lower().replace("_", "-")
+    if not _LANGUAGE.fullmatch(text):
+        raise ValueError("no language")
+    return text
+
+
+def _numbers(text: str) -> Numbers:
+    found = _NUMBERS.fullmatch(text)
+    if not found or text == "..":
+        raise ValueError("no number")
+    sign, number, least, most = found.groups()
+    if number is None:
+        return Numbers(int(least) if least else None, int(most) if most else None)
+    return Numbers(*_bounds(sign, int(number)))
+
+
+def _percent(text: str) -> Numbers:
+    """Whole percent; as a share, such as 0.5, where any number of it has a point."""
+    if "." not in text.replace("..", " "):
+        found = _numbers(text.replace("%", ""))
+        if max(found.least or 0, found.most or 0) > _WHOLE:
+            raise ValueError("more than all")
+        return found
+    shares = _FRACTIONS.fullmatch(text)
+    if not shares:
+        raise ValueError("no share")
+    sign, number, least, most = shares.groups()
+    if number is None:
+        return Numbers(_count(least), _count(most))
+    return Numbers(*_bounds(sign, round(100 * float(number))))
+
+
+def _count(share: str | None) -> int | None:
+    return round(100 * float(share)) if share else None
+
+
+def _bounds(sign: str | None, value: int) -> tuple[int | None, int | None]:
+    """The least and the most of the whole numbers that a sign and one of them mean."""
+    bounds: Mapping[str, tuple[int | None, int | None]] = {
+        ">": (value + 1, None),
+        ">=": (value, None),
+        "<": (None, value - 1),
+        "<=": (None, value),
+    }
+    return bounds[sign] if sign else (value, value)
+
+
+def _list(text: str) -> str:
+    path = tidy_path(text)
+    if not path:
+        raise ValueError("no name")
+    is_outer = text.rstrip().endswith("/") and not text.rstrip().endswith("\\/")
+    return f"{path}/" if is_outer else path
+
+
+def _name(text: str) -> str:
+    return text
+
+
+_MARKS = tuple(Mark)
+_KINDS = tuple(Kind)
+FIELDS: tuple[Field, ...] = (
+    Field(
+        Column.TITLE,
+        marked("words"),
+        'title:"field notes"',
+        marked("pages with the words in their title"),
+    ),
+    Field(
+        Column.URL,
+        marked("words"),
+        "url:blog/2019",
+        marked("pages with the words in their address"),
+    ),
+    Field(
+        Condition.SITE,
+        marked("a host"),
+        "site:example.org",
+        marked("pages of a host and of all hosts below it, such as www.example.org"),
+        _site,
+    ),
+    Field(Condition.TAG, marked("a tag"), 'tag:"to read"', marked("pages with the tag"), _name),
+    Field(
+        Condition.LIST,
+        marked("a list"),
+        "list:Recipes/Soups",
+        marked("what lies in the list, in its order; list:Recipes/ is it and all that lie in it"),
+        _list,
+    ),
+    Field(
+        Column.NOTE,
+        marked("words"),
+        "note:recipe",
+        marked("pages with the words in your note, or in what you highlighted"),
+    ),
+    Field(Column.BY, marked("words"), 'by:"Ursula Franklin"', marked("pages that name the author")),
+    Field(
+        Condition.LANG,
+        marked("a language"),
+        "lang:pt",
+        marked("pages in the language, pt-BR too"),
+        _language,
+    ),
+    Field(
+        Condition.TYPE,
+        f"one of {', '.join(_KINDS)}",
+        "type:pdf",
+        marked("what it is: an article has a text to read, a page has little"),
+        _one_of(*_KINDS),
+        _KINDS,
+    ),
+    Field(
+        Condition.IS,
+        f"one of {', '.join(_MARKS)}",
+        "is:gap",
+        marked(
+            "how it stands: a gap lacks a picture or a style, gone answered 404 or 410, "
+            "unrendered is empty without its scripts"
+        ),
+        _one_of(*_MARKS),
+        _MARKS,
+    ),
+    Field(
+        Condition.STATUS,
+        marked("saved, failed, queued, link, 404 or 4xx"),
+        "status:4xx",
+        marked("the state, or the HTTP status of the newest snapshot"),
+        _status,
+    ),
+    Field(
+        Condition.FAILED,
+        marked("a reason such as timeout, dns or refused, or an HTTP status"),
+        "failed:timeout",
+        marked("what could not be saved, by the reason"),
+        _failure,
+    ),
+    Field(
+        Condition.ADDED,
+        marked("a date"),
+        "added:2019-03..2020",
+        marked("when you saved the link"),
+        read_dates,
+    ),
+    Field(
+        Condition.CAPTURED,
+        marked("a date"),
+        "captured:<7d",
+        marked("when its newest snapshot was taken"),
+        read_dates,
+    ),
+    Field(
+        Condition.PUBLISHED,
+        marked("a date"),
+        "published:>2015",
+        marked("when the page says it is from"),
+        read_dates,
+    ),
+    Field(
+        Condition.CHANGED,
+        marked("a number"),
+        "changed:>20",
+        marked("by how many hundredths of its words the article differs from the one before"),
+        _numbers,
+    ),
+    Field(
+        Condition.WORDS,
+        marked("a number"),
+        "words:>2000",
+        marked("how many words the article has"),
+        _numbers,
+    ),
+    Field(
+        Condition.SCORE,
+        marked("a number from 0 to 100"),
+        "score:<50",
+        marked(
+            "how well the newest snapshot was kept, in percent (1 is 1 %, 0.5 is 50 %); its page "
+            "says what is lacking"
+        ),
+        _percent,
+    ),
+    Field(
+        Condition.IMPORT,
+        marked("a number or a file's name"),
+        "import:bookmarks.html",
+        marked("what an import brought, by its number or its file's name"),
+        _name,
+    ),
+)
+BY_NAME: Mapping[str, Field] = {field.name.value: field for field in FIELDS}
+DATES = marked(
+    "2019, 2019-03, 2019-03-05, 2019..2021, >2019, <2019; >7d for longer ago than "
+    "7 days, <2w for the last two weeks; d, w, m, y"
+)
+"""How a date is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A way to put words together, and what it finds."""
+
+    example: str
+    means: str
+
+
+OPERATORS: tuple[Operator, ...] = (
+    Operator("red kite", marked("both words, in any form of case and without accents")),
+    Operator('"red kite"', marked("the words in this order, side by side")),
+    Operator("kite -paper", marked("the first, where the second is not")),
+    Operator(
+        "kite OR heron",
+        marked("one or the other; OR in capitals, and it binds closer than a space"),
+    ),
+    Operator("bird (kite OR -paper)", marked("brackets hold together what belongs together")),
+    Operator("orni*", marked("words that begin so")),
+)
+
+
+def takes(field: Field) -> Message:
+    """What may stand behind a field's colon, in a few words."""
+    if field.values:
+        return Message("one of {values}", values=", ".join(field.values))
+    return Message(field.takes)
+
+
+def explain(field: Field) -> Message:
+    """The same for a sentence, with how a date is written."""
+    if field.read is read_dates:
+        return Message("a date ({dates})", dates=Message(DATES))
+    return takes(field)
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """Ways to join words, fields, and how a date is written."""
+
+    operators: tuple[Operator, ...] = OPERATORS
+    fields: tuple[Field, ...] = FIELDS
+    dates: str = DATES
+
+
+LANGUAGE = Language()

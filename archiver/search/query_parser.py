@@ -1,0 +1,275 @@
+"""Query parser.
+
+query   := either*                    all of them
+    either  := unary ("OR" unary)*        OR binds closer than a space
+    unary   := "-"* (words | field | "(" query ")")
+
+Brackets and quotes need no closing; one that closes nothing, an OR that joins nothing and signs
+alone mean nothing.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from archiver.errors import InvalidQuery
+from archiver.search.query_fields import BY_NAME, Field, explain, takes
+from archiver.search.query_tree import Column, Is, Node, Term, either, every, leaves, without
+from archiver.search.words import words_of
+
+_QUOTES = '"\u201c\u201d\u201e\u00ab\u00bb'
+_TOKEN = re.compile(
+    rf"(?P<minus>-+(?=[^\s-]))"
+    rf"|(?P<open>\()|(?P<close>\))"
+    rf"|(?P<name>[A-Za-z]+):(?=[^\s:)]|[{_QUOTES}])(?!//)"
+    rf"|[{_QUOTES}](?P<phrase>[^{_QUOTES}]*+)[{_QUOTES}]?+(?P<star>\*?)"
+    rf"|(?P<word>[^\s{_QUOTES}()]++)"
+)
+
+
+class Sign(Enum):
+    """What a token is."""
+
+    WORD = auto()
+    PHRASE = auto()
+    FIELD = auto()
+    MINUS = auto()
+    OPEN = auto()
+    CLOSE = auto()
+    OR = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a query.
+
+    Attributes:
+        sign: what it is.
+        at, end: where it begins, and where what follows it does, in characters.
+        text: without quotes, colon or stars.
+        has_star: a ``*`` stood behind it.
+    """
+
+    sign: Sign
+    at: int
+    end: int
+    text: str = ""
+    has_star: bool = False
+
+
+def tokenize(text: str) -> Iterator[Token]:
+    """Split a query. Quotes need no closing; OR is upper case, so that the word can be found."""
+    at = 0
+    while found := _TOKEN.search(text, at):
+        yield _token(found)
+        at = found.end()
+
+
+def _token(found: re.Match[str]) -> Token:
+    at, end, kind = found.start(), found.end(), found.lastgroup
+    if kind in ("phrase", "star"):
+        return Token(Sign.PHRASE, at, end, found["phrase"], bool(found["star"]))
+    if kind == "name":
+        return Token(Sign.FIELD, at, end, found["name"])
+    if kind == "word":
+        word = found["word"]
+        if word == "OR":
+            return Token(Sign.OR, at, end, word)
+        return Token(Sign.WORD, at, end, word.rstrip("*"), word.endswith("*"))
+    return Token({"minus": Sign.MINUS, "open": Sign.OPEN, "close": Sign.CLOSE}[str(kind)], at, end)
+
+
+MAX_LENGTH = 1_000
+"""Characters of a query."""
+MAX_TERMS = 32
+"""Words, phrases and conditions of a query."""
+_ADDRESS = re.compile(r"https?://([^\s#]+)(?:#\S*)?", re.IGNORECASE)
+MAX_DEPTH = 10
+"""Brackets within brackets."""
+
+
+def parse_query(text: str) -> Node:
+    """Read a query.
+
+    Raises:
+        InvalidQuery: it can't be read, or is too long; the error says where.
+    """
+    if len(text) > MAX_LENGTH:
+        raise InvalidQuery(
+            "A search has {max_length} characters at most; this one has {count}.",
+            max_length=MAX_LENGTH,
+            count=len(text),
+            at=MAX_LENGTH,
+            length=len(text) - MAX_LENGTH,
+        )
+    return _Parser(text).query(depth=0)
+
+
+def fits(tree: Node, written: str) -> bool:
+    """Whether a tree of parsed nodes, as it is written, is not too long to be read again."""
+    return len(written) <= MAX_LENGTH and leaves(tree) <= MAX_TERMS
+
+
+class _Parser:
+    """One reading of a text, from its first token to its last."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = list(tokenize(text)) if text else []
+        self._next = 0
+        self._terms = 0
+
+    def query(self, depth: int) -> Node:
+        nodes = []
+        while self._peek() and not (depth and self._peek_is(Sign.CLOSE)):
+            node = self._either(depth)
+            if node:
+                nodes.append(node)
+        return every(nodes)
+
+    def _either(self, depth: int) -> Node | None:
+        nodes = [self._unary(depth)]
+        while self._peek_is(Sign.OR):
+            self._take()
+            if self._peek() and not self._peek_is(Sign.CLOSE):
+                nodes.append(self._unary(depth))
+        found = [node for node in nodes if node]
+        return either(found) if found else None
+
+    def _unary(self, depth: int) -> Node | None:
+        if self._peek_is(Sign.OR):
+            return None
+        token = self._take()
+        if token.sign is Sign.MINUS:
+            denied = self._unary(depth) if self._peek() else None
+            return without(denied) if denied else None
+        if token.sign is Sign.OPEN:
+            return self._brackets(token, depth)
+        if token.sign is Sign.CLOSE:
+            return None
+        if token.sign is Sign.FIELD:
+            return self._field(token)
+        return self._count(token, _term(token, None))
+
+    def _brackets(self, token: Token, depth: int) -> Node | None:
+        if depth == MAX_DEPTH:
+            raise _refusal("Brackets stand too deep within brackets here.", token)
+        node = self.query(depth + 1)
+        if self._peek_is(Sign.CLOSE):
+            self._take()
+        return node if node != every([]) else None
+
+    def _field(self, token: Token) -> Node:
+        field = BY_NAME.get(token.text.lower())
+        if field is None:
+            raise self._unknown(token)
+        value = self._take() if self._peek() else token
+        if value.sign not in (Sign.WORD, Sign.PHRASE, Sign.OR):
+            raise _refusal(
+                "Behind {field}: stands {takes}, without brackets or signs.",
+                value,
+                field=field.name,
+                takes=takes(field),
+            )
+        node = self._value(field, value)
+        self._count(value, node)
+        return node
+
+    def _value(self, field: Field, value: Token) -> Node:
+        if isinstance(field.name, Column) or field.read is None:
+            term = _term(value, Column(field.name))
+            if term is None:
+                raise _refusal(
+                    "{field}: looks for words, and there is none in this.", value, field=field.name
+                )
+            return term
+        if value.has_star or not value.text.strip():
+            raise self._unfit(field, value)
+        try:
+            return Is(field.name, field.read(_tidy(value.text)))
+        except (ValueError, OverflowError):
+            raise self._unfit(field, value) from None
+
+    def _unknown(self, token: Token) -> InvalidQuery:
+        name = token.text
+        near = difflib.get_close_matches(name.lower(), BY_NAME, n=1)
+        if not near:
+            return _refusal(
+                "There is no field {name}:. To find the words as they are, quote {quoted}.",
+                token,
+                name=name,
+                quoted=f'"{name}:…"',
+            )
+        return _refusal(
+            "There is no field {name}:. Did you mean {near}:? To find the words as they are, "
+            "quote {quoted}.",
+            token,
+            self._with(token, f"{near[0]}:"),
+            name=name,
+            near=near[0],
+            quoted=f'"{name}:…"',
+        )
+
+    def _unfit(self, field: Field, value: Token) -> InvalidQuery:
+        near = difflib.get_close_matches(value.text.lower(), field.values, n=1)
+        if not near:
+            return _refusal(
+                "{field}: takes {takes}; “{value}” is not that.",
+                value,
+                field=field.name,
+                takes=explain(field),
+                value=value.text,
+            )
+        return _refusal(
+            "{field}: takes {takes}; “{value}” is not that. Did you mean {field}:{near}?",
+            value,
+            self._with(value, near[0]),
+            field=field.name,
+            takes=explain(field),
+            value=value.text,
+            near=near[0],
+        )
+
+    def _with(self, token: Token, instead: str) -> str:
+        return self._text[: token.at] + instead + self._text[token.end :]
+
+    def _count(self, token: Token, node: Node | None) -> Node | None:
+        self._terms += node is not None
+        if self._terms > MAX_TERMS:
+            raise _refusal(
+                "A search has {most} words and conditions at most.", token, most=MAX_TERMS
+            )
+        return node
+
+    def _take(self) -> Token:
+        self._next += 1
+        return self._tokens[self._next - 1]
+
+    def _peek(self) -> Token | None:
+        return self._tokens[self._next] if self._next < len(self._tokens) else None
+
+    def _peek_is(self, sign: Sign) -> bool:
+        token = self._peek()
+        return token is not None and token.sign is sign
+
+
+def _term(token: Token, column: Column | None) -> Term | None:
+    """Make a term of what can be searched for: signs alone are in no index.
+
+    Nor are the scheme and the fragment of an address, which come along when one is pasted.
+    """
+    address = _ADDRESS.fullmatch(token.text)
+    text = address[1] if address else token.text
+    return Term(_tidy(text), column, token.has_star) if words_of(text) else None
+
+
+def _tidy(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _refusal(text: str, token: Token, suggestion: str = "", /, **values: object) -> InvalidQuery:
+    """The error of a token; what is said of it is extracted by this name, too."""
+    length = token.end - token.at
+    return InvalidQuery(text, at=token.at, length=length, suggestion=suggestion, **values)

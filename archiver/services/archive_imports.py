@@ -1,0 +1,353 @@
+"""Imports of WARC, ARC and WACZ files."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack
+from dataclasses import replace
+from datetime import datetime
+from io import BufferedReader
+from itertools import islice
+from typing import BinaryIO
+
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.imported_captures import Intake, RevisitResolver
+from archiver.crawl.imported_entries import EntryIntake, NotedEntries
+from archiver.crawl.imported_pages import ForeignPage, NotedPages, PageIntake, SavedPageIntake
+from archiver.errors import UnreadableFile
+from archiver.formats.archive_files import BATCH, FoundBatches, read_records
+from archiver.formats.archive_members import member_names
+from archiver.formats.archive_records import (
+    ForeignCapture,
+    ForeignEntryRecord,
+    ForeignLikeness,
+    ForeignRevisit,
+    Found,
+    PassedOver,
+    Unusable,
+    is_capture,
+    read_lines,
+    write_line,
+)
+from archiver.helpers import scratch_file
+from archiver.model.imports import Rejected, Taken
+from archiver.model.seed import SavedPage
+from archiver.warc.decompression import Forward
+from archiver.warc.foreign_files import ArchiveForm, ForeignArc, ForeignFile, ForeignWarc, recognise
+from archiver.warc.records import ORIGIN, handed_in_field, one_line
+from archiver.warc.temporary_lines import SpooledLines
+from archiver.warc.wacz import Package
+
+WACZ = "WACZ"
+_LOOKED_AT = 8192
+_PACKAGED = (".warc", ".warc.gz", ".arc.gz", ".wacz")
+_ZIP = b"PK\x03\x04"
+
+
+def kind_of(file: BufferedReader, name: str) -> str | None:
+    """``WARC``, ``ARC`` or ``WACZ`` for a file that is one; None for any other. Blocking.
+
+    Nothing of it is read away. A zip archive is told by what it holds; one that is damaged, too
+    long to be listed, or can't be sought in, by its name.
+    """
+    head = file.peek(_LOOKED_AT)
+    if not head.startswith(_ZIP):
+        return recognise(head[:_LOOKED_AT])
+    names = _members(file) if file.seekable() else ()
+    if not names:
+        return WACZ if name.lower().endswith(WACZ.lower()) else None
+    return WACZ if any(map(_is_of_package, names)) else None
+
+
+def _members(file: BufferedReader) -> tuple[str, ...]:
+    place = file.tell()
+    try:
+        return member_names(file)
+    except UnreadableFile:  # who reads it says why
+        return ()
+    finally:
+        file.seek(place)
+
+
+def _is_of_package(name: str) -> bool:
+    return name == "datapackage.json" or name.lower().endswith(_PACKAGED)
+
+
+_HEAD_BYTES = 64 << 10
+_PAGES_AT_ONCE = 64
+_MOST_WHAT = 500
+_READERS: dict[ArchiveForm, Callable[[Forward], ForeignFile]] = {
+    ArchiveForm.WARC: ForeignWarc,
+    ArchiveForm.ARC: ForeignArc,
+}
+
+
+class Taking:
+    """One file on its way in."""
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        pages: NotedPages,
+        entries: NotedEntries,
+        revisits: SpooledLines,
+        marks: tuple[tuple[str, str], ...],
+    ) -> None:
+        self._context = context
+        self._marks = marks
+        self._intake = Intake(context)
+        self._pages = pages
+        self._entries = entries
+        self._revisits = revisits
+        self._captures = 0
+        self._problem = ""
+
+    async def payloads(self, file: BinaryIO, name: str, kind: str) -> AsyncIterator[Taken]:
+        """Take responses in; revisits are put aside."""
+        if kind == WACZ:
+            async for taken in self._package(file, name):
+                yield taken
+            return
+        async for taken in self._records(_READERS[ArchiveForm(kind)](file), name):
+            yield taken
+
+    async def revisits(self) -> AsyncIterator[Taken]:
+        """Take in what was put aside: all that it may refer to is in the archive by now."""
+        resolver = RevisitResolver(self._context)
+        waiting = read_lines(iter(self._revisits))
+        while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
+            yield await self._take(await resolver.resolve(batch))
+
+    async def pages(self, source: str) -> AsyncIterator[Taken]:
+        """Make a snapshot of each page."""
+        intake = PageIntake(self._context, self._pages.likenesses, self._pages.answers)
+        noted = await asyncio.to_thread(self._pages.best, source=source)
+        while some := await asyncio.to_thread(_some, noted):
+            closing = await intake.take_all(some)
+            for each in closing:
+                await each
+            yield Taken(pages=len(closing))
+
+    async def entries(self, import_id: int) -> AsyncIterator[Taken]:
+        """Take over what the archive of the file had failed at, and what waited there."""
+        intake = EntryIntake(self._context, import_id)
+        noted = self._entries.read()
+        while some := await asyncio.to_thread(lambda: list(islice(noted, BATCH))):
+            taken = await intake.take(some)
+            yield Taken(failed=taken.failed, queued=taken.queued)
+
+    def refuse_if_nothing_was_read(self, name: str) -> None:
+        """Let an import fail that brought nothing but problems."""
+        if self._problem and not self._captures:
+            raise UnreadableFile(
+                "{name} holds no capture that can be read. {problem}",
+                name=name,
+                problem=self._problem,
+            )
+
+    async def _package(
+        self, file: BinaryIO, name: str, *, is_inner: bool = False
+    ) -> AsyncIterator[Taken]:
+        try:
+            package = await asyncio.to_thread(Package, file, name)
+        except UnreadableFile as error:
+            yield self._failed(name, error)
+            return
+        for member in package.records:
+            async for taken in self._member(package, member):
+                yield taken
+        for member in package.packages:
+            if is_inner:
+                yield self._failed(member, UnreadableFile("It is a package within a package."))
+                continue
+            async for taken in self._inner_package(package, member):
+                yield taken
+        try:
+            await asyncio.to_thread(self._note_listed, package)
+        except UnreadableFile as error:
+            yield self._failed("its list of pages", error)
+
+    async def _member(self, package: Package, member: str) -> AsyncIterator[Taken]:
+        try:
+            with await asyncio.to_thread(package.open, member) as source:
+                head = await asyncio.to_thread(source.read, _HEAD_BYTES)
+                form = await asyncio.to_thread(recognise, head)
+                if form is None:
+                    yield self._failed(member, UnreadableFile("It is no WARC file."))
+                    return
+                records = _READERS[form](_Rejoined(head, source))
+                async for taken in self._records(records, member):
+                    yield taken
+        except UnreadableFile as error:
+            yield self._failed(member, error)
+
+    async def _inner_package(self, package: Package, member: str) -> AsyncIterator[Taken]:
+        with ExitStack() as stack:
+            try:
+                file = await asyncio.to_thread(_as_file, package, member, stack)
+            except UnreadableFile as error:
+                yield self._failed(member, error)
+                return
+            async for taken in self._package(file, member, is_inner=True):
+                yield taken
+
+    async def _records(self, records: ForeignFile, name: str) -> AsyncIterator[Taken]:
+        most_bytes = self._context.settings.max_body_bytes
+        batches = FoundBatches(read_records(records, most_bytes=most_bytes))
+        try:
+            while batch := await asyncio.to_thread(batches.next):
+                yield await self._take(batch)
+        except UnreadableFile as error:
+            yield self._failed(name, error)
+
+    async def _take(self, batch: Sequence[Found]) -> Taken:
+        captures = [self._marked(each) for each in batch if is_capture(each)]
+        unusable = [each for each in batch if isinstance(each, Unusable)]
+        fresh = await self._intake.captures(captures)
+        await asyncio.to_thread(self._note, batch)
+        self._captures += len(captures)
+        if unusable and not self._problem:
+            self._problem = unusable[0].reason
+        return Taken(
+            read=len(captures) + len(unusable),
+            fresh=fresh,
+            known=len(captures) - fresh,
+            unusable=tuple(Rejected(each.what[:_MOST_WHAT], each.reason) for each in unusable),
+            passed_over=sum(isinstance(each, PassedOver) for each in batch),
+        )
+
+    def _marked(self, found: ForeignCapture) -> ForeignCapture:
+        """A capture with the fields of all that came so, whatever it says of itself."""
+        if not self._marks:
+            return found
+        exchange = found.exchange
+        given = dict(exchange.fields) | dict(self._marks)
+        return replace(found, exchange=replace(exchange, fields=tuple(given.items())))
+
+    def _note(self, batch: Sequence[Found]) -> None:
+        """Put revisits aside, and note what may be a page; blocking."""
+        for each in batch:
+            if isinstance(each, ForeignRevisit):
+                self._revisits.add(write_line(each))
+            elif is_capture(each):
+                self._pages.note_capture(each)
+            elif isinstance(each, ForeignCapture):
+                self._pages.answers.note(each)
+            elif isinstance(each, ForeignLikeness):
+                self._pages.likenesses.note(each)
+            elif isinstance(each, ForeignEntryRecord):
+                self._pages.note_entry_record(each)
+                self._entries.note(each)
+
+    def _note_listed(self, package: Package) -> None:
+        for each in package.pages():
+            self._pages.note_listed(each.url, each.ts, each.title)
+
+    def _failed(self, what: str, error: UnreadableFile) -> Taken:
+        self._problem = self._problem or str(error)
+        return Taken(read=1, unusable=(Rejected(what[:_MOST_WHAT], str(error)),))
+
+
+def _some(pages: Iterator[ForeignPage]) -> list[ForeignPage]:
+    return list(islice(pages, _PAGES_AT_ONCE))
+
+
+def _as_file(package: Package, member: str, stack: ExitStack) -> BinaryIO:
+    """A package within a package, where its list of contents can be sought; blocking."""
+    window = package.window(member)
+    if window:
+        return stack.enter_context(BufferedReader(window))
+    spooled = stack.enter_context(scratch_file())
+    with package.open(member) as source:
+        shutil.copyfileobj(source, spooled, 1 << 20)
+    spooled.seek(0)
+    return spooled
+
+
+class _Rejoined:
+    """A file whose head was read already, as one again."""
+
+    def __init__(self, head: bytes, rest: Forward) -> None:
+        self._head = head
+        self._rest = rest
+
+    def read(self, size: int, /) -> bytes:
+        if self._head:
+            data, self._head = self._head[:size], self._head[size:]
+            return data
+        return self._rest.read(size)
+
+
+OpenContext = Callable[[], AbstractAsyncContextManager[CrawlContext]]
+
+
+class Archives:
+    """Takes files in. ``open_context`` gives a writer of its own, with a recorder that runs."""
+
+    def __init__(self, open_context: OpenContext) -> None:
+        self._open_context = open_context
+
+    async def take_in_pages(
+        self,
+        pages: Sequence[SavedPage],
+        origin: str,
+        *,
+        import_id: int | None = None,
+        handed_in: datetime | None = None,
+    ) -> int:
+        """Make snapshots of pages that came with links; returns how many are new.
+
+        Args:
+            pages: what came.
+            origin: where they came from, for their records.
+            import_id: the import of their links, if they came with one.
+            handed_in: when somebody handed them in, if they came that way.
+        """
+        async with self._open_context() as context:
+            return await SavedPageIntake(context).take(
+                pages, origin, import_id=import_id, handed_in=handed_in
+            )
+
+    async def take_in(
+        self,
+        file: BinaryIO,
+        name: str,
+        kind: str,
+        *,
+        import_id: int,
+        handed_in: datetime | None = None,
+    ) -> AsyncGenerator[Taken, None]:
+        """Read a file to its end; tells of each stretch once it is handed over.
+
+        What waited in the archive that wrote it is queued, as of that import.
+
+        Args:
+            file: where it is to be read from.
+            name: as the person knows it.
+            kind: as ``kind_of`` has it.
+            import_id: of the import.
+            handed_in: when somebody handed it in, if it came that way.
+
+        Raises:
+            UnreadableFile: no capture of it can be read.
+        """
+        async with self._open_context() as context:
+            with NotedPages() as pages, NotedEntries() as noted, SpooledLines() as revisits:
+                marks = (*_origin(name, kind, handed_in), *handed_in_field(handed_in))
+                taking = Taking(context, pages, noted, revisits, marks)
+                async for taken in taking.payloads(file, name, kind):
+                    yield taken
+                await context.recorder.drain()
+                async for taken in taking.revisits():
+                    yield taken
+                await context.recorder.drain()
+                taking.refuse_if_nothing_was_read(name)
+                async for taken in taking.pages(f"import:{name}"):
+                    yield taken
+                await context.recorder.drain()
+                async for taken in taking.entries(import_id):
+                    yield taken
+
+
+def _origin(name: str, kind: str, handed_in: datetime | None) -> tuple[tuple[str, str], ...]:
+    return ((ORIGIN, one_line(f"{name} ({kind})")),) if handed_in else ()

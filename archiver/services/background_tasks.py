@@ -1,0 +1,112 @@
+"""Background tasks and worker processes."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from archiver.config import Settings, dump_settings
+from archiver.helpers import child_command, child_environment
+from archiver.logs import get_log
+
+REST_SECONDS = 15.0
+
+log = get_log(__name__)
+
+
+@asynccontextmanager
+async def kept_going(work: Callable[[], Awaitable[object]], name: str) -> AsyncIterator[None]:
+    """Have work done in a task of its own while the block runs; begun again when it ends.
+
+    Nothing that it raises reaches the block, nor who leaves it: it is logged.
+    """
+    task = asyncio.create_task(_keep_going(work, name), name=name)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def _keep_going(work: Callable[[], Awaitable[object]], name: str) -> None:
+    while True:
+        try:
+            await work()
+            log.error("ended; it begins again", task=name, seconds=REST_SECONDS)
+        except Exception:
+            # Clean-up that fails while we are stopped must not start the work again.
+            task = asyncio.current_task()
+            if task and task.cancelling():
+                log.exception("did not end cleanly", task=name)
+                return
+            log.exception("broke off; it begins again", task=name, seconds=REST_SECONDS)
+        await asyncio.sleep(REST_SECONDS)
+
+
+STOP_SECONDS = 60.0
+
+
+@asynccontextmanager
+async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[None]:
+    """Let the other ``crawl_processes`` work the queue too, while the block runs.
+
+    They end when it does; with ``until_empty`` they are first let finish what they are at, without
+    it one that dies is followed by another.
+    """
+    others = range(settings.crawl_processes - 1)
+    async with AsyncExitStack() as stack:
+        if not until_empty:
+            for _ in others:
+                await stack.enter_async_context(kept_going(lambda: _have_one(settings), "helper"))
+            yield
+            return
+        started = [
+            await stack.enter_async_context(_helper(settings, until_empty=True)) for _ in others
+        ]
+        yield
+        for process in started:
+            await process.wait()
+
+
+async def _have_one(settings: Settings) -> None:
+    async with _helper(settings, until_empty=False) as process:
+        status = await process.wait()
+    log.error("a helper ended", status=status)
+
+
+@asynccontextmanager
+async def _helper(
+    settings: Settings, *, until_empty: bool
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        *child_command("archiver.cli.worker", "until-empty" if until_empty else "for-ever"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        env=child_environment() | _for_servers(settings),
+    )
+    try:
+        if process.stdin:
+            process.stdin.write(f"{json.dumps(dump_settings(settings))}\n".encode())
+        yield process
+    finally:
+        await _stop(process)
+
+
+def _for_servers(settings: Settings) -> dict[str, str]:
+    """The variables that reach a store and an index: for helpers, not for readers of pages."""
+    wanted = ("AWS_",) * bool(settings.store) + ("PG",) * bool(settings.index)
+    return {name: value for name, value in os.environ.items() if name.startswith(wanted)}
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """Ask a helper to stop, and see that it does."""
+    if process.stdin:
+        process.stdin.close()
+    try:
+        async with asyncio.timeout(STOP_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        log.warning("a helper did not stop; it is killed", pid=process.pid)
+        process.kill()
+        await process.wait()

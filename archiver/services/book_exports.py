@@ -1,0 +1,350 @@
+"""Articles as books and Markdown folders, with their pictures."""
+
+import asyncio
+import zipfile
+from bisect import bisect_left
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import IO, cast
+
+from archiver.crawl.stored_content import holder_at, read_payload
+from archiver.db import entries
+from archiver.db.engine import Database
+from archiver.errors import InputError, InvalidUrl, NotFound
+from archiver.formats import single_page
+from archiver.formats.entry_markdown import entry_markdown, quotations
+from archiver.formats.epub import PICTURES, Epub
+from archiver.formats.markdown import to_markdown
+from archiver.formats.single_page import about, candidates, with_pictures
+from archiver.helpers import scratch_file
+from archiver.http.urls import hash_url, parse_url
+from archiver.model.capture import Capture, HashUrl, Timestamp
+from archiver.model.entry import Entry, Snapshot
+from archiver.model.page import Chapter, Picture
+from archiver.pages.shown_article import links_of, without_title
+from archiver.pages.syntax_highlighting import plain
+from archiver.services.entries import SnapshotDetail
+from archiver.services.export_selection import EntriesShown, Manifest, Selected, draw_up
+from archiver.services.warc_export import Sink
+from archiver.warc.segments import SegmentStore
+
+MOST_PICTURES = 300
+MOST_PICTURE_BYTES = 10 << 20
+MOST_ARTICLE_BYTES = 40 << 20
+"""Of the pictures of one article; what comes after is left out."""
+_SHOWN = frozenset(PICTURES) | {"image/avif", "image/bmp", "image/x-icon"}
+
+
+class ArticlePictures:
+    """Finds pictures of articles."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+
+    async def of(
+        self, html: str, moment: Timestamp, *, most: int = MOST_ARTICLE_BYTES
+    ) -> dict[str, Picture]:
+        """By address, as they were at a moment.
+
+        Args:
+            html: of the article, sanitised.
+            moment: of its snapshot.
+            most: bytes of all together; what comes after is left out.
+        """
+        left = min(most, MOST_ARTICLE_BYTES)
+        found: dict[str, Picture] = {}
+        wanted = [each for each in candidates(html) if each][:MOST_PICTURES]
+        for urls in wanted:
+            if found.keys().isdisjoint(urls) and (held := await self._first(urls, moment)):
+                url, picture = held
+                if len(picture.data) <= left:
+                    left -= len(picture.data)
+                    found[url] = picture
+        return found
+
+    async def _first(self, urls: Sequence[str], moment: Timestamp) -> tuple[str, Picture] | None:
+        """The first of these that the archive has, as it was then."""
+        for url in urls:
+            async with self._db.read() as conn:
+                holder = await holder_at(conn, url, moment)
+            if holder and (picture := await asyncio.to_thread(self._picture, holder)):
+                return url, picture
+        return None
+
+    def _picture(self, holder: Capture) -> Picture | None:
+        found = read_payload(self._store, holder, MOST_PICTURE_BYTES)
+        is_shown = found is not None and found.media_type in _SHOWN
+        return Picture(found.media_type, found.content) if found and is_shown else None
+
+
+MOST_ARTICLES = 2_000
+"""Of one book or page."""
+MOST_BYTES = 1 << 30
+"""Of all pictures."""
+PIECE = 256 << 10
+
+
+class Books:
+    """Writes articles as one page, or as a book."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+        self._shown = EntriesShown(db, store)
+        self._pictures = ArticlePictures(db, store)
+
+    async def begin(self, selected: Selected) -> Manifest:
+        """What is written, whatever happens until it is.
+
+        Raises:
+            NotFound: there is nothing of the kind.
+            InputError: these are too many articles, or what is selected makes no sense.
+        """
+        manifest = await draw_up(self._db, selected)
+        if not manifest.entries:
+            raise NotFound("There is nothing to write: no entry is meant by that.")
+        if len(manifest.entries) > MOST_ARTICLES:
+            raise InputError(
+                "These are {count} articles; {most} is the most that one file takes. Narrow "
+                "the list with a search, such as tag:… or added:2024.",
+                count=len(manifest.entries),
+                most=MOST_ARTICLES,
+            )
+        return manifest
+
+    async def html(
+        self, manifest: Manifest, *, title: str, at: str | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        """One page with all in it."""
+        async with self._db.read() as conn:
+            known = await entries.by_ids(conn, manifest.entries)
+        titles = [
+            known[each].title or known[each].url for each in manifest.entries if each in known
+        ]
+        name = titles[0] if len(titles) == 1 else title
+        yield single_page.opening(name, titles).encode("utf-8", "replace")
+        number = 0
+        async for chapter in self._chapters(manifest, at):
+            number += 1
+            made = await asyncio.to_thread(single_page.article, chapter, number)
+            yield made.encode("utf-8", "replace")
+        yield single_page.CLOSING.encode()
+
+    async def epub(
+        self, manifest: Manifest, *, title: str, at: str | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        """A book. It is written to a temporary file first."""
+        async with AsyncExitStack() as stack:
+            file = stack.enter_context(await asyncio.to_thread(_temporary))
+            book: Epub | None = None
+            async for chapter in self._chapters(manifest, at):
+                if book is None:
+                    alone = manifest.selected.hash_url is not None
+                    book = Epub(
+                        file,
+                        title=chapter.title if alone else title,
+                        identifier=chapter.url if alone else f"urn:archiver:{title}",
+                        modified=datetime.now(UTC),
+                    )
+                await asyncio.to_thread(book.add, chapter)
+            if book:
+                await asyncio.to_thread(book.close)
+            await asyncio.to_thread(file.seek, 0)
+            while data := await asyncio.to_thread(file.read, PIECE):
+                yield data
+
+    async def _chapters(self, manifest: Manifest, at: str | None) -> AsyncIterator[Chapter]:
+        left = MOST_BYTES
+        async for entry, shown in self._shown.each(manifest.entries, at):
+            if shown is None:
+                yield chapter_of(entry, None, "")
+                continue
+            html = await asyncio.to_thread(plain, shown.article)
+            pictures = await self._pictures.of(html, shown.snapshot.timestamp, most=left)
+            left -= sum(len(each.data) for each in pictures.values())
+            yield replace(chapter_of(entry, shown.snapshot, html), pictures=pictures)
+
+
+def chapter_of(entry: Entry, snapshot: Snapshot | None, html: str) -> Chapter:
+    """An entry as a chapter, without pictures; of one that has no snapshot what a person said."""
+    title, note = entry.title or entry.url, entry.annotation.note
+    if snapshot is None:
+        return Chapter(title, entry.url, None, "", note=note)
+    return Chapter(
+        title,
+        entry.url,
+        snapshot.timestamp,
+        html,
+        byline=snapshot.byline,
+        site=snapshot.site,
+        published=snapshot.published,
+        language=snapshot.language,
+        note=note,
+    )
+
+
+def _temporary() -> IO[bytes]:
+    return scratch_file()
+
+
+MOST_LINKS = 2_000
+"""Of an article, that are led to other entries."""
+BETWEEN = "\n---\n\n"
+_MODE = 0o644
+_SUFFIXES = PICTURES | {"image/avif": "avif", "image/bmp": "bmp", "image/x-icon": "ico"}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of the tree: where it lies in it, and what it holds. An entry's text comes last."""
+
+    path: str
+    data: bytes
+
+
+class MarkdownTree:
+    """Writes entries as Markdown."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._shown = EntriesShown(db, store)
+        self._pictures = ArticlePictures(db, store)
+
+    async def members(
+        self, rows: Sequence[int], at: str | None = None
+    ) -> AsyncGenerator[Member, None]:
+        """The files of these entries, at their newest snapshots or at those nearest to a moment."""
+        async for entry, shown in self._shown.each(rows, at):
+            for member in await self._members(entry, shown, rows):
+                yield member
+
+    async def zip(self, rows: Sequence[int], at: str | None = None) -> AsyncGenerator[bytes, None]:
+        """All of them as a zip file."""
+        sink = Sink()
+        packed = zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_DEFLATED)
+        async with aclosing(self.members(rows, at)) as members:
+            async for each in members:
+                info = zipfile.ZipInfo(each.path)
+                info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, _MODE << 16
+                await asyncio.to_thread(packed.writestr, info, each.data)
+                yield sink.take()
+        packed.close()
+        yield sink.take()
+
+    async def text(self, rows: Sequence[int], at: str | None = None) -> AsyncGenerator[bytes, None]:
+        """All of them as one text, one under another; what they show and lead to is on the web."""
+        written = 0
+        async for entry, shown in self._shown.each(rows, at):
+            number = 0 if len(rows) == 1 else written + 1
+            made = await asyncio.to_thread(_as_text, entry, shown, number)
+            yield f"{BETWEEN if written else ''}{made}".encode("utf-8", "replace")
+            written += 1
+
+    async def write(self, rows: Sequence[int], directory: Path) -> AsyncIterator[HashUrl]:
+        """Write them to a directory; tells of each entry once it is there."""
+        async for each in self.members(rows):
+            await asyncio.to_thread(_replace, directory / each.path, each.data)
+            if each.path.endswith("/index.md"):
+                yield HashUrl(each.path.partition("/")[0])
+
+    async def _members(
+        self, entry: Entry, shown: SnapshotDetail | None, rows: Sequence[int]
+    ) -> list[Member]:
+        if shown is None:
+            return [_text(entry, None, "")]
+        html = without_title(await asyncio.to_thread(plain, shown.article), entry.title)
+        pictures = await self._pictures.of(html, shown.snapshot.timestamp)
+        held = await self._held(html, rows)
+        return await asyncio.to_thread(_made, entry, shown.snapshot, html, pictures, held)
+
+    async def _held(self, html: str, rows: Sequence[int]) -> dict[str, HashUrl]:
+        """What an article links to that is in this tree, by address."""
+        named = {}
+        for url in await asyncio.to_thread(links_of, html, MOST_LINKS):
+            try:
+                named[url] = hash_url(parse_url(url))
+            except InvalidUrl:
+                continue
+        async with self._db.read() as conn:
+            known = await entries.rows_of(conn, [*{*named.values()}])
+        here = {key for key, row in known.items() if _is_among(rows, row)}
+        return {url: key for url, key in named.items() if key in here}
+
+
+def _made(
+    entry: Entry,
+    snapshot: Snapshot,
+    html: str,
+    pictures: Mapping[str, Picture],
+    held: Mapping[str, HashUrl],
+) -> list[Member]:
+    """An entry's text, and before it the pictures it shows."""
+    names: dict[str, str] = {}
+    members = []
+    for number, (url, picture) in enumerate(pictures.items(), 1):
+        names[url] = f"pictures/{number:03}.{_SUFFIXES[picture.media_type]}"
+        members.append(Member(f"{entry.hash_url}/{names[url]}", picture.data))
+
+    def lead(address: str) -> str:
+        url, mark, fragment = address.partition("#")
+        if url in held:
+            return f"../{held[url]}/index.md{mark}{fragment}"
+        return "" if address.startswith("#") else address
+
+    placed = with_pictures(html, lambda urls: next((names[u] for u in urls if u in names), ""))
+    return [*members, _text(entry, snapshot, to_markdown(placed, lead))]
+
+
+def _as_text(entry: Entry, shown: SnapshotDetail | None, number: int) -> str:
+    """An entry under its title: behind front matter where it is alone, else with what that says.
+
+    ``number`` is which it is of several, 0 of one that is alone: notes of each have labels of their
+    own.
+    """
+    html = without_title(plain(shown.article), entry.title) if shown else ""
+    placed = with_pictures(html, lambda urls: next(iter(urls), ""))
+    labelled = f"{number}-" if number else ""
+    article = to_markdown(placed, _elsewhere, labelled=labelled)
+    snapshot = shown.snapshot if shown else None
+    chapter = chapter_of(entry, snapshot, "")
+    said = f"<p>{about(chapter)}</p>" if number else ""
+    if chapter.note and number:
+        said += f"<blockquote>{escape(chapter.note)}</blockquote>"
+    above = to_markdown(f"<h1>{escape(chapter.title)}</h1>{said}")
+    body = "\n".join(filter(None, (above, article, _quoted(entry))))
+    return body if number else entry_markdown(entry, snapshot, body)
+
+
+def _elsewhere(led: str) -> str:
+    """Where a link leads, if that is not within its own page."""
+    return "" if led.startswith("#") else led
+
+
+def _quoted(entry: Entry) -> str:
+    """What was marked in an entry, under a heading."""
+    marked = entry.annotation.highlights
+    return "## Highlights\n\n" + "\n".join(quotations(marked)) + "\n" if marked else ""
+
+
+def _text(entry: Entry, snapshot: Snapshot | None, article: str) -> Member:
+    quoted = _quoted(entry)
+    text = entry_markdown(entry, snapshot, f"{article}\n{quoted}" if quoted else article)
+    return Member(f"{entry.hash_url}/index.md", text.encode("utf-8", "replace"))
+
+
+def _is_among(rows: Sequence[int], row: int) -> bool:
+    place = bisect_left(rows, row)
+    return place < len(rows) and rows[place] == row
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file so that it is the old one or the new one at every moment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f"{path.suffix}.part")
+    unfinished.write_bytes(data)
+    unfinished.replace(path)

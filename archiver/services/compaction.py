@@ -1,0 +1,294 @@
+"""Compaction of segments.
+
+Each segment that holds something of it is written anew without, beside the old one; then the index
+is pointed at the new one and the old one removed. First of all payloads move whose records go and
+that other captures revisit. Every step leaves an archive that is whole.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from archiver import __version__
+from archiver.config import Settings
+from archiver.crawl.archive import LOCKS
+from archiver.crawl.compaction import (
+    Known,
+    Moves,
+    Plan,
+    Revisit,
+    Seen,
+    Verdict,
+    plan_moves,
+    read_seen,
+    verdict_of,
+    why_unsettled,
+    write_edition,
+)
+from archiver.crawl.crash_recovery import recover, settle_everywhere
+from archiver.db import captures, deletions, entries, record_locations, segment_rows, tombstones
+from archiver.db.engine import AsyncConnection, Database
+from archiver.errors import ConfigurationError, StoreError
+from archiver.http.headers import parse_head
+from archiver.logs import get_log
+from archiver.model.capture import Capture, HashUrl, PayloadDigest
+from archiver.warc.locks import alone
+from archiver.warc.reader import read_head
+from archiver.warc.segment_inventory import SegmentFile
+from archiver.warc.segments import SegmentStore
+
+SOFTWARE = f"archiver/{__version__}"
+_CHANGED = "It changed meanwhile."
+_BUSY = "Another process is compacting this archive. Try again when it is done."
+
+log = get_log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    """Payloads that are to move.
+
+    Attributes:
+        moves: what becomes of the captures that revisit them.
+        holders: the records that have them so far, and stay until then.
+        last_capture: the row of the last capture that was looked at.
+    """
+
+    moves: Moves = field(default_factory=Moves)
+    holders: frozenset[str] = frozenset()
+    last_capture: int = 0
+
+
+@dataclass(slots=True)
+class Compacted:
+    """What a compaction did, or would do.
+
+    Attributes:
+        segments: how many were written anew.
+        records: how many records were erased.
+        freed: bytes that the segments take less.
+        left: segments that hold something still, and why.
+    """
+
+    segments: int = 0
+    records: int = 0
+    freed: int = 0
+    left: dict[str, str] = field(default_factory=dict)
+
+
+OnProgress = Callable[[int, int], None]
+"""Told bytes read, and bytes to be read in all."""
+
+
+class Compacting:
+    """Erases. ``close_segment`` has the segment closed that this process writes."""
+
+    def __init__(
+        self,
+        db: Database,
+        store: SegmentStore,
+        settings: Settings,
+        close_segment: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._db = db
+        self._store = store
+        self._locks = settings.data / LOCKS
+        self._close_segment = close_segment
+
+    async def compact(
+        self, *, dry_run: bool = False, on_progress: OnProgress = lambda _, __: None
+    ) -> Compacted:
+        """Erase all deleted records; deletions cannot be undone afterwards.
+
+        Args:
+            dry_run: only say what would be freed.
+            on_progress: told how far the reading has come.
+
+        Raises:
+            ConfigurationError: another process does so now.
+            StoreError: a segment can't be read or written.
+        """
+        async with self._alone():
+            done = Compacted()
+            await self._close_segment()
+            if dry_run:
+                await self._pass(done, _Moving(), on_progress, dry_run=True)
+                return done
+            await recover(self._db, self._store)
+            await settle_everywhere(self._db, self._store)
+            await self._erase(done, on_progress)
+            return done
+
+    async def compact_at_quiet_hours(self, hour: int) -> None:
+        """Compact whenever that hour of the day begins, by the machine's clock; never ends."""
+        while True:
+            await asyncio.sleep(seconds_until(hour, datetime.now().astimezone()))
+            done = await self.compact()
+            log.info(
+                "compacted",
+                segments=done.segments,
+                freed=done.freed,
+                left=len(done.left),
+            )
+
+    async def _erase(self, done: Compacted, on_progress: OnProgress) -> None:
+        async with self._db.write() as conn:
+            await deletions.erase_deleted(conn)
+            count, is_erased = await tombstones.count(conn), await tombstones.is_erased(conn)
+        if is_erased:
+            return
+        moving = await self._moving()
+        if moving.holders:
+            await self._pass(done, moving, on_progress, only_moves=True)
+            left = await self._moving()
+            moving = _Moving(holders=left.holders, last_capture=left.last_capture)
+        await self._pass(done, moving, on_progress)
+        if not done.left:
+            async with self._db.write() as conn:
+                await tombstones.note_erased(conn, count)
+
+    async def _pass(
+        self,
+        done: Compacted,
+        moving: _Moving,
+        on_progress: OnProgress,
+        *,
+        only_moves: bool = False,
+        dry_run: bool = False,
+    ) -> None:
+        """Go through all segments; with ``only_moves`` write those anew that take payloads in."""
+        found = (await asyncio.to_thread(self._store.shelf.survey)).segments
+        async with self._db.read() as conn:
+            indexed = await segment_rows.indexed(conn)
+        total, read = sum(each.size for each in found), 0
+        for each in found:
+            why_not = why_unsettled(each, found, indexed, self._store)
+            try:
+                plan = await self._plan(each.name, moving)
+                wants = [verdict for _, verdict in plan.records if verdict is not Verdict.KEEP]
+                if only_moves and not {Verdict.WHOLE, Verdict.REFER} & {*wants}:
+                    wants = []
+                if wants and why_not:
+                    done.left[each.name] = why_not
+                elif wants and dry_run:
+                    done.segments, done.records = done.segments + 1, done.records + plan.erased
+                    done.freed += plan.freed
+                elif wants:
+                    await self._rewrite(each, plan, moving, done)
+            except StoreError:
+                if each.name not in indexed or await self._is_indexed(each.name):
+                    raise
+                done.left[each.name] = _CHANGED  # by another machine, which has removed it
+            read += each.size
+            on_progress(read, total)
+
+    async def _is_indexed(self, name: str) -> bool:
+        async with self._db.read() as conn:
+            return bool(await segment_rows.indexed_of(conn, [name]))
+
+    async def _plan(self, name: str, moving: _Moving) -> Plan:
+        plan = Plan()
+        stretches = read_seen(self._store, name)
+        while some := await asyncio.to_thread(next, stretches, None):
+            async with self._db.read() as conn:
+                known = await _known(conn, name, some, moving.holders)
+            for each in some:
+                plan.add(each, verdict_of(each, known, moving.moves))
+        return plan
+
+    async def _rewrite(
+        self, segment: SegmentFile, plan: Plan, moving: _Moving, done: Compacted
+    ) -> None:
+        store = self._store
+        edition = await asyncio.to_thread(store.shelf.next_edition, segment.name, SOFTWARE)
+        try:
+            moved = await asyncio.to_thread(
+                write_edition, store, edition, segment.name, plan, moving.moves
+            )
+            async with self._db.write() as conn:
+                wanted = await record_locations.wanted(conn, segment.name)
+                is_whole = wanted <= {each.old for each in moved}
+                is_there = await segment_rows.indexed_of(conn, [segment.name])
+                if not (is_whole and is_there) or await _is_revisited(conn, moving.last_capture):
+                    done.left[segment.name] = _CHANGED
+                    return
+                size = edition.size
+                await record_locations.switch(conn, segment.name, edition.name, moved, size=size)
+                await asyncio.to_thread(store.shelf.take_place, edition)
+        finally:
+            await asyncio.to_thread(edition.discard)
+        await asyncio.to_thread(store.shelf.remove, segment.name)
+        done.segments, done.records = done.segments + 1, done.records + plan.erased
+        done.freed += segment.size - edition.size
+
+    async def _moving(self) -> _Moving:
+        """Which captures are to hold the payloads of records that go."""
+        async with self._db.read() as conn:
+            last = await captures.last_row(conn)
+            found = await record_locations.revisits_of_deleted(conn)
+            digests = [*{each.payload_digest for each in found}]
+            living = await captures.originals(conn, digests)
+            pairs = [(each.url, each.payload_digest) for each in found]
+            at_urls = await captures.originals_of_urls(conn, pairs)
+            held = {each: await captures.holder_of(conn, each) for each in digests}
+            going = frozenset(await record_locations.holders(conn, digests))
+            revisits = await asyncio.to_thread(lambda: [self._revisit(each) for each in found])
+            by_payload: dict[PayloadDigest, list[Capture]] = {}
+            for each in (*living.values(), *at_urls.values()):
+                by_payload.setdefault(each.payload_digest, []).append(each)
+            moves = plan_moves(revisits, lambda each: by_payload.get(each, []), held.get, going)
+            waiting = {*moves.whole, *moves.refer}
+            needed = {each.payload_digest for each in found if each.record_id in waiting}
+            return _Moving(moves, frozenset(await record_locations.holders(conn, [*needed])), last)
+
+    def _revisit(self, capture: Capture) -> Revisit:
+        record = self._store.read(capture.location)
+        is_chunked = bool(record.block_length) and parse_head(read_head(record)).is_chunked
+        return Revisit(capture, record.get("warc-refers-to").strip("<>"), is_chunked)
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Be the only process that compacts; what a killed one left half written goes."""
+        with alone(self._locks / "compact") as is_alone:
+            if not is_alone:
+                raise ConfigurationError(_BUSY)
+            await asyncio.to_thread(self._store.shelf.remove_unready)
+            yield
+
+
+async def _is_revisited(conn: AsyncConnection, after: int) -> bool:
+    """Whether a capture came after a row that nobody but a record that goes has the payload of."""
+    found = await record_locations.revisits_of_deleted(conn, after=after)
+    digests = {each.payload_digest for each in found}
+    return bool(digests - (await captures.originals(conn, [*digests])).keys())
+
+
+async def _known(
+    conn: AsyncConnection, name: str, some: Sequence[Seen], needed: frozenset[str]
+) -> Known:
+    ids = [*{each.id for each in some} | {each.beside for each in some}]
+    keys = {each.hash_url for each in some if each.hash_url}
+    keys |= {each.referer for each in some if each.referer}
+    generations = await tombstones.generations(conn, keys)
+    there = await entries.states_of(conn, [*map(HashUrl, generations)])
+    return Known(
+        gone=frozenset(await tombstones.captures(conn, ids)),
+        generations=generations,
+        strangers=frozenset(generations.keys() - there.keys()),
+        snapshots=frozenset(await tombstones.snapshots(conn, keys)),
+        articles=frozenset(await record_locations.articles_in(conn, name)),
+        needed=needed,
+    )
+
+
+def seconds_until(hour: int, now: datetime) -> float:
+    """Seconds until an hour of the day begins.
+
+    >>> seconds_until(4, datetime(2026, 3, 1, 3, 30))
+    1800.0
+    """
+    today = now.replace(hour=hour, minute=0, second=0, microsecond=0)
+    then = today if today > now else today + timedelta(days=1)
+    return (then - now).total_seconds()

@@ -1,0 +1,141 @@
+"""Comparison of two snapshots."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from archiver.errors import InputError, StoreError
+from archiver.model.capture import Capture
+from archiver.model.page import Comparison
+from archiver.model.requisite import RequisiteOutcome
+from archiver.pages.text_comparison import compare
+from archiver.services.entries import Entries, SnapshotDetail
+from archiver.warc.reader import open_payload
+from archiver.warc.segments import SegmentStore
+
+MOST_SHOWN = 200
+"""Of headers, and of requisites of each kind."""
+_ALWAYS_NEW = frozenset({"date", "age", "expires", "x-request-id", "cf-ray", "x-served-by"})
+"""Headers that differ between any two answers, and so say nothing of a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that both snapshots say, each something else; empty where one says nothing."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two snapshots, the earlier one first.
+
+    Attributes:
+        before, after: the snapshots.
+        text: what of the article's text came and went.
+        metadata: what the page says of itself, and how it answered, where that differs.
+        headers: of the responses, where they differ; those that always do are left out.
+        came, went: what only the later one needed, and only the earlier one.
+        lost, found: what both needed and only the earlier one had, and only the later one.
+        is_same_payload: whether the page is the same to the byte.
+    """
+
+    before: SnapshotDetail
+    after: SnapshotDetail
+    text: Comparison
+    metadata: tuple[Difference, ...]
+    headers: tuple[Difference, ...]
+    came: tuple[str, ...]
+    went: tuple[str, ...]
+    lost: tuple[str, ...]
+    found: tuple[str, ...]
+    is_same_payload: bool
+
+
+class Comparing:
+    """Compares snapshots."""
+
+    def __init__(self, entries: Entries, store: SegmentStore) -> None:
+        self._entries = entries
+        self._store = store
+
+    async def compare(self, ref: str, earlier: str = "", later: str = "") -> Compared:
+        """Hold two snapshots of an entry against each other.
+
+        Args:
+            ref: hash_url or URL.
+            earlier: 4 to 14 digits; empty for its neighbour, the one before it if there is one.
+            later: the same; empty for the newest.
+
+        Raises:
+            NotFound: there is no such entry, or it has no snapshot.
+            InputError: a timestamp is none, or there is one snapshot only.
+        """
+        one = await self._entries.snapshot(ref, later or None)
+        before = earlier or one.earlier or one.later
+        if before is None:
+            raise InputError(
+                "There is one snapshot of this page so far: nothing to compare it with."
+            )
+        other = await self._entries.snapshot(ref, before)
+        first, second = sorted((one, other), key=lambda each: each.snapshot.timestamp)
+        return await asyncio.to_thread(self._compare, first, second)
+
+    def _compare(self, before: SnapshotDetail, after: SnapshotDetail) -> Compared:
+        one, other = before.snapshot.capture, after.snapshot.capture
+        needed = [{each.url: each for each in detail.requisites} for detail in (before, after)]
+        both = [url for url in needed[0] if url in needed[1]]
+        return Compared(
+            before,
+            after,
+            compare(before.text, after.text),
+            metadata=tuple(_differing(_metadata_of(before), _metadata_of(after))),
+            headers=tuple(_differing(self._headers(one), self._headers(other)))[:MOST_SHOWN],
+            came=_some(url for url in needed[1] if url not in needed[0]),
+            went=_some(url for url in needed[0] if url not in needed[1]),
+            lost=_some(url for url in both if _is_lost(needed[0][url], needed[1][url])),
+            found=_some(url for url in both if _is_lost(needed[1][url], needed[0][url])),
+            is_same_payload=one.payload_digest == other.payload_digest,
+        )
+
+    def _headers(self, capture: Capture) -> dict[str, str]:
+        """The headers of a response, by name; several of one name together."""
+        try:
+            record = self._store.read(capture.location)
+            head = open_payload(record)[0] if record.block_length else None
+        except StoreError:
+            head = None
+        found: dict[str, str] = {}
+        for name, value in head.headers if head else ():
+            key = name.lower()
+            if key not in _ALWAYS_NEW:
+                found[key] = f"{found[key]}, {value}" if key in found else value
+        return found
+
+
+def _metadata_of(detail: SnapshotDetail) -> dict[str, str]:
+    kept = detail.snapshot
+    fields = asdict(kept.metadata)
+    answered = {
+        "status": str(kept.capture.status),
+        "media type": kept.capture.media_type,
+        "address": kept.final_url,
+        "encoding": detail.charset.used,
+    }
+    return fields | answered
+
+
+def _differing(before: dict[str, str], after: dict[str, str]) -> list[Difference]:
+    names = dict.fromkeys((*before, *after))
+    pairs = ((name, before.get(name, ""), after.get(name, "")) for name in names)
+    return [Difference(name, one, other) for name, one, other in pairs if one != other]
+
+
+def _is_lost(before: RequisiteOutcome, after: RequisiteOutcome) -> bool:
+    return after.is_missing and not before.is_missing
+
+
+def _some(urls: Iterable[str]) -> tuple[str, ...]:
+    return tuple(urls)[:MOST_SHOWN]

@@ -1,0 +1,140 @@
+"""User cookies for the crawler.
+
+Their values are never shown, logged, exported or written into WARC files.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from archiver.db.engine import Database
+from archiver.errors import InputError
+from archiver.http.cookies import (
+    MOST_BYTES,
+    MOST_COOKIES,
+    NAME,
+    Cookie,
+    cookies_in,
+    read_cookies,
+    write_cookies,
+)
+from archiver.services.user_files import user_file
+
+FOLLOW_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCookie:
+    """A cookie without its value.
+
+    Attributes:
+        host: to which it goes; with a leading dot also to those beneath it.
+        path: below which it goes.
+        name: of it.
+        expires: Unix seconds; 0 for one without an end.
+        is_secure: whether it goes over TLS alone.
+    """
+
+    host: str
+    path: str
+    name: str
+    expires: int
+    is_secure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CookiesTaken:
+    """What became of a file of cookies: how many are kept, and the lines that are none."""
+
+    kept: int
+    refused: Sequence[int]
+
+
+class CookieKeeping:
+    """The user's cookies of an archive; on a server all machines use the same.
+
+    Args:
+        data: the data directory.
+        db: the index, if it is open.
+    """
+
+    def __init__(self, data: Path, db: Database | None = None) -> None:
+        self._file = user_file(data, NAME, db)
+
+    async def keep_following(self, hold: Callable[[bytes | None], None]) -> None:
+        """Pass the content to ``hold`` now and after each change; never return."""
+        mark: object = self
+        while True:
+            if (now := await self._file.mark()) != mark:
+                hold(await self.content())
+                mark = now
+            await asyncio.sleep(FOLLOW_SECONDS)
+
+    async def content(self) -> bytes | None:
+        """Return the cookies as a file in Netscape's format; None if there are none."""
+        return await self._file.read()
+
+    async def take(self, content: bytes) -> CookiesTaken:
+        """Keep the cookies of a file in Netscape's format, in the place of those alike.
+
+        Raises:
+            InputError: it is too large, or holds none.
+        """
+        if len(content) > MOST_BYTES:
+            raise InputError(
+                "A file of more than {most} bytes is no file of cookies.", most=MOST_BYTES
+            )
+        found, refused = read_cookies(content.decode("utf-8", "replace"))
+        if not found:
+            raise InputError(
+                "There is no cookie in this file. It is to be a cookies.txt in Netscape's format: "
+                "seven fields to a line, between tabs, as curl and yt-dlp read it."
+            )
+        await self._change(lambda before: _merged(before, found))
+        return CookiesTaken(len(found), tuple(refused))
+
+    async def list(self) -> list[NamedCookie]:
+        """Return the cookies by host and name, without values."""
+        found = sorted(
+            map(_named, cookies_in(await self.content())), key=lambda each: (each.host, each.name)
+        )
+        return [*found]
+
+    async def remove(self, host: str) -> int:
+        """Forget the cookies of a host and those beneath it; how many that were.
+
+        Raises:
+            InputError: there is none of it.
+        """
+        wanted = host.strip().lower().removeprefix(".")
+        gone: list[Cookie] = []
+
+        def without(before: Sequence[Cookie]) -> list[Cookie]:
+            gone.extend(each for each in before if _is_of(each.host, wanted))
+            return [each for each in before if each not in gone]
+
+        await self._change(without)
+        if not gone:
+            raise InputError("No cookie is kept for {host}.", host=host)
+        return len(gone)
+
+    async def _change(self, change: Callable[[Sequence[Cookie]], Sequence[Cookie]]) -> None:
+        await self._file.change(lambda held: write_cookies(change(cookies_in(held))).encode())
+
+
+def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
+    """Both, the later in the place of the earlier of the same name; the newest, if too many."""
+    by_key = {each.key: each for each in (*before, *found)}
+    return [*by_key.values()][-MOST_COOKIES:]
+
+
+def _is_of(host: str, wanted: str) -> bool:
+    return host == wanted or host.endswith(f".{wanted}")
+
+
+def _named(cookie: Cookie) -> NamedCookie:
+    dot = "." if cookie.is_for_subdomains else ""
+    return NamedCookie(
+        dot + cookie.host, cookie.path, cookie.name, cookie.expires, cookie.is_secure
+    )

@@ -1,0 +1,165 @@
+"""Deletion and its undo."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from archiver.crawl.deletions import delete_entries, delete_snapshots, restore
+from archiver.crawl.derived_rows import remake_stale
+from archiver.db import deletions
+from archiver.db.engine import Database
+from archiver.errors import InputError, NotFound
+from archiver.http.timestamps import to_datetime
+from archiver.model.capture import Timestamp
+from archiver.model.listing import ListingQuery
+from archiver.services.entry_lookup import find_entry
+from archiver.services.search import matching_entries
+from archiver.warc.segments import SegmentStore
+
+MOST_REFS = 10_000
+_LAST_NUMBER = (1 << 63) - 1
+BATCH = 250
+"""Entries of one transaction: whoever else wants to write comes in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """What was thrown away.
+
+    Attributes:
+        id: by which it can be undone, for as long as it is among the newest.
+        entries: how many entries went.
+        snapshots: how many snapshots, with those of the entries.
+    """
+
+    id: int
+    entries: int
+    snapshots: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What undoing a deletion put back.
+
+    Attributes:
+        id: of the deletion.
+        entries: how many entries are there again.
+        snapshots: how many snapshots, with those of the entries.
+        stayed: how many entries were not put back: they were saved, or deleted, again since.
+    """
+
+    id: int
+    entries: int
+    snapshots: int
+    stayed: int
+
+
+class Deleting:
+    """Deletions. ``on_changed`` is called when records are owed."""
+
+    def __init__(
+        self, db: Database, store: SegmentStore, on_changed: Callable[[], None] = lambda: None
+    ) -> None:
+        self._db = db
+        self._store = store
+        self._on_changed = on_changed
+
+    async def entries(self, refs: Sequence[str]) -> Deleted:
+        """Throw entries away that are named by hash_url or URL.
+
+        Raises:
+            NotFound: one of them is not there; none is thrown away then.
+            InputError: none is named, or too many.
+        """
+        if not refs:
+            raise InputError("Name what is to be deleted.")
+        if len(refs) > MOST_REFS:
+            raise InputError("{most} entries at once is the most.", most=MOST_REFS)
+        async with self._db.read() as conn:
+            numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
+        return await self._throw_away(_stretches(numbers))
+
+    async def found(self, query: ListingQuery) -> Deleted:
+        """Throw away all that a list would show, whatever page it asks for.
+
+        Raises:
+            InvalidQuery: the query can't be read.
+        """
+        async with self._db.read() as conn:
+            return await self._throw_away(matching_entries(conn, query, limit=BATCH))
+
+    async def snapshot(self, ref: str, timestamp: str) -> Deleted:
+        """Throw one snapshot of an entry away that has others.
+
+        Raises:
+            NotFound: there is no such entry or snapshot.
+            InputError: it is the only one, or that is no whole timestamp.
+        """
+        to_datetime(Timestamp(timestamp))
+        async with self._db.write() as conn:
+            entry_id, entry = await find_entry(conn, ref)
+            if entry.snapshot_count == 1 and entry.latest == timestamp:
+                raise InputError(
+                    "This is the only snapshot of its entry: delete the entry, or capture it "
+                    "again first."
+                )
+            number = await deletions.begin(conn, datetime.now(UTC))
+            wanted = [Timestamp(timestamp)]
+            gone = await delete_snapshots(conn, self._store, entry_id, wanted, number=number)
+            if not gone:
+                raise NotFound(
+                    "{url} has no snapshot of {timestamp}.", url=entry.url, timestamp=timestamp
+                )
+        await self._settle()
+        return Deleted(number, 0, gone)
+
+    async def find(self, number: int) -> Deleted | None:
+        """A deletion that can still be undone."""
+        async with self._db.read() as conn:
+            size = await deletions.size(conn, number)
+        return Deleted(size.id, size.entries, size.snapshots) if size else None
+
+    async def undo(self, number: int) -> Restored:
+        """Put back what a deletion took, but for what was saved, or deleted, again since.
+
+        Raises:
+            NotFound: there was none, it was undone already, there were many since, or it was
+                erased.
+            InputError: all of it was saved, or deleted, again since.
+        """
+        async with self._db.write() as conn:
+            if number > _LAST_NUMBER or await deletions.size(conn, number) is None:
+                raise NotFound(
+                    "There is no deletion number {number} to undo: it was undone already, twenty "
+                    "others followed, its bytes left the disk, or there never was one.",
+                    number=str(number),
+                )
+            restored = Restored(number, *await restore(conn, self._store, number))
+            if not (restored.entries or restored.snapshots):
+                raise InputError(
+                    "All of this was saved, or deleted, again since: nothing was put back."
+                )
+        await self._settle()
+        return restored
+
+    async def _throw_away(self, stretches: AsyncIterator[list[int]]) -> Deleted:
+        async with self._db.write() as conn:
+            number = await deletions.begin(conn, datetime.now(UTC))
+        entries = snapshots = 0
+        async for some in stretches:
+            async with self._db.write() as conn:
+                gone = await delete_entries(conn, self._store, some, number=number)
+            entries, snapshots = entries + gone[0], snapshots + gone[1]
+        await self._settle()
+        return Deleted(number, entries, snapshots)
+
+    async def _settle(self) -> None:
+        """See that nothing is found by words that it has no more."""
+        while await remake_stale(self._db, self._store):
+            pass
+        self._on_changed()
+
+
+async def _stretches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:
+    for start in range(0, len(numbers), BATCH):
+        yield [*numbers[start : start + BATCH]]

@@ -1,0 +1,208 @@
+"""Articles, search documents and scores, kept up to date.
+
+Nothing is fetched. What is read supersedes what an older extractor read.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from archiver.crawl.article_extraction import DeferredExtraction, Reread
+from archiver.crawl.context import CrawlContext
+from archiver.crawl.derived_rows import compare_owed, remake_stale, repay_owed, score_owed
+from archiver.db import jobs, queue, search, search_documents, snapshots
+from archiver.db.engine import Database
+from archiver.db.snapshots import Unread
+from archiver.errors import NotFound
+from archiver.model.entry import Snapshot
+from archiver.model.listing import ListingQuery
+from archiver.model.page import EXTRACTOR_VERSION, Comparison
+from archiver.pages.text_comparison import compare
+from archiver.services.entry_lookup import find_entry
+from archiver.services.search import matching_entries
+from archiver.warc.segments import SegmentStore
+
+ARTICLES_CHECK_SECONDS = 3.0
+
+
+class Articles:
+    """The articles of an archive that are still to be read.
+
+    Args:
+        context: of the crawl.
+        open_writer: gives one with a recorder that runs, where no crawl does.
+    """
+
+    def __init__(
+        self,
+        context: CrawlContext,
+        open_writer: Callable[[], AbstractAsyncContextManager[CrawlContext]],
+    ) -> None:
+        self._context = context
+        self._open_writer = open_writer
+
+    async def left(self) -> int:
+        """How many were left for later."""
+        async with self._context.db.read() as conn:
+            return await snapshots.count_pending_articles(conn)
+
+    async def read_all(self, on_read: Callable[[str], None] = lambda _: None) -> None:
+        """Read all that were left for later; ``on_read`` is told the URL of each."""
+        async with self._open_writer() as context:
+            deferred = DeferredExtraction(context)
+            while await deferred.read(lambda read: on_read(read.snapshot.url)):
+                pass
+
+    async def read_when_idle(self) -> None:
+        """Read what was left for later, for ever, while nothing is to be fetched.
+
+        Needs a crawl that runs.
+
+        Raises:
+            ArchiverError: the disk or the index refused.
+        """
+        deferred = DeferredExtraction(self._context)
+        while True:
+            if not (await self._is_idle() and await deferred.read()):
+                await asyncio.sleep(ARTICLES_CHECK_SECONDS)
+
+    async def _is_idle(self) -> bool:
+        async with self._context.db.read() as conn:
+            if (await jobs.queue_counts(conn)).fetching:
+                return False
+            due = await queue.next_due(conn, ())
+        return due is None or due > datetime.now(UTC)
+
+
+STRETCH = 1000
+"""Rows that are looked through in one go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A snapshot whose article was read again, and what became of its text."""
+
+    snapshot: Snapshot
+    change: Comparison
+
+
+class Rereading:
+    """The articles of an archive that may read better.
+
+    Args:
+        db: the index.
+        open_writer: gives one with a recorder that runs, where no crawl does.
+        writer: gives one with a recorder that runs: the crawl's own while it does.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        open_writer: Callable[[], AbstractAsyncContextManager[CrawlContext]],
+        writer: Callable[[], AbstractAsyncContextManager[CrawlContext]],
+    ) -> None:
+        self._db = db
+        self._open_writer = open_writer
+        self._writer = writer
+
+    async def read_all(self, query: ListingQuery | None = None) -> AsyncIterator[Revision]:
+        """Read again what another version of the extractor read, all or what a search finds.
+
+        Raises:
+            InvalidQuery: the query can't be read.
+            StoreError: the disk or the index refused.
+        """
+        stretches = self._found(query) if query else self._all()
+        async with self._open_writer() as context:
+            deferred = DeferredExtraction(context)
+            async for some in stretches:
+                async for each in _read(deferred, some):
+                    yield each
+
+    async def read_entry(self, ref: str) -> list[Revision]:
+        """Read all snapshots of one entry again that another version of the extractor read.
+
+        Raises:
+            NotFound: there is no such entry.
+        """
+        async with self._db.read() as conn:
+            number, _ = await find_entry(conn, ref)
+            found = await snapshots.outdated_articles_of(conn, [number], than=EXTRACTOR_VERSION)
+        if not found:
+            raise NotFound("Nothing of this entry was read by an older version.")
+        async with self._writer() as context:
+            return [each async for each in _read(DeferredExtraction(context), found)]
+
+    async def _all(self) -> AsyncIterator[list[Unread]]:
+        async with self._db.read() as conn:
+            end = await snapshots.last_row(conn)
+        after = 0
+        while after < end:
+            async with self._db.read() as conn:
+                found, after = await snapshots.outdated_articles(
+                    conn, after, than=EXTRACTOR_VERSION, limit=STRETCH
+                )
+            yield found
+
+    async def _found(self, query: ListingQuery) -> AsyncIterator[list[Unread]]:
+        async with self._db.read() as conn:
+            async for numbers in matching_entries(conn, query, limit=STRETCH):
+                yield await snapshots.outdated_articles_of(conn, numbers, than=EXTRACTOR_VERSION)
+
+
+async def _read(deferred: DeferredExtraction, found: list[Unread]) -> AsyncIterator[Revision]:
+    """Read some again, few at a time, so that few texts are held at once."""
+    for start in range(0, len(found), 16):
+        read: list[Reread] = []
+        await deferred.read_these(found[start : start + 16], read.append)
+        for each in read:
+            change = await asyncio.to_thread(compare, each.before, each.after)
+            yield Revision(each.snapshot, change)
+
+
+DOCUMENTS_CHECK_SECONDS = 2.0
+REST_SECONDS = 0.05
+"""Between two stretches, so that whoever waits to write comes first."""
+
+
+class Documents:
+    """The documents of the search index."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+
+    async def owed_share(self) -> float:
+        """Which share of them is still to be made, after an older version; 0 to 1."""
+        async with self._db.read() as conn:
+            return await search_documents.owed_share(conn)
+
+    async def keep_up_to_date(self) -> None:
+        """Make those that are out of date or owed, for ever.
+
+        Raises:
+            ArchiverError: the disk or the index refused.
+        """
+        while True:
+            has_more = await remake_stale(self._db, self._store) > 0
+            has_more |= await repay_owed(self._db, self._store)
+            has_more |= await compare_owed(self._db, self._store) > 0
+            has_more |= await score_owed(self._db, self._store) > 0
+            has_more |= await self.put_parts_together()
+            await asyncio.sleep(REST_SECONDS if has_more else DOCUMENTS_CHECK_SECONDS)
+
+    async def put_parts_together(self) -> bool:
+        """Put some of what lies in pieces in a full part together; whether there may be more.
+
+        Raises:
+            IndexUnavailable: the index refused.
+        """
+        async with self._db.read() as conn:
+            part = await search.in_pieces(conn)
+        if part is None:
+            return False
+        async with self._db.write() as conn:
+            await search.put_together(conn, part)
+        return True

@@ -1,0 +1,245 @@
+"""Export files kept in the archive.
+
+Beside each file `NAME` lies `NAME.wanted`, a JSON object with what was asked for and what became
+of it. A job that a restart interrupted begins again.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+from archiver.errors import ArchiverError, InputError, NotFound
+from archiver.helpers import KeptFile
+from archiver.logs import get_log
+from archiver.model.listing import ListingQuery
+from archiver.services.export_formats import BY_KEY, ExportKind
+from archiver.services.export_selection import Selected
+from archiver.services.exports import PART, Exporting, WrittenExport
+
+MOST_JOBS = 20
+MOST_STARTS = 3
+"""How often a job is started before it counts as failed: it may be what ends the process."""
+
+NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
+_JOB = ".wanted"
+_MOST_BYTES = 64 << 10
+_OTHERS = re.compile("[^a-z0-9]+")
+_UNEXPECTED = "It failed unexpectedly; the log has the details. Delete it and try another form."
+_INTERRUPTED = "It was interrupted three times, perhaps because it is too large for this machine."
+
+log = get_log(__name__)
+
+
+class ExportState(StrEnum):
+    """States of an export job."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportJob:
+    """One export.
+
+    Attributes:
+        name: of the file.
+        kind: its form.
+        query: what it holds.
+        state: of the job.
+        size: bytes so far.
+        entries: number of entries in it; None before it is ready.
+        problem: why it failed, else empty.
+        starts: how often it was started.
+    """
+
+    name: str
+    kind: ExportKind
+    query: ListingQuery
+    state: ExportState = ExportState.WAITING
+    size: int = 0
+    entries: int | None = None
+    problem: str = ""
+    starts: int = 0
+
+    @property
+    def created_at(self) -> datetime:
+        """When it was requested (aware, UTC)."""
+        return datetime.strptime(self.name[:15], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be written."""
+        return self.state in (ExportState.WAITING, ExportState.RUNNING)
+
+
+class ExportJobs:
+    """Runs export jobs one after another, in a directory of their own."""
+
+    def __init__(self, directory: Path, exporting: Exporting) -> None:
+        self._directory = directory
+        self._exporting = exporting
+        self._wake = asyncio.Event()
+        self._running: tuple[str, asyncio.Task[WrittenExport]] | None = None
+
+    async def create(self, kind: ExportKind, query: ListingQuery) -> str:
+        """Create a job; return the name of its file.
+
+        Raises:
+            InputError: there are too many.
+        """
+        name = await asyncio.to_thread(self._create, kind, query)
+        self._wake.set()
+        return name
+
+    async def all(self) -> list[ExportJob]:
+        """Return all jobs, the newest first."""
+        found = await asyncio.to_thread(lambda: [*self._all()])
+        return sorted(found, key=lambda each: each.name, reverse=True)
+
+    async def file(self, name: str) -> tuple[Path, ExportKind]:
+        """Return the path of a complete export, and its form.
+
+        Raises:
+            NotFound: there is none of that name, or it is not complete.
+        """
+        job = await asyncio.to_thread(self._read, name) if NAME.fullmatch(name) else None
+        if job is None or job.state is not ExportState.READY:
+            raise NotFound("There is no such export, or it is not finished yet.")
+        return self._directory / name, job.kind
+
+    async def delete(self, name: str) -> None:
+        """Delete an export; stop it if it is being written.
+
+        Raises:
+            NotFound: there is none of that name.
+        """
+        if not NAME.fullmatch(name) or not await self._exists(name):
+            raise NotFound("There is no such export.")
+        await asyncio.to_thread(self._job_file(name).path.unlink)
+        if self._running and self._running[0] == name:
+            self._running[1].cancel()
+            await asyncio.wait([self._running[1]])
+        await asyncio.to_thread((self._directory / name).unlink, missing_ok=True)
+
+    async def work(self) -> None:
+        """Run jobs as they are created, forever."""
+        await asyncio.to_thread(self._remove_partial)
+        while True:
+            self._wake.clear()
+            await self.run_waiting()
+            await self._wake.wait()
+
+    async def run_waiting(self) -> None:
+        """Run the jobs that wait now, the oldest first."""
+        for job in reversed(await self.all()):
+            if job.is_open and await self._exists(job.name):
+                await self._run(job)
+
+    async def _run(self, job: ExportJob) -> None:
+        if job.starts >= MOST_STARTS:
+            await asyncio.to_thread(self._save, replace(job, problem=_INTERRUPTED))
+            return
+        await asyncio.to_thread(self._save, replace(job, starts=job.starts + 1))
+        write = self._exporting.write(job.kind, Selected(job.query), self._directory / job.name)
+        task = asyncio.create_task(write, name="export")
+        self._running = job.name, task
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:  # an orderly shutdown does not count as a start
+            task.cancel()
+            await asyncio.wait([task])
+            await asyncio.to_thread(self._save, job)
+            raise
+        finally:
+            self._running = None
+        if not await self._exists(job.name):
+            await asyncio.to_thread((self._directory / job.name).unlink, missing_ok=True)
+        elif not task.cancelled():
+            error = task.exception()
+            done = replace(job, problem=_problem(job.name, error)) if error else job
+            count = None if error else task.result().entries
+            await asyncio.to_thread(self._save, replace(done, entries=count))
+
+    async def _exists(self, name: str) -> bool:
+        return await asyncio.to_thread(self._job_file(name).path.is_file)
+
+    def _all(self) -> Iterator[ExportJob]:
+        for path in self._directory.glob(f"*{_JOB}") if self._directory.is_dir() else ():
+            if found := self._read(path.name.removesuffix(_JOB)):
+                yield found
+
+    def _read(self, name: str) -> ExportJob | None:
+        path = self._directory / name
+        try:
+            saved = json.loads(self._job_file(name).read(_MOST_BYTES) or b"")
+            job = ExportJob(
+                name,
+                BY_KEY[saved["form"]],
+                ListingQuery(**saved["query"]),
+                entries=saved.get("entries"),
+                problem=str(saved["problem"]),
+                starts=int(saved.get("starts", 0)),
+            )
+            if path.is_file():
+                return replace(job, state=ExportState.READY, size=path.stat().st_size)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        if job.problem:
+            return replace(job, state=ExportState.FAILED)
+        if self._running and self._running[0] == name:
+            return replace(job, state=ExportState.RUNNING, size=_size(path.with_name(name + PART)))
+        return job
+
+    def _create(self, kind: ExportKind, query: ListingQuery) -> str:
+        if len([*self._all()]) >= MOST_JOBS:
+            raise InputError("There are {most} exports already. Delete one first.", most=MOST_JOBS)
+        asked = _OTHERS.sub("-", f"{query.q} {query.tag} {query.host} {query.status}".lower())
+        stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{asked.strip('-')[:36] or 'everything'}"
+        names = (f"{stem}{n or ''}.{kind.suffix}" for n in range(MOST_JOBS + 1))
+        name = next(each for each in names if not self._job_file(each).path.exists())
+        self._save(ExportJob(name, kind, query))
+        return name
+
+    def _save(self, job: ExportJob) -> None:
+        saved = {
+            "form": job.kind.key,
+            "query": asdict(job.query),
+            "problem": job.problem,
+            "entries": job.entries,
+            "starts": job.starts,
+        }
+        self._job_file(job.name).write(json.dumps(saved).encode())
+
+    def _job_file(self, name: str) -> KeptFile:
+        self._directory.mkdir(exist_ok=True)
+        return KeptFile(self._directory / f"{name}{_JOB}")
+
+    def _remove_partial(self) -> None:
+        """Remove what an interrupted process, also of an older version, left half written."""
+        for pattern in (f"*{PART}", ".*"):
+            for path in self._directory.glob(pattern):
+                path.unlink(missing_ok=True)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _problem(name: str, error: BaseException) -> str:
+    """Return why an export failed; an unexpected error must not stop the other jobs."""
+    if isinstance(error, ArchiverError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    log.error("export failed", name=name, exc_info=error)
+    return _UNEXPECTED

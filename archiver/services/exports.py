@@ -1,0 +1,237 @@
+"""Exports in every format."""
+
+import asyncio
+import fcntl
+import os
+from array import array
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from archiver.db import entries as db_entries
+from archiver.db import lists
+from archiver.db.engine import Database
+from archiver.errors import InputError, NotFound
+from archiver.formats.entry_markdown import entry_markdown
+from archiver.formats.list_writer import Heading
+from archiver.model.entry_list import EntryList, with_outer
+from archiver.pages.syntax_highlighting import plain
+from archiver.replay.response_headers import safe_name
+from archiver.services.book_exports import Books, MarkdownTree
+from archiver.services.entries import Entries
+from archiver.services.export_formats import ExportKind
+from archiver.services.export_selection import Selected, draw_up
+from archiver.services.list_exports import write_list
+from archiver.services.warc_export import Packages
+from archiver.warc.segments import SegmentStore
+
+TITLE = "From the archive"
+ARTICLES = frozenset({"epub", "html", "markdown", "md"})
+"""Keys of the forms that hold articles."""
+
+LONGEST_TITLE = 80
+"""Maximum number of characters of a title in a file name."""
+
+PART = ".part"
+"""Suffix of a file that is still being written."""
+
+OnProgress = Callable[[int], None]
+"""Called with the number of bytes written so far."""
+
+_OnCount = Callable[[int], None]
+"""Called with the number of entries in an export."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenExport:
+    """A complete export file.
+
+    Attributes:
+        size: bytes.
+        entries: number of entries in it.
+    """
+
+    size: int
+    entries: int
+
+
+class Exporting:
+    """Writes exports."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._entries = Entries(db, store)
+        self._tree = MarkdownTree(db, store)
+        self._packages = Packages(db, store)
+        self._books = Books(db, store)
+
+    async def name_of(self, kind: ExportKind, wanted: Selected) -> str:
+        """Return a file name; an export of one article is named after it."""
+        if wanted.hash_url is None:
+            return f"archive-{datetime.now(UTC):%Y%m%d}.{kind.suffix}"
+        if kind.key not in ARTICLES:
+            return f"{wanted.hash_url}.{kind.suffix}"
+        async with self._db.read() as conn:
+            found = await db_entries.by_hash(conn, wanted.hash_url)
+        title = (found[1].title or found[1].url) if found else wanted.hash_url
+        return f"{safe_name(title[:LONGEST_TITLE])}.{kind.suffix}"
+
+    async def begin(
+        self,
+        kind: ExportKind,
+        wanted: Selected,
+        *,
+        name: str,
+        at: str | None = None,
+        on_count: _OnCount = lambda _: None,
+    ) -> AsyncGenerator[bytes, None]:
+        """Select the entries of an export now; return its bytes, made as they are read.
+
+        The generator raises if something cannot be read. What it yielded by then is incomplete.
+
+        Args:
+            kind: form of the export.
+            wanted: entries to export.
+            name: of the file; stands in some forms.
+            at: timestamp of the snapshot, for the article of one entry; None for the newest.
+            on_count: called with the number of entries.
+
+        Raises:
+            NotFound: there is nothing to export.
+            InputError: too many entries for one file, or an invalid query.
+        """
+        if kind.form:
+            rows = await self._rows(wanted)
+            on_count(len(rows))
+            return write_list(self._db, rows, kind.form, await self._heading(wanted))
+        if kind.key in ("markdown", "md"):
+            rows = array("q", sorted(await self._rows(wanted)))
+            on_count(len(rows))
+            write = self._tree.zip if kind.key == "markdown" else self._tree.text
+            return write(rows, at if wanted.hash_url else None)
+        if kind.key in ("epub", "html"):
+            articles = await self._books.begin(wanted)
+            on_count(len(articles.entries))
+            book = self._books.epub if kind.key == "epub" else self._books.html
+            return book(articles, title=title_of(wanted), at=at if wanted.hash_url else None)
+        manifest = await self._packages.begin(wanted)
+        on_count(len(manifest.entries))
+        if kind.key == "wacz":
+            return self._packages.wacz(manifest, title=name.removesuffix(".wacz"))
+        return self._packages.warc(manifest, name=name)
+
+    async def write(
+        self,
+        kind: ExportKind,
+        wanted: Selected,
+        path: Path,
+        on_progress: OnProgress = lambda _: None,
+    ) -> WrittenExport:
+        """Write an export to a file, replacing one of that name.
+
+        The bytes go to `FILE.part`, which is renamed once all of them are on disk. If anything
+        fails, or the task is cancelled, `FILE.part` is removed and `FILE` is as it was.
+
+        Raises:
+            NotFound: there is nothing to export.
+            InputError: too many entries, an invalid query, or another process writes that file.
+            StoreError: something cannot be read.
+        """
+        part = path.with_name(path.name + PART)
+        size, counts = 0, [0]
+        with _open_part(part, path) as file:  # in a thread, a cancelled task would leave it open
+            try:
+                pieces = await self.begin(kind, wanted, name=path.name, on_count=counts.append)
+                async with aclosing(pieces):
+                    async for piece in pieces:
+                        await asyncio.to_thread(file.write, piece)
+                        size += len(piece)
+                        on_progress(size)
+                await asyncio.to_thread(_finish, file, part, path)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
+        return WrittenExport(size, counts[-1])
+
+    async def write_tree(
+        self, wanted: Selected, directory: Path, on_progress: Callable[[int, int], None]
+    ) -> int:
+        """Write a folder for each entry as Markdown; return the number of entries.
+
+        Args:
+            wanted: entries to export.
+            directory: files in it are replaced one by one.
+            on_progress: called with the number of entries written, and of all.
+        """
+        rows, written = array("q", sorted(await self._rows(wanted))), 0
+        await asyncio.to_thread(directory.mkdir, parents=True, exist_ok=True)
+        async for _ in self._tree.write(rows, directory):
+            written += 1
+            on_progress(written, len(rows))
+        return written
+
+    async def index_md(self, ref: str, timestamp: str | None = None) -> str:
+        """Return an entry as Markdown: front matter, then its article as clean HTML.
+
+        Raises:
+            NotFound: there is no such entry.
+            InvalidUrl: `ref` is neither a hash_url nor a URL.
+        """
+        try:
+            detail = await self._entries.snapshot(ref, timestamp)
+        except NotFound:
+            found = await self._entries.get(ref)
+            return entry_markdown(found.entry, None, "")
+        return entry_markdown(detail.entry, detail.snapshot, plain(detail.article))
+
+    async def _rows(self, wanted: Selected) -> "array[int]":
+        """Return the row ids of the entries; an empty archive is exported as an empty list."""
+        rows = (await draw_up(self._db, wanted)).entries
+        if not rows and not wanted.is_everything:
+            raise NotFound("There is nothing to export: no entry is meant by that.")
+        return rows
+
+    async def _heading(self, wanted: Selected) -> Heading:
+        kept: list[EntryList] = []
+        if wanted.is_everything:
+            async with self._db.read() as conn:
+                kept = with_outer(await lists.all_lists(conn))
+        return Heading(title_of(wanted), datetime.now(UTC), tuple(kept))
+
+
+def title_of(wanted: Selected) -> str:
+    """Return the title that stands in an export."""
+    return wanted.query.q or TITLE
+
+
+def _open_part(part: Path, path: Path) -> IO[bytes]:
+    """Open and lock `part`, so that two processes never write one file."""
+    try:
+        file = part.open("ab")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    if not _lock(file, part):
+        file.close()
+        raise InputError(
+            "{name} is being written by another process. Choose another name.", name=path.name
+        )
+    file.truncate(0)
+    return file
+
+
+def _lock(file: IO[bytes], path: Path) -> bool:
+    """Lock a file; return whether it was free and still has its name."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
+
+
+def _finish(file: IO[bytes], part: Path, path: Path) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+    part.replace(path)

@@ -1,0 +1,65 @@
+"""Data of the home page."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from archiver.db import entries, snapshots
+from archiver.db.engine import AsyncConnection, Database
+from archiver.services.search_results import ListedEntry, shown_of
+
+WEEK = timedelta(days=7)
+MOST_NEW = 6
+MOST_YEARS = 30
+MOST_OF_A_YEAR = 2
+_LEAP_DAY = (2, 29)
+
+
+@dataclass(frozen=True, slots=True)
+class OnDesk:
+    """What lies on it.
+
+    Attributes:
+        new: what was saved last within a week.
+        on_this_day: what was saved on this day of earlier years, the last year first.
+    """
+
+    new: tuple[ListedEntry, ...] = ()
+    on_this_day: tuple[ListedEntry, ...] = ()
+
+
+class Desk:
+    """Makes the desk of an archive."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def look(self, now: datetime) -> OnDesk:
+        """What lies on it at a moment (aware); days are those of UTC."""
+        today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        async with self._db.read() as conn:
+            week = [_span(now - WEEK, now + timedelta(days=1))]
+            new = await entries.added_within(conn, week, each=MOST_NEW)
+            old = await entries.added_within(conn, years_before(today), each=MOST_OF_A_YEAR)
+            listed = await _listed(conn, [*new, *old])
+        return OnDesk(
+            tuple(listed[each] for each in new if each in listed),
+            tuple(listed[each] for each in old if each in listed),
+        )
+
+
+def years_before(today: datetime) -> list[tuple[int, int]]:
+    """The same day of earlier years, from its first second up to the one behind it."""
+    years = [*range(today.year - 1, today.year - 1 - MOST_YEARS, -1)]
+    if (today.month, today.day) == _LEAP_DAY:
+        years = [year for year in years if year % 4 == 0 and (year % 100 or year % 400 == 0)]
+    days = [today.replace(year=year) for year in years]
+    return [_span(day, day + timedelta(days=1)) for day in days]
+
+
+def _span(first: datetime, beyond: datetime) -> tuple[int, int]:
+    return int(first.timestamp()), int(beyond.timestamp())
+
+
+async def _listed(conn: AsyncConnection, ids: list[int]) -> dict[int, ListedEntry]:
+    known = await entries.by_ids(conn, ids)
+    return await shown_of(conn, known, await snapshots.listed_of_newest(conn, ids))

@@ -1,0 +1,272 @@
+"""Import previews."""
+
+import asyncio
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from archiver.db import lists, new_entries
+from archiver.db.engine import Database
+from archiver.errors import NotFound, UnreadableFile
+from archiver.formats.import_process import Batch, LinkFile, open_links
+from archiver.model.annotation import Annotation, read_source_record
+from archiver.model.entry_list import GivenLists, with_more
+from archiver.model.imports import NO_CHOICES, Choices, Counted, ImportSurvey, ends_of
+from archiver.model.message import marked
+from archiver.model.seed import Reception, Seed
+from archiver.services.import_reading import by_capture, usable_lists
+from archiver.warc.segments import SegmentStore
+
+if TYPE_CHECKING:
+    from archiver.model.imports import Rejected
+
+TMP = "tmp"
+STALE_SECONDS = 86400
+WHOLE, LOOKED_AT = ".upload", ".look"
+NOT_KEPT = marked("This file is not kept any more. Give it again.")
+_NAME = ".name"
+_TOKEN = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """An uploaded file that the user has not imported or discarded yet."""
+
+    token: str
+    path: Path
+    name: str
+
+
+class LookedAtFiles:
+    """The previewed files of a data directory. They are on the machine that received them."""
+
+    def __init__(self, data: Path) -> None:
+        self._directory = data / TMP
+
+    async def keep(self, path: Path, name: str) -> LookedAt:
+        """Keep a complete upload that is already in ``data/tmp``."""
+        kept = path.with_suffix(LOOKED_AT)
+        name_file = kept.with_suffix(_NAME)
+        await asyncio.to_thread(name_file.write_text, json.dumps(name), encoding="utf-8")
+        await asyncio.to_thread(path.rename, kept)
+        return LookedAt(kept.stem, kept, name)
+
+    async def find(self, token: str) -> LookedAt:
+        """Return a kept file.
+
+        Raises:
+            NotFound: there is none with this token, or it is no longer kept.
+        """
+        if not _TOKEN.fullmatch(token):
+            raise NotFound(NOT_KEPT)
+        path = self._directory / f"{token}{LOOKED_AT}"
+        try:
+            name = json.loads(await asyncio.to_thread(path.with_suffix(_NAME).read_bytes))
+        except (FileNotFoundError, ValueError):
+            raise NotFound(NOT_KEPT) from None
+        if not await asyncio.to_thread(path.is_file):
+            raise NotFound(NOT_KEPT)
+        return LookedAt(token, path, str(name))
+
+    async def discard(self, kept: LookedAt) -> None:
+        """Delete a file that is not to be imported."""
+        for path in (kept.path, kept.path.with_suffix(_NAME)):
+            await asyncio.to_thread(path.unlink, missing_ok=True)
+
+    async def to_be_imported(self, kept: LookedAt) -> Path:
+        """Rename a file for its import and return the new path.
+
+        Raises:
+            NotFound: another request imported or discarded it.
+        """
+        try:
+            return await asyncio.to_thread(_renamed, kept.path)
+        except FileNotFoundError:
+            raise NotFound(NOT_KEPT) from None
+
+
+def remove_stale(directory: Path) -> None:
+    """Delete previewed files that are older than a day. Blocking."""
+    for path in (*directory.glob(f"*{LOOKED_AT}"), *directory.glob(f"*{_NAME}")):
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < time.time() - STALE_SECONDS:
+                path.unlink()
+
+
+def _renamed(path: Path) -> Path:
+    whole = path.with_suffix(WHOLE)
+    path.rename(whole)
+    path.with_suffix(_NAME).unlink(missing_ok=True)
+    return whole
+
+
+SAMPLE = 20
+MOST_NAMES = 100_000
+MOST_SHOWN = 200
+_FIELDS = {
+    "title": marked("title"),
+    "note": marked("note"),
+    "tags": marked("tags"),
+    "folders": marked("folders"),
+    "is_read": marked("read"),
+    "is_starred": marked("starred"),
+}
+
+
+class ImportSurveys:
+    """Dry runs. ``memory_bytes``: of the child that reads."""
+
+    def __init__(self, db: Database, *, memory_bytes: int) -> None:
+        self._db = db
+        self._memory_bytes = memory_bytes
+
+    async def look(
+        self, source: BinaryIO, name: str, *, choices: Choices = NO_CHOICES, most: int | None = None
+    ) -> ImportSurvey:
+        """What an import of a file would do.
+
+        Args:
+            source: read from where it stands; it need not be seekable.
+            name: as the person knows it.
+            choices: what is chosen for all links.
+            most: after how many links it is enough; all, if none is given.
+
+        Raises:
+            UnreadableFile: it is empty, of the wrong kind, or holds no link.
+        """
+        opened = open_links(source, name, memory_bytes=self._memory_bytes, choices=choices)
+        async with opened as links:
+            tally = _Tally()
+            batch = await links.next_batch()
+            if not batch:
+                raise UnreadableFile("{name} holds no link. Is it the right file?", name=name)
+            while batch and (most is None or tally.read < most):
+                tally.add(batch, await self._foreseen(batch, choices))
+                batch = await links.next_batch()
+            left_out = await self._left_out(tally.lists)
+            return tally.survey(name, links, is_whole=not batch, lists_left_out=left_out)
+
+    async def _left_out(self, given: GivenLists) -> int:
+        """How many lists would not be taken in."""
+        usable = usable_lists(given)
+        async with self._db.read() as conn:
+            _, left_out = with_more(await lists.all_lists(conn), usable.found)
+        return len(left_out) + usable.left_out
+
+    async def _foreseen(self, batch: Batch, choices: Choices) -> dict[str, Reception]:
+        """Predict the results of the links of a batch whose entries exist."""
+        found: dict[str, Reception] = {}
+        for capture, some in by_capture(batch.seeds, choices).items():
+            async with self._db.read() as conn:
+                found |= await new_entries.foreseen(
+                    conn, [each.seed for each in some], capture=capture
+                )
+        return found
+
+
+def surveys_with(memory_bytes: int) -> Callable[[Database, SegmentStore], ImportSurveys]:
+    """What makes dry runs of an archive that is opened for them alone."""
+    return lambda db, _: ImportSurveys(db, memory_bytes=memory_bytes)
+
+
+class _Tally:
+    """What was counted so far."""
+
+    def __init__(self) -> None:
+        self.read = 0
+        self.lists = GivenLists()
+        self._numbers: Counter[str] = Counter()
+        self._seen: set[int] = set()
+        self._reasons: Counter[str] = Counter()
+        self._samples: tuple[Rejected, ...] = ()
+        self._sample: tuple[Annotation, ...] = ()
+        self._saved: tuple[int, ...] = ()
+        self._folders: Counter[str] = Counter()
+        self._tags: Counter[str] = Counter()
+        self._fields: Counter[str] = Counter()
+        self._kept: Counter[str] = Counter()
+
+    def add(self, batch: Batch, known: Mapping[str, Reception]) -> None:
+        """Count a batch, of whose addresses these are in the archive, and how they are received."""
+        self.read += batch.size
+        self.lists = self.lists.with_more(batch.lists)
+        self._saved = ends_of((*self._saved, *batch.saved))
+        unusable = [each for each in batch.rejected if not each.is_left_out]
+        self._numbers["unusable"] += len(unusable)
+        self._numbers["left out"] += len(batch.rejected) - len(unusable)
+        self._samples += tuple(unusable[: SAMPLE - len(self._samples)])
+        _count(self._reasons, (each.reason for each in unusable))
+        for each in batch.seeds:
+            seed = each.seed
+            self._add_address(seed, known.get(seed.hash_url, Reception.ADDED))
+            self._add_annotation(seed.annotation)
+            if len(self._sample) < SAMPLE:
+                self._sample += (seed.annotation,)
+
+    def survey(
+        self, name: str, links: LinkFile, *, is_whole: bool, lists_left_out: int
+    ) -> ImportSurvey:
+        """What it comes to."""
+        moments = [datetime.fromtimestamp(each, UTC) for each in self._saved]
+        return ImportSurvey(
+            name=name,
+            format=links.form,
+            told_by=links.told_by[0],
+            names=links.told_by[1],
+            encoding=links.encoding,
+            is_whole=is_whole,
+            read=self.read,
+            new=self._numbers[Reception.ADDED],
+            known=self._numbers[Reception.KNOWN],
+            merged=self._numbers[Reception.MERGED],
+            unusable=self._numbers["unusable"],
+            left_out=self._numbers["left out"],
+            reasons=_commonest(self._reasons),
+            samples=self._samples,
+            earliest=min(moments, default=None),
+            latest=max(moments, default=None),
+            folders=tuple(sorted(_commonest(self._folders), key=lambda each: each.name)),
+            folder_count=len(self._folders),
+            tags=_commonest(self._tags),
+            tag_count=len(self._tags),
+            fields=_commonest(self._fields),
+            kept=_commonest(self._kept),
+            sample=self._sample,
+            columns=links.columns,
+            lists=len(self.lists.found) + self.lists.left_out,
+            lists_left_out=lists_left_out,
+        )
+
+    def _add_address(self, seed: Seed, received: Reception) -> None:
+        short = int(seed.hash_url[:16], 16)
+        is_again = received is Reception.ADDED and short in self._seen
+        self._numbers[Reception.MERGED if is_again else received] += 1
+        self._seen.add(short)
+
+    def _add_annotation(self, annotation: Annotation) -> None:
+        _count(self._folders, annotation.folders)
+        _count(self._tags, annotation.tags)
+        _count(
+            self._fields, (label for name, label in _FIELDS.items() if getattr(annotation, name))
+        )
+        if annotation.source_record:
+            records: list[dict[str, Any]] = read_source_record(annotation.source_record)
+            _count(self._kept, {name for each in records for name in each})
+
+
+def _count(counter: Counter[str], names: Iterable[str]) -> None:
+    """Count names, as long as they are not too many."""
+    for name in names:
+        if name in counter or len(counter) < MOST_NAMES:
+            counter[name] += 1
+
+
+def _commonest(counter: Counter[str]) -> tuple[Counted, ...]:
+    return tuple(Counted(*each) for each in counter.most_common(MOST_SHOWN))

@@ -1,0 +1,244 @@
+"""Import receipts and their files.
+
+A file is written when its import has come to an end, from what the index says, and put in its place
+whole. Its name tells when the import began and its number; its first line what the import came to,
+each other line a row, and the last one how many those are.
+"""
+
+import asyncio
+import csv
+import gzip
+import io
+import json
+import os
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from isal import igzip
+
+from archiver.db import import_receipts
+from archiver.db.engine import Database
+from archiver.errors import IndexUnavailable
+from archiver.formats.own_csv import defused
+from archiver.helpers import written_file
+from archiver.logs import get_log
+from archiver.model.imports import Outcome, ReceiptRow
+from archiver.warc.metadata_records import FORMAT
+
+RECEIPT_PAGE = 2000
+MOST_REASONS = 100
+_COLUMNS = ("row", "outcome", "url", "hash_url", "reason")
+
+
+class Receipts:
+    """What became of what was imported."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def reasons(self, number: int) -> list[tuple[str, int]]:
+        """Why rows of an import are unusable, and how many for each reason."""
+        async with self._db.read() as conn:
+            return await import_receipts.reasons(conn, number, limit=MOST_REASONS)
+
+    async def csv(self, number: int) -> AsyncGenerator[bytes, None]:
+        """A receipt as CSV (RFC 4180); no cell begins as a formula would."""
+        yield _line(_COLUMNS)
+        async for rows in self._pages(number):
+            yield b"".join(map(_line, map(_cells, rows)))
+
+    async def json(self, number: int) -> AsyncGenerator[bytes, None]:
+        """A receipt as a JSON array, a row a line."""
+        between = "[\n"
+        async for rows in self._pages(number):
+            yield (between + ",\n".join(map(_document, rows))).encode("utf-8", "replace")
+            between = ",\n"
+        yield b"[]\n" if between == "[\n" else b"\n]\n"
+
+    async def _pages(self, number: int) -> AsyncIterator[list[ReceiptRow]]:
+        after = 0
+        while True:
+            async with self._db.read() as conn:
+                rows = await import_receipts.page(conn, number, after=after, limit=RECEIPT_PAGE)
+            if not rows:
+                return
+            yield rows
+            after = rows[-1].row
+
+
+def _cells(row: ReceiptRow) -> tuple[str, ...]:
+    return (str(row.row), row.outcome, row.given, row.hash_url or "", row.reason)
+
+
+def _line(cells: tuple[str, ...]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerow(map(defused, cells))
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def _document(row: ReceiptRow) -> str:
+    fields = dict(zip(_COLUMNS, (row.row, *_cells(row)[1:]), strict=True))
+    return json.dumps(fields | {"hash_url": row.hash_url}, ensure_ascii=False)
+
+
+RECEIPT_FILE_PAGE = 5_000
+MOST_LINE = 1 << 20
+_LEVEL = 2
+_packing = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
+_PART = ".part"
+_NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{1,18})\.jsonl\.gz")
+_BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
+"""What a file raises that was cut or changed."""
+
+log = get_log(__name__)
+
+
+def receipts_of(data: Path) -> Path:
+    """The directory of receipts in a data directory."""
+    return data / "receipts"
+
+
+async def write_owed(db: Database, directory: Path) -> int:
+    """Write the receipts of imports that came to an end; how many.
+
+    Raises:
+        OSError, IndexUnavailable: one can't be written, or read; it stays owed.
+    """
+    async with db.read() as conn:
+        owed = await import_receipts.owed(conn)
+    for number, head in owed:
+        await _write(db, directory, number, head)
+        async with db.write() as conn:
+            await import_receipts.settle(conn, number)
+    return len(owed)
+
+
+async def write_owed_if_possible(db: Database, directory: Path) -> None:
+    """The same; what can't be written now is tried again later."""
+    try:
+        await write_owed(db, directory)
+    except (OSError, IndexUnavailable):
+        log.exception("a receipt could not be written; it is tried again")
+
+
+async def restore_all(db: Database, directory: Path) -> list[tuple[str, str]]:
+    """Make the imports that files tell of, in an index without; (file, problem) of damaged ones."""
+    files = await asyncio.to_thread(_files, directory)
+    problems = [(path.name, await _restore(db, path)) for path in files]
+    async with db.write() as conn:
+        await import_receipts.recount(conn)
+    return [(name, problem) for name, problem in problems if problem]
+
+
+async def _write(db: Database, directory: Path, number: int, head: dict[str, Any]) -> None:
+    await asyncio.to_thread(directory.mkdir, exist_ok=True)
+    path = directory / _name(head["started_at"], number)
+    part = path.with_name(path.name + _PART)
+    async with written_file(part) as file:
+        with _packing("", "wb", _LEVEL, file, mtime=0) as packed:
+            await asyncio.to_thread(
+                packed.write, _line_receipt_files({"format": FORMAT, "import": head})
+            )
+            rows = await _write_rows(db, number, packed)
+            await asyncio.to_thread(packed.write, _line_receipt_files({"rows": rows}))
+        await asyncio.to_thread(_sync, file)
+    await asyncio.to_thread(_put_in_place, part, path)
+
+
+async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
+    """Write all rows, each page while the next one is read; how many."""
+    rows = 0
+    page, size, after = await _page(db, number, 0)
+    while size:
+        rows += size
+        reading = asyncio.create_task(_page(db, number, after), name="read-receipt")
+        try:
+            await asyncio.to_thread(_pack, packed, page)
+        finally:
+            page, size, after = await reading
+    return rows
+
+
+async def _page(db: Database, number: int, after: int) -> tuple[str, int, int]:
+    async with db.read() as conn:
+        return await import_receipts.lines(conn, number, after=after, limit=RECEIPT_FILE_PAGE)
+
+
+def _pack(packed: gzip.GzipFile, page: str) -> None:
+    packed.write(f"{page}\n".encode())
+
+
+def _name(started_at: int, number: int) -> str:
+    return f"{datetime.fromtimestamp(started_at, UTC):%Y%m%dT%H%M%SZ}-{number}.jsonl.gz"
+
+
+def _line_receipt_files(document: object) -> bytes:
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return f"{text}\n".encode("utf-8", "surrogatepass")
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _put_in_place(part: Path, path: Path) -> None:
+    part.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _files(directory: Path) -> list[Path]:
+    """Receipts in the order in which their imports began."""
+    with suppress(FileNotFoundError):
+        return sorted(path for path in directory.iterdir() if _NAME.fullmatch(path.name))
+    return []
+
+
+async def _restore(db: Database, path: Path) -> str:
+    """Make the import that a file tells of; what is wrong with the file, if anything is."""
+    found = _NAME.fullmatch(path.name)
+    wanted = int(found[2]) if found else 0
+    number = 0
+    try:
+        with await asyncio.to_thread(gzip.open, path, "rb") as packed:
+            head = json.loads(await asyncio.to_thread(packed.readline, MOST_LINE))["import"]
+            async with db.write() as conn:
+                number = await import_receipts.restore_import(conn, wanted, head)
+            rows, last = _rows(packed), 0
+            while some := await asyncio.to_thread(lambda: [*islice(rows, RECEIPT_FILE_PAGE)]):
+                async with db.write() as conn:
+                    await import_receipts.restore_rows(conn, number, some)
+                last = some[-1].row
+    except _BROKEN as error:
+        return f"It can't be read to its end: {error}"
+    if number != wanted:
+        await asyncio.to_thread(path.rename, path.with_name(_name(head["started_at"], number)))
+    return "" if last == head["read"] or not last else "It lacks rows."
+
+
+def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
+    """The rows of a receipt, behind its first line.
+
+    Raises:
+        ValueError: its last line is not there, or not true.
+    """
+    count = 0
+    while line := packed.readline(MOST_LINE):
+        fields = json.loads(line)
+        if isinstance(fields, dict):
+            if fields.get("rows") != count:
+                raise ValueError("its rows are not as many as it says")
+            return
+        row, outcome, given, hash_url, reason = fields
+        yield ReceiptRow(int(row), Outcome(outcome), given, hash_url, reason)
+        count += 1
+    raise ValueError("its end is missing")

@@ -1,0 +1,304 @@
+"""Lists of entries.
+
+What lies in a list is part of what a person says of an entry, so each change of it is an edit, and
+can be undone as one (``editing``).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from enum import StrEnum
+from functools import lru_cache
+
+from archiver.db import lists
+from archiver.db.engine import AsyncConnection, Database
+from archiver.errors import InputError, InvalidQuery, NotFound
+from archiver.http.text_decoders import well_formed
+from archiver.model.annotation import Annotation
+from archiver.model.entry_list import (
+    MOST_DEPTH,
+    MOST_LISTS,
+    MOST_PLACE,
+    EntryList,
+    as_tree,
+    counted_twice,
+    folder_names,
+    folders_above,
+    is_within,
+    moved_path,
+    shifted,
+    unquoted,
+    with_beneath,
+    with_outer,
+)
+from archiver.model.listing import ListingQuery
+from archiver.search.query_parser import parse_query
+from archiver.search.query_tree import Condition, Is, write
+from archiver.services.editing import BATCH, Edited, Editing, clean_paths, stretches
+from archiver.services.entry_lookup import find_entry
+from archiver.services.search import Search, matching_entries
+
+MOST_TYPED = 2_000
+"""Characters of a path that somebody gives a list, as the forms for it take them."""
+MOST_SEARCHES = 50
+"""Saved searches whose findings are counted for the side bar."""
+RECOUNT_SECONDS = 30.0
+"""A count of a saved search is at most so old, and each is made at most so often."""
+
+
+class Where(StrEnum):
+    """Where entries of a list go, each keeping its place among the others."""
+
+    FIRST = "first"
+    UP = "up"
+    DOWN = "down"
+    LAST = "last"
+
+
+class EntryLists:
+    """Lists. ``on_changed`` is called when a record is owed."""
+
+    def __init__(
+        self,
+        db: Database,
+        editing: Editing,
+        search: Search,
+        on_changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._db = db
+        self._editing = editing
+        self._search = search
+        self._on_changed = on_changed
+        self._counted: dict[str, tuple[int, bool]] = {}
+        self._twice: frozenset[tuple[str, int]] = frozenset()
+        self._twice_of: tuple[EntryList, ...] = ()
+        self._asked = asyncio.Event()
+
+    async def all(self) -> tuple[EntryList, ...]:
+        """Every list, each behind the one that it lies in.
+
+        What saved searches find was counted a while ago, or was not yet, and so was what lies in
+        several lists beneath one, which is to be counted once (``keep_counted``).
+        """
+        async with self._db.read() as conn:
+            known = tuple(await lists.all_lists(conn))
+        found = _tree(known, self._twice)
+        if known != self._twice_of or any(each.query for each in found):
+            self._asked.set()
+        return tuple(self._with_count(each) for each in found)
+
+    async def make(self, path: str, query: str = "") -> EntryList:
+        """Make a list, or save a search under a name; a search that has the name becomes this one.
+
+        Raises:
+            InputError: it has no name, or there is a list of that name already.
+            InvalidQuery: the search can't be read.
+        """
+        query = well_formed(query.strip())
+        made = EntryList(_path(path), query, None if query else 0)
+        parse_query(made.query)
+        async with self._db.write() as conn:
+            known = await lists.all_lists(conn)
+            there = next((each for each in known if each.path == made.path), None)
+            if there and (not there.query or not made.query):
+                raise InputError("There is a list “{path}” already.", path=made.path)
+            if len(known) >= MOST_LISTS:
+                raise InputError("{most} lists is the most.", most=MOST_LISTS)
+            self._counted.pop(made.path, None)
+            others = [made if each is there else each for each in known]
+            await _arrange(conn, others if there else [*others, made])
+            await lists.note_creator(conn, None, (*folders_above(made.path), made.path))
+        self._on_changed()
+        return made
+
+    async def rename(self, path: str, new: str) -> Edited | None:
+        """Call a list something else, or put it into another one; all in it comes along.
+
+        A list that has the new name already becomes one with it. None where it had no entries.
+
+        Raises:
+            NotFound: there is no such list.
+            InputError: it has no new name, or would lie in itself.
+        """
+        goal = _path(new)
+        own = await self._find(path)
+        other = await self._find_any(goal)
+        if other and goal != path and (own.query or other.query):
+            raise InputError(
+                "There is “{goal}” already; a search can't become one with it.", goal=goal
+            )
+        if goal != path and is_within(goal, path):
+            raise InputError("A list can't lie in itself.")
+        await self._refuse_too_deep(path, goal)
+
+        def become(_: int, annotation: Annotation) -> Annotation:
+            moved = {moved_path(each, path, goal): at for each, at in annotation.lists.items()}
+            stayed = {each: at for each, at in annotation.lists.items() if each in moved}
+            return annotation.in_lists({**moved, **stayed})
+
+        edited = await self._become_within(path, become)
+        await self._rearrange(lambda known: _renamed(known, path, goal))
+        return edited if edited.changed else None
+
+    async def delete(self, path: str) -> Edited | None:
+        """Delete a list, and those in it; the entries stay. None where it had none.
+
+        Raises:
+            NotFound: there is no such list.
+        """
+        await self._find(path)
+
+        def become(_: int, annotation: Annotation) -> Annotation:
+            kept = {each: at for each, at in annotation.lists.items() if not is_within(each, path)}
+            return annotation.in_lists(kept)
+
+        edited = await self._become_within(path, become)
+        await self._rearrange(
+            lambda known: [each for each in known if not is_within(each.path, path)]
+        )
+        return edited if edited.changed else None
+
+    async def shift(self, path: str, *, down: bool) -> None:
+        """Move a list one further up or down among those beside it.
+
+        Raises:
+            NotFound: there is no such list.
+        """
+        await self._find(path)
+        await self._rearrange(lambda known: shifted(known, path, down=down))
+
+    async def order(self, path: str, refs: Sequence[str], where: Where) -> Edited:
+        """Move entries within a list.
+
+        Raises:
+            NotFound: there is no such list, or an entry does not lie in it.
+        """
+        await self._find(path)
+        async with self._db.read() as conn:
+            rows = await lists.members_in_order(conn, path)
+            moved = {(await find_entry(conn, each))[0] for each in refs}
+        if not moved <= dict(rows).keys():
+            raise NotFound("Not all of these lie in “{path}”.", path=path)
+        places = _places(rows, moved, where)
+
+        def become(row: int, annotation: Annotation) -> Annotation:
+            return annotation.in_lists({**annotation.lists, path: places[row]})
+
+        return await self._editing.become_all(stretches([*places]), become)
+
+    async def keep_counted(self) -> None:
+        """Count again whenever somebody has looked at lists that changed; until cancelled."""
+        while True:
+            await self._asked.wait()
+            self._asked.clear()
+            await self.count()
+            await asyncio.sleep(RECOUNT_SECONDS)
+
+    async def count(self) -> None:
+        """Count what saved searches find, and what lies in several lists."""
+        async with self._db.read() as conn:
+            known = tuple(await lists.all_lists(conn))
+            if known != self._twice_of:
+                twice = counted_twice(await lists.in_several(conn))
+                self._twice, self._twice_of = frozenset(twice.items()), known
+        for each in [each for each in known if each.query][:MOST_SEARCHES]:
+            # A search of another version may ask for what this one does not know.
+            with suppress(InvalidQuery):
+                found = await self._search.summary(ListingQuery(q=each.query))
+                self._counted[each.path] = (found.count, found.has_more)
+
+    def _with_count(self, found: EntryList) -> EntryList:
+        if not found.query or found.path not in self._counted:
+            return found
+        count, is_more = self._counted[found.path]
+        return replace(found, count=count, is_more=is_more)
+
+    async def _find(self, path: str) -> EntryList:
+        found = await self._find_any(path)
+        if found is None:
+            raise NotFound("There is no list “{path}”.", path=path)
+        return found
+
+    async def _find_any(self, path: str) -> EntryList | None:
+        async with self._db.read() as conn:
+            known = as_tree(await lists.all_lists(conn))
+        return next((each for each in known if each.path == path), None)
+
+    async def _refuse_too_deep(self, path: str, goal: str) -> None:
+        """Refuse to move lists where their paths would be cut when they are read again."""
+        async with self._db.read() as conn:
+            known = await lists.all_lists(conn)
+        moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))
+        if any(len(folder_names(each)) > MOST_DEPTH for each in moved):
+            raise InputError("Lists lie in {most} others at most.", most=MOST_DEPTH)
+
+    async def _become_within(
+        self, path: str, become: Callable[[int, Annotation], Annotation]
+    ) -> Edited:
+        """Change all entries of a list and of those in it, as one edit."""
+        query = ListingQuery(q=write(Is(Condition.LIST, f"{unquoted(path)}/")))
+        async with self._db.read() as conn:
+            found = matching_entries(conn, query, limit=BATCH)
+            return await self._editing.become_all(found, become)
+
+    async def _rearrange(self, become: Callable[[list[EntryList]], Iterable[EntryList]]) -> None:
+        async with self._db.write() as conn:
+            await _arrange(conn, become(as_tree(await lists.all_lists(conn))))
+        self._on_changed()
+
+
+async def _arrange(conn: AsyncConnection, known: Iterable[EntryList]) -> None:
+    await lists.arrange(conn, with_outer(known))
+    await lists.owe(conn)
+
+
+@lru_cache(1)
+def _tree(known: tuple[EntryList, ...], twice: frozenset[tuple[str, int]]) -> tuple[EntryList, ...]:
+    """Lists as every page shows them, put in order when they have changed."""
+    return tuple(with_beneath(as_tree(known), dict(twice)))
+
+
+def _path(path: str) -> str:
+    """A path as it is kept.
+
+    Raises:
+        InputError: it has no name in it, or too long a one.
+    """
+    if len(path) > MOST_TYPED:
+        raise InputError("The name of a list has {most} characters at most.", most=MOST_TYPED)
+    found = clean_paths([path])
+    if not found:
+        raise InputError("Say what the list is to be called.")
+    return found[0]
+
+
+def _renamed(known: Iterable[EntryList], path: str, goal: str) -> list[EntryList]:
+    """The same where a list, and all in it, is called something else; of two alike the first."""
+    found: dict[str, EntryList] = {}
+    for each in known:
+        name = moved_path(each.path, path, goal)
+        found.setdefault(name, replace(each, path=name))
+    return list(found.values())
+
+
+def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> dict[int, int]:
+    """New places for the rows that move; for all of them, where there is no room between two."""
+    block = [row for row, _ in rows if row in moved]
+    others = [each for each in rows if each[0] not in moved]
+    if not block or not others:
+        return {}
+    before = next(n for n, (row, _) in enumerate(rows) if row in moved)
+    at = {
+        Where.FIRST: 0,
+        Where.UP: max(before - 1, 0),
+        Where.DOWN: min(before + 1, len(others)),
+        Where.LAST: len(others),
+    }[where]
+    low = others[at - 1][1] if at else others[0][1] - lists.STEP * (len(block) + 1)
+    high = others[at][1] if at < len(others) else low + lists.STEP * (len(block) + 1)
+    step = (high - low) // (len(block) + 1)
+    if step and low + step > 0 and high <= MOST_PLACE:
+        return {row: low + step * n for n, row in enumerate(block, 1)}
+    put = [*(row for row, _ in others[:at]), *block, *(row for row, _ in others[at:])]
+    return {row: lists.MIDDLE + lists.STEP * n for n, row in enumerate(put)}

@@ -1,0 +1,149 @@
+"""Migration between a folder and servers.
+
+Segments are moved one by one, each proved to be where it goes before it counts; the index is built
+where it is wanted (``reindexing``), which takes along what is in no segment. Where the archive lies
+is known to the folder, so what was broken off goes on when it is asked for again.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from archiver.config import Settings
+from archiver.crawl.archive import open_archive, open_store_alone, store_no_more, where_it_lies
+from archiver.db import segment_rows
+from archiver.db.engine import Database
+from archiver.errors import ConfigurationError
+from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
+from archiver.warc.locks import machine_of
+from archiver.warc.segment_storage import UploadingShelf
+
+_ONE_AT_A_TIME = (
+    "The index stays on its server, which knows it with the other store. Move the index to a file "
+    "first: `archiver migrate --to {}`."
+)
+_ELSEWHERE = "This archive does not lie at {}. It lies at {}."
+_ON_OTHERS = (
+    "{} segments lie on other machines alone. Let `archiver serve` upload them there first; "
+    "or run `archiver reindex`, which does without them."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where an archive lies; None is its folder.
+
+    Attributes:
+        index: the address of a server.
+        store: the address of a bucket.
+    """
+
+    index: str | None = None
+    store: str | None = None
+
+    def __str__(self) -> str:
+        return " and ".join(filter(None, (self.index, self.store))) or "folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What was moved: how many segments went, and what was built; None where it stayed."""
+
+    segments: int
+    index: ReindexReport | None
+
+
+async def migrate(
+    settings: Settings,
+    to: Places,
+    *,
+    given: Places | None = None,
+    remove: bool = False,
+    on_segment: Callable[[str], None] = lambda _: None,
+    on_index: Callable[[ReindexProgress], None] = lambda _: None,
+) -> Moved:
+    """Let an archive lie somewhere else; may be broken off at any moment, and asked for again.
+
+    Args:
+        settings: of the archive; where they say that it lies does not count.
+        to: where it is to lie.
+        given: where it is said to lie.
+        remove: whether segments are removed where they lay, once all is where it is to be.
+        on_segment: told of each segment before it is moved.
+        on_index: told how far the index has come.
+
+    Raises:
+        ConfigurationError: it does not lie where it is said to, another process uses it, or a
+            place can't be used.
+        StoreError: a segment can't be moved.
+    """
+    index, store = await asyncio.to_thread(where_it_lies, settings.data)
+    now = Places(index, store)
+    _refuse_what_can_t_be(now, to, given)
+    async with open_archive(_at(settings, now)) as archive:
+        await _refuse_what_lies_elsewhere(settings, archive.db)
+    # A store that is left is read until the very end: what is there twice is read here.
+    during = replace(_at(settings, to), store=to.store or now.store)
+    moved = await _move_segments(during, to, on_segment) if during.store else 0
+    built = None if to.index == now.index else await reindex(during, on_index)
+    if during.store:
+        await _leave(during, to, remove=remove)
+    return Moved(moved, built)
+
+
+def _refuse_what_can_t_be(now: Places, to: Places, given: Places | None) -> None:
+    if given and not _is_on_its_way(now, given, to):
+        raise ConfigurationError(_ELSEWHERE.format(given, now))
+    if to.index and to.index == now.index and to.store != now.store:
+        raise ConfigurationError(_ONE_AT_A_TIME.format(now.store or "folder"))
+    if now.store and to.store and now.store != to.store:
+        raise ConfigurationError("From one store to another an archive goes by its folder.")
+
+
+def _at(settings: Settings, places: Places) -> Settings:
+    return replace(settings, index=places.index, store=places.store)
+
+
+def _is_on_its_way(now: Places, given: Places, to: Places) -> bool:
+    """Whether an archive lies where it is said to, or as far from there as it was moved."""
+    return now.index in (given.index, to.index) and now.store in (given.store, to.store)
+
+
+async def _refuse_what_lies_elsewhere(settings: Settings, db: Database) -> None:
+    machine = await asyncio.to_thread(machine_of, settings.data)
+    async with db.read() as conn:
+        found = await segment_rows.on_other_machines(conn, machine)
+    if found:
+        raise ConfigurationError(_ON_OTHERS.format(found))
+
+
+async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[str], None]) -> int:
+    """Move every segment into the store, or out of it; how many there were to move."""
+    async with open_store_alone(settings) as store:
+        shelf = store.shelf
+        if not isinstance(shelf, UploadingShelf):
+            return 0
+        move, survey = (
+            (shelf.upload, shelf.survey_here) if to.store else (shelf.bring_here, shelf.survey)
+        )
+        found = (await asyncio.to_thread(survey)).segments
+        # What others wrote and laid beside ours stays in the folder, and is read there.
+        names = [each.name for each in found if each.writer]
+        for name in names:
+            on_segment(name)
+            await asyncio.to_thread(move, name)
+        return len(names)
+
+
+async def _leave(settings: Settings, to: Places, *, remove: bool) -> None:
+    """Have the archive where it is to lie alone."""
+    async with open_store_alone(settings) as store:
+        shelf = store.shelf
+        if not isinstance(shelf, UploadingShelf):
+            return
+        if to.store:
+            await asyncio.to_thread(shelf.forget, 0 if remove else settings.uploaded_bytes)
+            return
+        if remove:
+            await asyncio.to_thread(shelf.empty)
+        await asyncio.to_thread(store_no_more, settings.data)

@@ -1,0 +1,157 @@
+"""Pages uploaded from a user's browser.
+
+For what stands behind a login or a wall. Nothing of it is fetched, and it is marked as what it is.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BufferedReader
+
+from archiver.errors import InputError, UnreadableFile
+from archiver.formats.detection import PAGES
+from archiver.formats.import_process import open_links
+from archiver.formats.seeds import bounded, seed_of
+from archiver.http.media_types import is_html, sniff
+from archiver.http.timestamps import read_iso, to_timestamp
+from archiver.http.urls import with_scheme
+from archiver.model.annotation import Annotation
+from archiver.model.capture import HashUrl, Timestamp
+from archiver.model.seed import KeptPage, SavedPage
+from archiver.services.archive_imports import Archives
+from archiver.services.import_reading import kind_of_file
+from archiver.services.imports import Imports
+
+MOST_PAGE = 64 << 20
+LOOKED_AT = 1024
+NO_PAGE = (
+    "This is no page that a browser saved: give HTML of SingleFile, MHTML, or a WARC or WACZ file "
+    "of ArchiveWeb.page."
+)
+NO_ADDRESS = "The page does not say where it was: give its address, too."
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """What became of a file that was handed in.
+
+    Attributes:
+        form: what it was read as.
+        snapshots: how many are new.
+        captures: how many are new, with what pages need.
+        hash_url: of the entry, where the file was one page.
+        url: of that page.
+        timestamp: of its snapshot.
+    """
+
+    form: str
+    snapshots: int
+    captures: int
+    hash_url: HashUrl | None = None
+    url: str = ""
+    timestamp: Timestamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a person says of a file that they hand in.
+
+    Attributes:
+        name: of the file.
+        url: of its page; empty where the file tells.
+        at: when it was saved, ISO 8601; empty where the file tells, or just now.
+        source: which face took it: ``web`` or ``api``.
+    """
+
+    name: str
+    url: str = ""
+    at: str = ""
+    source: str = "web"
+
+
+class HandingIn:
+    """Takes pages and captures in. ``memory_bytes`` bounds the process that reads them."""
+
+    def __init__(self, imports: Imports, archives: Archives, *, memory_bytes: int) -> None:
+        self._imports = imports
+        self._archives = archives
+        self._memory_bytes = memory_bytes
+
+    async def take(self, file: BufferedReader, given: Given) -> HandedIn:
+        """Take a file in; all of it is durable and indexed then.
+
+        Args:
+            file: at its start, and to be sought in.
+            given: what is said of it.
+
+        Raises:
+            UnreadableFile: it is no page, and holds no captures.
+            InputError: nobody says where the page was, or when is no moment.
+        """
+        now = datetime.now(UTC).replace(microsecond=0)
+        if await asyncio.to_thread(kind_of_file, file, given.name):
+            status = await self._imports.read_file(file, name=given.name, handed_in=now)
+            if status.error:
+                raise UnreadableFile(status.error)
+            return HandedIn(status.format, status.added, status.merged)
+        form, page = await self._page(file, given, now)
+        origin = f"{given.name} ({form})"
+        made = await self._archives.take_in_pages([page], origin, handed_in=now)
+        return HandedIn(
+            form=form,
+            snapshots=made,
+            captures=made,
+            hash_url=page.seed.hash_url,
+            url=page.seed.url,
+            timestamp=to_timestamp(page.seed.annotation.saved_at),
+        )
+
+    async def _page(
+        self, file: BufferedReader, given: Given, now: datetime
+    ) -> tuple[str, SavedPage]:
+        """The one page of a file, and what it was read as."""
+        form, known, page = await self._read(file, given.name)
+        url = with_scheme(given.url) or (known.url_given if known else "")
+        if not url:
+            raise InputError(NO_ADDRESS)
+        at = _moment(given.at) or (known.added_at if known else None) or now
+        title = known.title if known else ""
+        annotation = Annotation(url, at, title=title, source=given.source)
+        return form, SavedPage(seed_of(bounded(annotation), now=now), page, is_dated=True)
+
+    async def _read(
+        self, file: BufferedReader, name: str
+    ) -> tuple[str, Annotation | None, KeptPage]:
+        """(what it was read as, what it says of its link, the page)."""
+        try:
+            async with open_links(file, name, memory_bytes=self._memory_bytes) as links:
+                if links.form in PAGES:
+                    batch = await links.next_batch()
+                    for each in batch.pages:
+                        return links.form, batch.seeds[each.place].seed.annotation, each.page
+        except UnreadableFile:
+            pass  # a page that says nothing of itself is no file of links, either
+        content = await asyncio.to_thread(_content, file)
+        if not is_html(sniff(None, content[:LOOKED_AT])):
+            raise UnreadableFile(NO_PAGE)
+        return "HTML", None, KeptPage(content, media_type="text/html")
+
+
+def _content(file: BufferedReader) -> bytes:
+    file.seek(0)
+    content = file.read(MOST_PAGE + 1)
+    if len(content) > MOST_PAGE:
+        raise UnreadableFile("A page of more than {most} bytes is not taken.", most=MOST_PAGE)
+    return content
+
+
+def _moment(text: str) -> datetime | None:
+    if not text.strip():
+        return None
+    try:
+        moment = read_iso(text.strip())
+    except ValueError:
+        raise InputError(
+            "Say when it was saved as 2024-02-29T12:00:00Z, or leave it out."
+        ) from None
+    return min(moment, datetime.now(UTC).replace(microsecond=0))

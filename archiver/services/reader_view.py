@@ -1,0 +1,164 @@
+"""Reader view of an entry."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from archiver.db import entries
+from archiver.db.engine import Database
+from archiver.errors import InputError, InvalidQuery, InvalidUrl, NotFound
+from archiver.http.urls import hash_url, parse_url
+from archiver.model.annotation import Highlight
+from archiver.model.capture import HashUrl
+from archiver.model.listing import ListingQuery
+from archiver.model.page import Heading
+from archiver.pages.article_text import to_text
+from archiver.pages.highlight_anchors import anchor
+from archiver.pages.shown_article import ArticleTree, Span
+from archiver.search.query_parser import parse_query
+from archiver.search.snippets import places
+from archiver.search.words import words_of
+from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
+from archiver.services.search import Beside, Search
+
+MOST_LINKS = 2_000
+"""Maximum number of links of an article that are looked up in the archive."""
+
+LEAST_HEADINGS = 3
+"""Number of headings from which an article has a table of contents."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedHighlight:
+    """A highlight, and whether its words stand in the article that is shown."""
+
+    highlight: Highlight
+    is_placed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An entry to be read.
+
+    Attributes:
+        detail: the entry and its snapshots.
+        shown: the snapshot that is read; None if there is none.
+        article: its article, ready to be shown; None if there is none.
+        word_count: of its article, as lists count them.
+        outline: its headings, where there are enough for a table of contents.
+        hits: how often words of the search that led here stand in it.
+        beside: the list it was opened from, if it is in one.
+        highlights: what was marked in it, in the order of its text; what has no place comes last.
+    """
+
+    detail: EntryDetail
+    shown: SnapshotDetail | None
+    article: ArticleTree | None = None
+    word_count: int = 0
+    outline: tuple[Heading, ...] = ()
+    hits: int = 0
+    beside: Beside | None = None
+    highlights: tuple[PlacedHighlight, ...] = ()
+
+
+class Reader:
+    """Entries to be read."""
+
+    def __init__(self, db: Database, entries_: Entries, search: Search) -> None:
+        self._db = db
+        self._entries = entries_
+        self._search = search
+
+    async def open(
+        self,
+        ref: str,
+        timestamp: str | None = None,
+        *,
+        listed: ListingQuery | None = None,
+        past: Sequence[str] = (),
+    ) -> Reading:
+        """An entry at its newest snapshot, or at the one nearest to a moment.
+
+        Args:
+            ref: hash_url or URL.
+            timestamp: 4 to 14 digits, or None.
+            listed: the list it was opened from.
+            past: hash_urls of what stood before and behind it there.
+
+        Raises:
+            NotFound: there is no such entry.
+            InputError: that is not a timestamp.
+        """
+        detail = await self._entries.get(ref)
+        beside = await self._beside(detail.entry.hash_url, listed, past) if listed else None
+        try:
+            shown = await self._entries.snapshot(ref, timestamp)
+        except NotFound:
+            return Reading(detail, None, beside=beside)
+        reading = Reading(detail, shown, beside=beside)
+        if not shown.article:
+            return reading
+        article = await asyncio.to_thread(article_of, shown)
+        held = await self._held(shown.entry.hash_url, article)
+        q = listed.q if listed and beside else ""
+        return await asyncio.to_thread(_made_ready, reading, article, held, q)
+
+    async def _beside(
+        self, key: HashUrl, listed: ListingQuery, past: Sequence[str]
+    ) -> Beside | None:
+        try:
+            return await self._search.beside(listed, key, past)
+        except (InvalidQuery, InputError):
+            return None
+
+    async def _held(self, own: HashUrl, article: ArticleTree) -> dict[str, HashUrl]:
+        """Return the entries with snapshots that an article links to, by address."""
+        named = {}
+        for url in article.links(MOST_LINKS):
+            try:
+                named[url] = hash_url(parse_url(url))
+            except InvalidUrl:
+                continue
+        async with self._db.read() as conn:
+            known = await entries.latest_of(conn, [*{*named.values()}])
+        return {url: key for url, key in named.items() if key in known and key != own}
+
+
+def _made_ready(
+    reading: Reading, article: ArticleTree, held: Mapping[str, HashUrl], q: str
+) -> Reading:
+    shown = reading.shown
+    if shown is None:
+        return reading
+    headings = article.add_heading_ids()
+    article.link_to_entries(held)
+    text = article.text
+    hits = article.places(places(article.spaced(), parse_query(q))) if q else []
+    marked = shown.entry.annotation.highlights
+    anchored = anchor(text, marked)
+    spans = [_highlighted(each, at) for each, at in zip(marked, anchored, strict=True) if at]
+    spans += [
+        Span(start, end, first={} if n else {"id": "found"}) for n, (start, end) in enumerate(hits)
+    ]
+    article.mark(spans)
+    placed = sorted(zip(marked, anchored, strict=True), key=lambda pair: pair[1] or (len(text), 0))
+    return replace(
+        reading,
+        article=article,
+        word_count=len(words_of(to_text(shown.article))),
+        outline=headings if len(headings) >= LEAST_HEADINGS else (),
+        hits=len(hits),
+        highlights=tuple(PlacedHighlight(each, at is not None) for each, at in placed),
+    )
+
+
+def article_of(shown: SnapshotDetail) -> ArticleTree:
+    """Parse the article of a snapshot as it is shown; positions of highlights refer to its text."""
+    article = ArticleTree(shown.article)
+    article.drop_title(shown.entry.title or shown.entry.url)
+    return article
+
+
+def _highlighted(each: Highlight, place: tuple[int, int]) -> Span:
+    attributes = {"class": f"hl-{each.colour}", "title": each.note}
+    return Span(*place, attributes, {"id": f"hl-{each.id}"})

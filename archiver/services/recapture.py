@@ -1,0 +1,206 @@
+"""Recapture of incomplete pages, and recovery from public archives."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from http import HTTPStatus
+
+from archiver.config import Settings
+from archiver.crawl.stored_content import read_snapshot_record
+from archiver.db import crawl_status, entries, jobs, queue, snapshots
+from archiver.db.engine import AsyncConnection, Database
+from archiver.errors import InputError, StoreError
+from archiver.http.urls import host
+from archiver.model.listing import ListingQuery
+from archiver.services.entries import Entries
+from archiver.services.entry_lookup import find_entry
+from archiver.services.search import matching_entries
+from archiver.warc.metadata_records import SnapshotRecord
+from archiver.warc.segments import SegmentStore
+
+STRETCH = 1_000
+GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+UNASKED = ""
+"""Their source: nobody named these pages now, so what a feed brought stays a feed's."""
+
+
+class Recapturing:
+    """Puts entries into the queue again, all that something is wrong with."""
+
+    def __init__(self, db: Database, store: SegmentStore, to_save: Entries) -> None:
+        self._db = db
+        self._store = store
+        self._entries = to_save
+
+    async def gaps(self) -> tuple[int, int]:
+        """Queue entries whose newest snapshot lacks something; how many, and how many were not.
+
+        Where all of that was gone (404 or 410) in the last two snapshots, there is little hope.
+        """
+        queued = gone = 0
+        async for hopeful, hopeless in self._with_gaps():
+            if hopeful:
+                await self._entries.save(hopeful, source=UNASKED)
+            queued, gone = queued + len(hopeful), gone + hopeless
+        return queued, gone
+
+    async def unrendered(self) -> int:
+        """Queue entries whose page needs a browser that showed none; how many."""
+        queued, found = 0, {0: ""}
+        while found:
+            async with self._db.read() as conn:
+                found = await entries.unrendered(conn, after=max(found), limit=STRETCH)
+            if found:
+                await self._entries.save([*found.values()], source=UNASKED, render=True)
+            queued += len(found)
+        return queued
+
+    async def below(self, score: int, *, render: bool) -> int:
+        """Queue entries whose newest snapshot was kept worse than that, the worst first; how many.
+
+        Args:
+            score: in percent.
+            render: whether a browser is to show them this time: a step up.
+        """
+        queued, after = 0, (-1, 0)
+        while True:
+            async with self._db.read() as conn:
+                found = await snapshots.scored_below(conn, score, after=after, limit=STRETCH)
+            if not found:
+                return queued
+            after = found[-1].place
+            await self._entries.save([each.url for each in found], source=UNASKED, render=render)
+            queued += len(found)
+
+    async def _with_gaps(self) -> AsyncIterator[tuple[list[str], int]]:
+        """URLs that there is hope for, and how many others there are, a stretch at a time."""
+        after = 0
+        while True:
+            async with self._db.read() as conn:
+                found, after = await entries.with_gaps(conn, after=after, limit=STRETCH)
+                held = {each: await snapshots.of_entry(conn, each, limit=2) for each in found}
+            if not found:
+                return
+            hopeless = await asyncio.to_thread(self._hopeless, held)
+            yield [each.url for n, each in found.items() if n not in hopeless], len(hopeless)
+
+    def _hopeless(self, held: dict[int, list[snapshots.Held]]) -> set[int]:
+        return {number for number, each in held.items() if self._is_hopeless(each)}
+
+    def _is_hopeless(self, held: Sequence[snapshots.Held]) -> bool:
+        with suppress(StoreError):
+            lost = [_lost(read_snapshot_record(self._store, each.record)) for each in held]
+            return (
+                len(lost) > 1
+                and None not in lost[0].values()
+                and lost[0].items() <= lost[1].items()
+            )
+        return False
+
+
+def _lost(record: SnapshotRecord) -> dict[str, int | None]:
+    """What a snapshot lacks: the status of each that is gone, None where it may come back."""
+    return {
+        each.url: each.status if each.status in GONE else None
+        for each in record.requisites
+        if each.is_missing
+    }
+
+
+BATCH = 500
+OFF = (
+    "No public archive may be asked yet, for each question tells it what you read. Name some in "
+    "ARCHIVER_RESCUE, such as wayback."
+)
+
+
+class Rescuing:
+    """Queues questions to public archives; ``on_queued`` hears of them."""
+
+    def __init__(self, db: Database, settings: Settings, on_queued: Callable[[], None]) -> None:
+        self._db = db
+        self._gates = settings.rescue
+        self._on_queued = on_queued
+
+    @property
+    def archives(self) -> tuple[str, ...]:
+        """The hosts of the archives that may be asked."""
+        return tuple(map(host, self._gates))
+
+    async def rescue(self, refs: Sequence[str]) -> int:
+        """Ask for the pages of entries, named by hash_url or URL; how many those are.
+
+        Raises:
+            NotFound: one of them is not there; nothing is asked then.
+            InputError: no archive may be asked.
+        """
+        self._refuse_if_off()
+        async with self._db.write() as conn:
+            numbers = [(await find_entry(conn, each))[0] for each in refs]
+            found = await entries.by_ids(conn, numbers)
+            wanted = [(number, each.host) for number, each in found.items()]
+            return await self._queue(conn, wanted, priority=queue.INTERACTIVE)
+
+    async def rescue_gone(self) -> int:
+        """Ask for every page that is gone and of which there is no snapshot; how many those are.
+
+        Raises:
+            InputError: no archive may be asked.
+        """
+        return await self._each(jobs.gone)
+
+    async def rescue_failed_of(self, reason: str) -> int:
+        """Ask for the pages that failed for one reason; how many those are.
+
+        Raises:
+            InputError: no archive may be asked, or there is no such reason.
+        """
+        if not reason.strip():
+            raise InputError("Say which failures the archives are to be asked for.")
+        return await self._each(partial(crawl_status.failed_of, why=reason))
+
+    async def rescue_found(self, query: ListingQuery) -> int:
+        """Ask for what a list shows and of which there is no snapshot; how many those are.
+
+        Raises:
+            InvalidQuery: the query can't be read.
+            InputError: no archive may be asked.
+        """
+        self._refuse_if_off()
+        count = 0
+        async with self._db.read() as conn:
+            found = [some async for some in matching_entries(conn, query, limit=BATCH)]
+        for some in found:
+            async with self._db.write() as conn:
+                wanted = await jobs.without_snapshot(conn, some)
+                count += await self._queue(conn, wanted, priority=queue.BULK)
+        return count
+
+    async def _each(self, find: Callable[..., Awaitable[Sequence[tuple[int, str]]]]) -> int:
+        """Ask for all that are found, some at a time."""
+        self._refuse_if_off()
+        last = count = 0
+        while True:
+            async with self._db.write() as conn:
+                found = await find(conn, after=last, limit=BATCH)
+                count += await self._queue(conn, found, priority=queue.BULK)
+            if not found:
+                return count
+            last = found[-1][0]
+
+    def _refuse_if_off(self) -> None:
+        if not self._gates:
+            raise InputError(OFF)
+
+    async def _queue(
+        self, conn: AsyncConnection, wanted: Sequence[tuple[int, str]], *, priority: int
+    ) -> int:
+        waiting = await jobs.open_jobs(conn, [number for number, _ in wanted])
+        fresh = [each for each in wanted if each[0] not in waiting]
+        made = await queue.enqueue(conn, fresh, priority=priority, now=datetime.now(UTC))
+        await crawl_status.await_again(conn, [*made])
+        await jobs.ask_archives(conn, [*waiting.values(), *made.values()])
+        self._on_queued()
+        return len(wanted)

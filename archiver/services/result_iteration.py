@@ -1,0 +1,344 @@
+"""Iteration over search results, by date or by rank."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from archiver.db import list_order, prefix_costs, prefix_search, ranking, search
+from archiver.db.dialects import dialect_of
+from archiver.db.engine import AsyncConnection
+from archiver.db.entries import Filters, Place
+from archiver.db.query_sql import Split, split
+from archiver.db.schema import PART_SIZE
+from archiver.db.search import Question, Seen
+from archiver.model.listing import Sort
+from archiver.search.query_tree import EVERYTHING, Node, Term, conjuncts, either, every
+
+LEAST_LOOK, MOST_LOOK = 100, 5000
+"""Rows that are looked at in one go; it grows while few of them pass."""
+MOST_LOOKED_AT = 10_000
+"""Rows that a page looks at before it says that there may be more."""
+LEAST_READ, FIRST_PARTS = 1000, 2
+"""Documents, and parts, that are read in one go where words are found and not where they stand."""
+ENOUGH_READ = 64
+"""Of so many that were found by reading documents a page is made, and no more are read for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Entries of a stretch of a walk, in order, in columns.
+
+    Attributes:
+        entries: row ids of those that pass.
+        rows: of what was walked through, one for each of them.
+        firsts: what these are sorted by first; of a document when its entry was saved.
+        beyond: where the next stretch begins; None if this is the last.
+    """
+
+    entries: Sequence[int]
+    rows: Sequence[int]
+    firsts: Sequence[int]
+    beyond: Place | None
+
+    def first(self, count: int) -> "Found":
+        """The first so many of it."""
+        if len(self.entries) <= count:
+            return self
+        beyond = Place(self.firsts[count - 1], self.rows[count - 1])
+        return Found(self.entries[:count], self.rows[:count], self.firsts[:count], beyond)
+
+    def then(self, more: "Found") -> "Found":
+        """This stretch and the next."""
+        return Found(
+            [*self.entries, *more.entries],
+            [*self.rows, *more.rows],
+            [*self.firsts, *more.firsts],
+            more.beyond,
+        )
+
+
+class Walk:
+    """One walk through what a question matches, in an order that an index holds.
+
+    With words that is the order in which documents were made, the newest or the oldest first.
+    """
+
+    def __init__(
+        self,
+        conn: AsyncConnection,
+        question: Question,
+        *,
+        order: Sort = Sort.NEWEST,
+    ) -> None:
+        self._conn = conn
+        self._question = question
+        self._parted: Split = split(question.tree)
+        self._order = order
+        self._filters: Filters | None = None
+        self._loose: prefix_search.Loose | None = None
+        self._is_enough = self._is_read = False
+        self._documents = self._parts = 0
+
+    @property
+    def _sought(self) -> Split:
+        """What documents are looked for by."""
+        return self._loose.parted if self._loose else self._parted
+
+    async def page(self, beyond: Place | None, limit: int, *, goes_on: bool = True) -> Found:
+        """So many entries beyond a place; fewer, with a place to go on, where few of many pass.
+
+        Args:
+            beyond: a place; None for the first.
+            limit: entries at most.
+            goes_on: whether the next page can begin where this one ends.
+        """
+        enough = min(limit, ENOUGH_READ) if goes_on else limit
+        found = Found((), (), (), beyond)
+        reach = await self._reach()
+        looked_at, look, parts = 0, max(LEAST_LOOK, limit + 1), reach or self._at_first
+        if self._is_read:
+            look, parts = LEAST_READ, reach or FIRST_PARTS
+        while looked_at < MOST_LOOKED_AT and not self._is_enough:
+            before = self._documents
+            some = await self._look(found.beyond, look, parts)
+            self._is_enough |= reach is not None
+            found = found.then(some)
+            count = len(found.entries)
+            if some.beyond is None or count > limit:
+                return replace(found, beyond=None).first(limit)
+            if self._is_read and count > enough:
+                # The last one is the next stretch's: so there is one.
+                return found.first(count - 1)
+            met = self._documents - before
+            if self._is_read:
+                looked_at = self._documents
+                look, parts = self._next_read(enough + 1 - count, count)
+            elif parts and met < look:  # that was all of these parts
+                looked_at, look, parts = looked_at + met, look - met, None
+            else:
+                looked_at, look = looked_at + look, min(look * 4, MOST_LOOK)
+        return found
+
+    @property
+    def _at_first(self) -> int | None:
+        """In how many parts words are looked for, before it is known that more are needed."""
+        return dialect_of(self._conn).words.at_first if self._parted.match else None
+
+    def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
+        """How many documents are read next, and in how many parts: as many as it seems to take."""
+        wanted = lacking * self._documents // max(found, 1)
+        count = max(LEAST_READ, min(wanted, MOST_LOOK, MOST_LOOKED_AT - self._documents))
+        return count, 1 + count * self._parts // max(self._documents, 1)
+
+    async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
+        """Row ids of all that match, so many rows at a time."""
+        beyond: Place | None = None
+        while True:
+            some = await self._look(beyond, limit)
+            yield [*some.entries]
+            beyond = some.beyond
+            if beyond is None:
+                return
+
+    async def _reach(self) -> int | None:
+        """In how many parts words are looked for where that is dear: in one look, and no other."""
+        if not self._parted.match:
+            return None
+        tree, parts = self._question.tree, self._question.setting.parts
+        self._loose = await prefix_search.loosened(self._conn, tree, parts)
+        self._is_read = search.reads(dialect_of(self._conn), self._sought)
+        return await prefix_costs.within_reach(self._conn, tree, parts)
+
+    async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> Found:
+        """Look at so many rows beyond a place, in as many parts."""
+        if self._parted.match:
+            return await self._look_at_documents(beyond, count, reach)
+        return await self._look_at_entries(beyond, count)
+
+    async def _look_at_documents(
+        self, beyond: Place | None, count: int, reach: int | None
+    ) -> Found:
+        question = self._question
+        ahead = self._ahead(beyond)[:reach]
+        edge = self._edge(ahead) if reach else None
+        found = await search.found(
+            self._conn,
+            self._sought,
+            question,
+            parts=ahead,
+            beyond=beyond.row if beyond else None,
+            count=count,
+            oldest_first=self._order is Sort.OLDEST,
+        )
+        looked_at = len(found.documents)
+        self._documents, self._parts = self._documents + looked_at, self._parts + len(ahead)
+        last = Place(0, found.documents[-1]) if looked_at == count else edge
+        passing = found if all(found.entries) else found.where(found.entries)
+        if self._loose:
+            passing, last = await self._told(self._loose, passing, last)
+        entries, moments = map(_known, (passing.entries, passing.moments))
+        return Found(entries, passing.documents, moments, last)
+
+    async def _told(
+        self, loose: prefix_search.Loose, passing: Seen, last: Place | None
+    ) -> tuple[Seen, Place | None]:
+        """Those of which it is told that all of a query matches them, as far as that is cheap."""
+        documents = passing.documents
+        has, untold = await prefix_search.having(self._conn, loose, documents)
+        end = next((n for n, each in enumerate(documents) if each in untold), None)
+        if end is not None:
+            self._is_enough = True
+            last = Place(0, documents[end - 1] if end else 0)
+            has = has & {*documents[:end]}
+        return passing.where(each in has for each in documents), last
+
+    def _ahead(self, beyond: Place | None) -> Sequence[int]:
+        """The parts that hold documents beyond a place, as they are walked through."""
+        parts = self._question.setting.parts
+        row = beyond.row if beyond else None
+        if self._order is Sort.OLDEST:
+            return [
+                each for each in reversed(parts) if row is None or (each + 1) * PART_SIZE > row + 1
+            ]
+        return [each for each in parts if row is None or each * PART_SIZE < row]
+
+    def _edge(self, looked_in: Sequence[int]) -> Place | None:
+        """The place at the end of some parts; None where nothing lies beyond."""
+        if not looked_in or looked_in[-1] == self._ahead(None)[-1]:
+            return None
+        if self._order is Sort.OLDEST:
+            return Place(0, (looked_in[-1] + 1) * PART_SIZE - 1)
+        return Place(0, looked_in[-1] * PART_SIZE)
+
+    async def _look_at_entries(self, beyond: Place | None, count: int) -> Found:
+        question = self._question
+        if self._filters is None:
+            self._filters = await list_order.walked(self._conn, question.tree, question.filters)
+        rows = await list_order.rows_in_order(
+            self._conn,
+            self._filters,
+            beyond=beyond,
+            limit=count,
+            order=self._order,
+        )
+        passing = {place.row for place in rows}
+        if question.tree != EVERYTHING or question.filters != self._filters:
+            passing = await search.passing(self._conn, [*passing], question)
+        places = [each for each in rows if each.row in passing and question.may_be(each.row)]
+        own = [each.row for each in places]
+        last = rows[-1] if len(rows) == count else None
+        return Found(own, own, [each.first for each in places], last)
+
+
+def _known(values: Sequence[int | None]) -> list[int]:
+    """Values of what passes, none of which is unknown."""
+    return [each for each in values if each is not None]
+
+
+CANDIDATES = 1000
+"""Of the newest that match, and of the newest that match in their names, so many are ranked."""
+ENOUGH = 10
+"""Where fewer have all words, those that have all but one follow."""
+MOST_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What was found, the best first.
+
+    Attributes:
+        entries: row ids.
+        partial: how many of them, the last ones, lack a word.
+        is_cut: more match than were ranked.
+    """
+
+    entries: tuple[int, ...]
+    partial: int
+    is_cut: bool
+
+
+async def candidates(
+    conn: AsyncConnection, question: Question, beyond: Place | None = None
+) -> Found:
+    """The newest of what a question finds beyond a place, which are ranked."""
+    return await Walk(conn, question).page(beyond, CANDIDATES)
+
+
+def behind(found: Found) -> Place | None:
+    """Where those begin that were not looked at, unless candidates were enough."""
+    return found.beyond if len(found.entries) < CANDIDATES else None
+
+
+async def best(
+    conn: AsyncConnection, question: Question, newest: Found, *, is_further: bool = False
+) -> Ranked:
+    """Rank what a question with words finds, whose ``candidates`` are the newest.
+
+    Those further on are ranked among themselves: what is named so came before. What lacks a word
+    comes behind all that have it, so none does where more that have it may lie further on.
+    """
+    if is_further:
+        before = await _named(conn, question, None)
+        passing = {
+            row: each
+            for row, each in zip(newest.rows, newest.entries, strict=True)
+            if row not in before
+        }
+        ranked = await _in_order(conn, question, passing)
+        return Ranked(tuple(ranked), 0, is_cut=True)
+    found = await _ranked(conn, question, newest)
+    fewer = _all_but_one(question.tree)
+    if len(found) >= ENOUGH or fewer is None or behind(newest):
+        return Ranked(tuple(found), 0, newest.beyond is not None)
+    partly = replace(question, tree=fewer)
+    other = await candidates(conn, partly)
+    more = await _ranked(conn, partly, other)
+    added = [each for each in more if each not in found]
+    is_cut = newest.beyond is not None or other.beyond is not None
+    return Ranked((*found, *added), len(added), is_cut)
+
+
+async def _ranked(conn: AsyncConnection, question: Question, newest: Found) -> list[int]:
+    """Entries, the best first: of the newest that match, and of the newest that do in names."""
+    passing = dict(zip(newest.rows, newest.entries, strict=True))
+    if newest.beyond is not None:
+        passing |= await _named(conn, question, behind(newest))
+    return await _in_order(conn, question, passing)
+
+
+async def _in_order(
+    conn: AsyncConnection, question: Question, passing: Mapping[int, int]
+) -> list[int]:
+    """Entries by document, the best first."""
+    match = split(question.tree).match
+    scored = await ranking.scored(conn, match, question.tree, passing)
+    return [passing[each] for each in scored]
+
+
+async def _named(
+    conn: AsyncConnection, question: Question, further: Place | None
+) -> dict[int, int]:
+    """Some of the newest documents that match in their names, and their entries.
+
+    None of those that lie before where the candidates were cut: all of them are candidates.
+    """
+    match = ranking.in_names(split(question.tree).match, question.tree)
+    if not match:
+        return {}
+    parts = await ranking.parts_of_names(conn, question.tree, question.setting.parts)
+    if further and all(each * PART_SIZE >= further.row for each in parts):
+        return {}
+    named = replace(split(question.tree), match=match)
+    found = await search.found(conn, named, question, parts=parts, count=CANDIDATES // 5)
+    pairs = zip(found.documents, found.entries, strict=True)
+    return {row: entry_id for row, entry_id in pairs if entry_id is not None}
+
+
+def _all_but_one(tree: Node) -> Node | None:
+    """What lacks one of the words; None where there are not several."""
+    nodes = conjuncts(tree)
+    words = [each for each in nodes if isinstance(each, Term) and each.column is None]
+    if not 2 <= len(words) <= MOST_WORDS:
+        return None
+    others = [each for each in nodes if each not in words]
+    fewer = [every([each for each in words if each is not left_out]) for left_out in words]
+    return every([either(fewer), *others])

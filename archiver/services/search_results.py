@@ -1,0 +1,234 @@
+"""Data shown with search results: snippets, facets and spelling suggestions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from archiver.crawl.stored_content import article_html
+from archiver.db import counters, screenshots, search_documents, spelling_candidates, tags_and_lists
+from archiver.db.engine import AsyncConnection
+from archiver.db.entries import Filters
+from archiver.db.facets import FACETS, facets_of, facets_of_all
+from archiver.db.search import Question
+from archiver.db.snapshots import ListedSnapshot
+from archiver.errors import InvalidQuery, StoreError
+from archiver.helpers import both
+from archiver.model.capture import Location, Timestamp
+from archiver.model.entry import Entry
+from archiver.model.listing import Facet, FacetValue, Summary
+from archiver.model.page import PageMetadata
+from archiver.model.rendering import NO_EMBLEMS, Emblems
+from archiver.pages.article_text import loose_text
+from archiver.search.query_parser import fits, parse_query
+from archiver.search.query_tree import (
+    EVERYTHING,
+    Condition,
+    Is,
+    Node,
+    Term,
+    conjuncts,
+    every,
+    write,
+)
+from archiver.search.snippets import Marked, snippet
+from archiver.search.words import phrase_of
+from archiver.services.result_iteration import Found, Walk
+from archiver.warc.reader import StoredRecord
+from archiver.warc.segments import SegmentReader, SegmentStore
+
+Excerpt = tuple[tuple[Marked, ...], Timestamp | None]
+"""A stretch, and the earlier snapshot that it is of; None if it is of the newest."""
+
+
+def excerpts_of(
+    store: SegmentStore, snapshots: Sequence[Sequence[ListedSnapshot]], tree: Node
+) -> list[Excerpt]:
+    """Of each entry the stretch of its text where words stand; blocking.
+
+    Args:
+        store: where the articles lie.
+        snapshots: of each entry, the newest first.
+        tree: what was looked for.
+    """
+    read = SegmentReader(store).read
+    return [_excerpt(read, each, tree) for each in snapshots]
+
+
+def _excerpt(
+    read: Callable[[Location], StoredRecord], snapshots: Sequence[ListedSnapshot], tree: Node
+) -> Excerpt:
+    """Where words stand in the newest article that has them; else how the newest begins."""
+    begins: tuple[Marked, ...] = ()
+    seen = set()
+    for n, each in enumerate(snapshots):
+        place = each.article
+        if place is None or place in seen:
+            continue
+        seen.add(place)
+        found = snippet(_text(read, place), tree)
+        if any(piece.hit for piece in found):
+            return found, each.timestamp if n else None
+        begins = begins or found
+    return begins, None
+
+
+def _text(read: Callable[[Location], StoredRecord], place: Location) -> str:
+    try:
+        return loose_text(article_html(read, place))
+    except StoreError:
+        return ""
+
+
+MOST_CORRECTED = 4
+_NAMED = (Condition.TAG, Condition.LIST, Condition.SITE)
+
+
+async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) -> Node | None:
+    """The query as it was probably meant; None where its words are known, or nothing is near."""
+    nodes = list(conjuncts(tree))
+    unknown = [
+        n
+        for n, node in enumerate(nodes)
+        if isinstance(node, Term)
+        and not node.prefix
+        and len(words := phrase_of(node.text)) == 1
+        and not await spelling_candidates.is_known(conn, parts, words[0])
+    ]
+    is_better = False
+    for n in unknown[:MOST_CORRECTED]:
+        node = nodes[n]
+        if isinstance(node, Term):
+            nearest = await spelling_candidates.nearest_words(conn, parts, phrase_of(node.text)[0])
+            if nearest:
+                nodes[n], is_better = replace(node, text=nearest), True
+    named = [n for n, node in enumerate(nodes) if isinstance(node, Is) and node.condition in _NAMED]
+    for n in named[:MOST_CORRECTED]:
+        better = await _named(conn, nodes[n])
+        if better is not None:
+            nodes[n], is_better = better, True
+    return every(nodes) if is_better else None
+
+
+async def _named(conn: AsyncConnection, node: Node) -> Node | None:
+    """The tag, list or site that was probably meant; None where there is one that is called so."""
+    if not isinstance(node, Is) or not isinstance(node.value, str):
+        return None
+    name = await spelling_candidates.nearest_names(conn, node.condition, node.value)
+    better = replace(node, value=name) if name else None
+    return better if better and fits(better, write(better)) else None
+
+
+MOST_COUNTED = 1000
+"""Entries of a list that are counted and put into facets."""
+
+
+async def summary_of(
+    conn: AsyncConnection, question: Question, newest: Found | None, asked: Node
+) -> Summary:
+    """How many entries a question finds, and what they are of; the newest, if they are many.
+
+    Args:
+        conn: a connection.
+        question: what is looked for.
+        newest: what it finds, newest first, where somebody has walked there already.
+        asked: the query that facets narrow: what was typed, whatever was answered instead.
+    """
+    walked = newest or await Walk(conn, question).page(None, MOST_COUNTED)
+    found = walked.first(MOST_COUNTED)
+    facets = await facets_of(conn, found.entries)
+    count, has_more = len(found.entries), found.beyond is not None
+    if has_more and (question.tree, question.filters) == (EVERYTHING, Filters()):
+        known = await counters.all_counters(conn)
+        count, has_more = known.get(counters.ENTRIES, 0), False
+        of_all = await facets_of_all(conn, most=MOST_COUNTED)
+        best = {each.field: each for each in (*facets, *of_all) if each.values}
+        facets = tuple(best[each] for each in FACETS if each in best)
+    elif has_more and (known_count := await _tagged(conn, question)):
+        count, has_more = known_count, False
+    narrowing = tuple(_narrowing_all(each, asked) for each in facets)
+    return Summary(count, has_more, narrowing, len(found.entries) if found.beyond else 0)
+
+
+async def _tagged(conn: AsyncConnection, question: Question) -> int | None:
+    """How many entries there are, where it is those of one tag: that is counted as it changes."""
+    tree, filters = question.tree, question.filters
+    if not (isinstance(tree, Is) and tree.condition is Condition.TAG):
+        return None
+    name = str(tree.value)
+    if filters not in (Filters(), Filters(tag=name)):
+        return None
+    return await tags_and_lists.count_of(conn, name, in_any_spelling=filters.tag is None)
+
+
+def _narrowing_all(facet: Facet, tree: Node) -> Facet:
+    """A facet whose values know the query that each leads to: narrower, or wider again."""
+    return replace(
+        facet, values=tuple(_narrowing(facet.field, each, tree) for each in facet.values)
+    )
+
+
+def _narrowing(field: str, value: FacetValue, tree: Node) -> FacetValue:
+    node = _condition(field, value.value)
+    if node is None:
+        return value
+    others = [each for each in conjuncts(tree) if each != node]
+    is_chosen = len(others) < len(conjuncts(tree))
+    wanted = every(others if is_chosen else [*others, node])
+    query = write(wanted)
+    return replace(value, query=query, is_chosen=is_chosen) if fits(wanted, query) else value
+
+
+@lru_cache(1024)
+def _condition(field: str, value: str) -> Node | None:
+    """What a value of a facet asks for: the same few stand beside one list after another."""
+    try:
+        return parse_query(f'{field}:"{value}"')
+    except InvalidQuery:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEntry:
+    """An entry in a list.
+
+    Attributes:
+        entry: itself.
+        excerpt: the stretch of its text where the words were found.
+        page: what its newest snapshot says of itself.
+        word_count: of its article; 0 where that was not read.
+        found_at: the earlier snapshot that the excerpt is of; None if it is of the newest.
+        emblems: the icon and the picture that it is recognised by.
+    """
+
+    entry: Entry
+    excerpt: tuple[Marked, ...] = ()
+    page: PageMetadata = field(default_factory=PageMetadata)
+    word_count: int = 0
+    found_at: Timestamp | None = None
+    emblems: Emblems = NO_EMBLEMS
+
+
+async def shown_of(
+    conn: AsyncConnection, known: Mapping[int, Entry], newest: Mapping[int, ListedSnapshot]
+) -> dict[int, ListedEntry]:
+    """What a list shows of these entries, by row id.
+
+    Args:
+        conn: a connection.
+        known: the entries.
+        newest: what is told of their newest snapshots, of those that have one.
+    """
+    counts, drawn = await both(
+        search_documents.word_counts(conn, [*known]),
+        screenshots.emblems_of(conn, [each.row_id for each in newest.values()]),
+    )
+    found = {}
+    for row, entry in known.items():
+        snapshot = newest.get(row)
+        found[row] = ListedEntry(
+            entry,
+            page=snapshot.page if snapshot else PageMetadata(),
+            word_count=counts.get(row, 0),
+            emblems=drawn.get(snapshot.row_id, NO_EMBLEMS) if snapshot else NO_EMBLEMS,
+        )
+    return found

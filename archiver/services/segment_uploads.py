@@ -1,0 +1,191 @@
+"""Upload of closed segments to the object store.
+
+Every process that writes does so; one at a time for each data directory.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from archiver.config import Settings
+from archiver.crawl.archive import LOCKS
+from archiver.crawl.compaction import why_unsettled
+from archiver.db import segment_rows
+from archiver.db.engine import Database
+from archiver.errors import StoreError
+from archiver.logs import get_log
+from archiver.model.message import Message
+from archiver.warc.locks import alone
+from archiver.warc.segment_inventory import SegmentFile
+from archiver.warc.segment_storage import UploadingShelf
+from archiver.warc.segment_versions import created_of
+from archiver.warc.segments import SegmentStore
+
+LOOK_SECONDS = 1.0
+FIRST_REST_SECONDS = 1.0
+LONGEST_REST_SECONDS = 60.0
+FINISH_SECONDS = 30.0
+"""For so long a process that ends goes on uploading; the rest is for the next one."""
+AT_ONCE = 500
+
+log = get_log(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What is on this machine and not in the store.
+
+    Attributes:
+        segments: how many.
+        bytes: of them.
+        since: when the oldest of them was begun; None where there is none. What was written
+            before is in the store: the recovery point.
+        is_full: whether that is so much that nothing is fetched until it is less.
+        problem: why the store took nothing the last time; None if it did.
+    """
+
+    segments: int = 0
+    bytes: int = 0
+    since: datetime | None = None
+    is_full: bool = False
+    problem: Message | None = None
+
+
+class Uploading:
+    """Uploads. ``watch`` and ``upload`` are the runtime's, each a task; ``finish`` its last call.
+
+    Args:
+        db: the index.
+        store: of this process.
+        shelf: of the store.
+        settings: how.
+        close_segment: has the segment closed that this process writes.
+    """
+
+    def __init__(
+        self,
+        db: Database,
+        store: SegmentStore,
+        shelf: UploadingShelf,
+        settings: Settings,
+        close_segment: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._db = db
+        self._store = store
+        self._shelf = shelf
+        self._settings = settings
+        self._close_segment = close_segment
+        self._lock = settings.data / LOCKS / "upload"
+        self._turn = threading.Lock()
+        self._problem: Message | None = None
+        self._are_some_noted = True
+        self.backlog = Backlog()
+
+    async def watch(self) -> None:
+        """Close segments that are due, and see how much waits; never ends."""
+        while True:
+            if self._store.is_due:
+                await self._close_segment()
+            self._measure(await self._here())
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def upload(self) -> None:
+        """Upload what is settled, again and again; never ends."""
+        rest = FIRST_REST_SECONDS
+        while True:
+            try:
+                await self.upload_settled()
+            except StoreError as error:
+                if not self._problem:
+                    log.warning("segments wait to be uploaded", reason=str(error))
+                self._problem = error.sentence
+                await asyncio.sleep(rest)
+                rest = min(2 * rest, LONGEST_REST_SECONDS)
+            else:
+                self._problem, rest = None, FIRST_REST_SECONDS
+                await asyncio.sleep(LOOK_SECONDS)
+
+    async def upload_settled(self, *, until: float | None = None) -> None:
+        """Upload what is settled now, the oldest first.
+
+        Args:
+            until: by the loop's clock: no segment is begun after that.
+
+        Raises:
+            StoreError: the store does not take one.
+        """
+        loop = asyncio.get_running_loop()
+        for name in await self._settled():
+            if until is not None and loop.time() >= until:
+                break
+            if not await asyncio.to_thread(self._upload, name):
+                break
+            self._are_some_noted = True  # with the first of its rows, which nobody need have seen
+            self._measure(await self._here())
+        await self._note_where_they_lie()
+
+    async def finish(self) -> None:
+        """Close the segment of this process, and upload what can be in a moment."""
+        await self._close_segment()
+        until = asyncio.get_running_loop().time() + FINISH_SECONDS
+        try:
+            await self.upload_settled(until=until)
+        except StoreError as error:
+            log.warning("segments wait to be uploaded", reason=str(error))
+
+    def _upload(self, name: str) -> bool:
+        """Upload one unless another process uploads; whether this one could.
+
+        Where a task was cancelled, its thread goes on: whoever is next waits for that.
+        """
+        with self._turn, alone(self._lock) as is_alone:
+            if is_alone and (self._shelf.directory / name).exists():
+                begun = time.monotonic()
+                self._shelf.upload(name)
+                self._shelf.forget(self._settings.uploaded_bytes)
+                log.info("uploaded", segment=name, seconds=round(time.monotonic() - begun, 2))
+            return is_alone
+
+    async def _here(self) -> tuple[SegmentFile, ...]:
+        return (await asyncio.to_thread(self._shelf.survey_here)).segments
+
+    async def _settled(self) -> list[str]:
+        here = await self._here()
+        if not here:
+            return []
+        async with self._db.read() as conn:
+            indexed = await segment_rows.indexed_of(conn, [each.name for each in here[:AT_ONCE]])
+        return [each.name for each in here if not why_unsettled(each, here, indexed, self._store)]
+
+    async def _note_where_they_lie(self) -> None:
+        """Let the others at a shared index know what lies here alone, where that has changed."""
+        if (machine := self._db.machine) is None:
+            return
+        here = {each.name for each in await self._here()}
+        if not (here or self._are_some_noted):
+            return
+        async with self._db.read() as conn:
+            noted = await segment_rows.of_machine(conn, machine)
+            indexed = await segment_rows.indexed_of(conn, [*here])
+        new = here & {*indexed} - noted
+        if new or noted - here:
+            async with self._db.write() as conn:
+                await segment_rows.lie_at(conn, new, machine)
+                await segment_rows.lie_at(conn, noted - here, None)
+        self._are_some_noted = bool(here)
+
+    def _measure(self, here: Sequence[SegmentFile]) -> None:
+        waiting = sum(each.size for each in here)
+        begun = [moment for each in here if (moment := created_of(each.name))]
+        self._shelf.is_full = waiting > self._settings.backlog_bytes
+        self.backlog = Backlog(
+            len(here), waiting, min(begun, default=None), self._shelf.is_full, self._problem
+        )
+
+
+def recovery_seconds(backlog: Backlog) -> float:
+    """How much of the last time would be lost with the disk of this machine."""
+    return (datetime.now(UTC) - backlog.since).total_seconds() if backlog.since else 0.0

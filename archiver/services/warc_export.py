@@ -1,0 +1,461 @@
+"""Exports as WARC and WACZ."""
+
+import asyncio
+import hashlib
+import json
+import zipfile
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from io import BytesIO
+from itertools import chain, islice
+from typing import IO, cast
+
+from archiver import __version__
+from archiver.crawl.record_building import EntryFacts, entry_note
+from archiver.crawl.row_building import needs_of
+from archiver.crawl.stored_content import read_snapshot_record
+from archiver.db import attempts, entries, screenshots
+from archiver.db import captures as db_captures
+from archiver.db import snapshots as db_snapshots
+from archiver.db.engine import AsyncConnection, Database
+from archiver.db.entries import Revised
+from archiver.db.snapshots import Held
+from archiver.errors import NotFound, StoreError
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.model.entry import Snapshot
+from archiver.model.job import Attempt, State
+from archiver.model.rendering import Likeness
+from archiver.model.requisite import RequisiteOutcome
+from archiver.services.export_selection import Manifest, Selected, draw_up
+from archiver.warc import wacz as warc_wacz
+from archiver.warc.records import Record, RecordType
+from archiver.warc.segments import SegmentStore
+from archiver.warc.temporary_lines import SortedLines
+from archiver.warc.wacz import META, cdxj_line, index_blocks
+from archiver.warc.writer import warcinfo, write_record
+
+PAGE = 1000
+TOGETHER = 50
+"""Snapshots whose records are looked for at once."""
+MOST_HOPS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a segment that is copied as it is, and the captures in it."""
+
+    location: Location
+    captures: tuple[Capture, ...]
+
+
+class Selection:
+    """Finds the snapshots and the records of an export."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._db = db
+        self._store = store
+
+    async def begin(self, selected: Selected) -> Manifest:
+        """What an export that begins now holds.
+
+        Raises:
+            InputError: the query is none.
+        """
+        return await draw_up(self._db, selected)
+
+    async def snapshots(self, manifest: Manifest) -> AsyncIterator[Held]:
+        """Every snapshot that is meant; of a choice of entries, each one's newest first."""
+        pages = self._all_snapshots if manifest.selected.is_everything else self._chosen_snapshots
+        async for some in pages(manifest):
+            for held in some:
+                yield held
+
+    async def pieces(self, manifest: Manifest) -> AsyncGenerator[Piece, None]:
+        """What is to be copied, in the order it lies on disk, no record twice."""
+        if manifest.has_whole_segments:
+            async for piece in self._whole_segments(manifest):
+                yield piece
+            return
+        with SortedLines() as places:
+            async for some in self._chosen_snapshots(manifest):
+                for start in range(0, len(some), TOGETHER):
+                    await self._put_by(some[start : start + TOGETHER], places)
+            lines_ = await asyncio.to_thread(iter, places)
+            while stretches := await asyncio.to_thread(_stretches, lines_):
+                for piece in stretches:
+                    yield piece
+
+    async def notes(self, manifest: Manifest) -> AsyncIterator[Record]:
+        """Records of entries that none of the copied ones tells of: waiting, failed or changed."""
+        for start in range(0, len(manifest.beyond_records), PAGE):
+            ids = manifest.beyond_records[start : start + PAGE]
+            async with self._db.read() as conn:
+                found = await entries.with_revisions(conn, ids)
+                failed = await attempts.of_entries(conn, ids)
+            for entry_id, revised in found.items():
+                made = failed.get(entry_id, [])
+                if manifest.has_whole_segments and revised.entry.state is State.FAILED:
+                    made = made[:-1]  # the last is told of where it was written down
+                for record in _notes(revised, made):
+                    yield record
+
+    async def _all_snapshots(self, manifest: Manifest) -> AsyncIterator[list[Held]]:
+        row = 0
+        while row < manifest.last_snapshot:
+            async with self._db.read() as conn:
+                found, row = await db_snapshots.after(
+                    conn, row, last=manifest.last_snapshot, limit=PAGE
+                )
+            if not found:
+                return
+            yield found
+
+    async def _chosen_snapshots(self, manifest: Manifest) -> AsyncIterator[list[Held]]:
+        for entry_id in manifest.entries:
+            before: Timestamp | None = None
+            while True:
+                async with self._db.read() as conn:
+                    found = await db_snapshots.page_of(
+                        conn, entry_id, before=before, last=manifest.last_snapshot, limit=PAGE
+                    )
+                yield found
+                if len(found) < PAGE:
+                    break
+                before = found[-1].snapshot.timestamp
+
+    async def _whole_segments(self, manifest: Manifest) -> AsyncGenerator[Piece, None]:
+        for name, end in sorted(manifest.segments.items()):
+            start = 0
+            while start < end:
+                async with self._db.read() as conn:
+                    found = await db_captures.in_segment(
+                        conn, name, first=start, end=end, limit=PAGE
+                    )
+                last = found[-1].location if len(found) == PAGE else None
+                until = last.offset + last.length if last else end
+                yield Piece(Location(name, start, until - start), tuple(found))
+                start = until
+
+    async def _put_by(self, some: Sequence[Held], places: SortedLines) -> None:
+        """Put the places of all records of snapshots by, as lines that sort as they lie."""
+        seeds = await asyncio.to_thread(
+            lambda: [read_snapshot_record(self._store, held.record) for held in some]
+        )
+        async with self._db.read() as conn:
+            found = [
+                await _captures_of(conn, held.snapshot, each.requisites)
+                for held, each in zip(some, seeds, strict=True)
+            ]
+            drawn = await screenshots.of_snapshots(conn, [held.row_id for held in some])
+            sent = [await db_captures.answer_places(conn, each.answers) for each in seeds]
+        looked = [drawn.get(held.row_id, ()) for held in some]
+        lines = chain.from_iterable(map(self._lines_of, some, found, sent, looked))
+        await asyncio.to_thread(places.add_all, lines)
+
+    def _lines_of(
+        self,
+        held: Held,
+        shown: list[Capture],
+        sent: Mapping[RecordId, Location],
+        looked: Sequence[Likeness],
+    ) -> list[bytes]:
+        responses = [*((each.record_id, each.location) for each in shown), *sent.items()]
+        places = [held.record, *sent.values(), *self._requests_of(responses)]
+        places += [each.location for each in looked]
+        if held.snapshot.article:
+            places.append(held.snapshot.article)
+        return [*map(_line, shown), *(_write_line(place, None) for place in places)]
+
+    def _requests_of(self, responses: Sequence[tuple[RecordId, Location]]) -> list[Location]:
+        """The places of the requests behind responses: each stands right after its response."""
+        places = []
+        for record_id, place in responses:
+            try:
+                record = self._store.read(replace(place, offset=place.offset + place.length))
+                if record.type is not RecordType.REQUEST:
+                    continue
+                if record.get("warc-concurrent-to").strip("<>") == record_id:
+                    places.append(Location(place.segment, record.offset, record.finish()))
+            except StoreError:
+                continue  # the response is the last record of its segment
+        return places
+
+
+def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
+    """What failed for an entry so far; whether it waits, or what is said of it by now."""
+    facts, state = EntryFacts(revised.entry, None, revised.revision), revised.entry.state
+    for each in failed if state is not State.SAVED else ():
+        yield entry_note(facts, each.at, each.failure)
+    if state is not State.FAILED or revised.is_unrecorded:
+        now = datetime.now(UTC).replace(microsecond=0)
+        yield entry_note(facts, now, is_waiting=state is State.QUEUED)
+
+
+async def _captures_of(
+    conn: AsyncConnection, snapshot: Snapshot, requisites: Iterable[RequisiteOutcome]
+) -> list[Capture]:
+    """What its URLs replay as at the moment of a snapshot: redirects, responses, originals."""
+    found: dict[Location, Capture] = {snapshot.capture.location: snapshot.capture}
+    for url in dict.fromkeys(needs_of(snapshot.url, snapshot.capture.url, requisites)):
+        step: str | None = url
+        for _ in range(MOST_HOPS):
+            capture = await db_captures.nearest(conn, step, snapshot.timestamp) if step else None
+            if capture is None:
+                break
+            found[capture.location] = capture
+            step = capture.redirect_to
+    for capture in [*found.values()]:
+        if capture.is_revisit:
+            original = await db_captures.holder_of(conn, capture.payload_digest)
+            if original:
+                found[original.location] = original
+    return [*found.values()]
+
+
+def _line(capture: Capture) -> bytes:
+    return _write_line(capture.location, capture)
+
+
+def _write_line(place: Location, capture: Capture | None) -> bytes:
+    document = json.dumps(asdict(capture)) if capture else ""
+    return f"{place.segment}\t{place.offset:016x}\t{place.length:x}\t{document}\n".encode()
+
+
+def _stretches(lines: Iterator[bytes]) -> list[Piece]:
+    """The next places; records that lie one after another are one piece."""
+    found: list[Piece] = []
+    for piece in map(_read_line, islice(lines, PAGE)):
+        last, here = found[-1].location if found else None, piece.location
+        if last and replace(last, offset=last.offset + last.length, length=here.length) == here:
+            joined = replace(last, length=last.length + here.length)
+            found[-1] = Piece(joined, found[-1].captures + piece.captures)
+        else:
+            found.append(piece)
+    return found
+
+
+def _read_line(line: bytes) -> Piece:
+    segment, offset, length, document = line.decode().rstrip("\n").split("\t", 3)
+    place = Location(segment, int(offset, 16), int(length, 16))
+    if not document:
+        return Piece(place, ())
+    kept = json.loads(document)
+    return Piece(
+        place,
+        (
+            Capture(
+                **{
+                    **kept,
+                    "timestamp": Timestamp(kept["timestamp"]),
+                    "payload_digest": PayloadDigest(kept["payload_digest"]),
+                    "record_id": RecordId(kept["record_id"]),
+                    "location": place,
+                }
+            ),
+        ),
+    )
+
+
+SOFTWARE = f"archiver/{__version__}"
+
+
+class Packages:
+    """Writes what was selected as one WARC or WACZ file."""
+
+    def __init__(self, db: Database, store: SegmentStore) -> None:
+        self._selection = Selection(db, store)
+        self._store = store
+
+    async def begin(self, selected: Selected) -> Manifest:
+        """What an export that begins now holds, whatever happens until it is written.
+
+        Raises:
+            NotFound: there is nothing of the kind.
+            InputError: what is selected makes no sense.
+        """
+        manifest = await self._selection.begin(selected)
+        if not manifest.entries:
+            raise NotFound("There is nothing to export: no entry is meant by that.")
+        return manifest
+
+    async def warc(self, manifest: Manifest, *, name: str) -> AsyncGenerator[bytes, None]:
+        """A WARC file: a record that says what made it, then the records as they lie.
+
+        Entries that none of those tells of have records of their own at the end.
+
+        Args:
+            manifest: what it holds.
+            name: of the file, to stand in it.
+        """
+        yield _opening(name)
+        async with aclosing(self._selection.pieces(manifest)) as pieces:
+            async for piece in pieces:
+                async for data in self._copied(piece):
+                    yield data
+        async for record in self._selection.notes(manifest):
+            yield await asyncio.to_thread(_packed, record)
+
+    async def wacz(self, manifest: Manifest, *, title: str) -> AsyncGenerator[bytes, None]:
+        """A WACZ file (1.1.1): the WARC, its index, its pages, and the digests of all."""
+        zip_ = _Zip()
+        with SortedLines() as lines:
+            async with aclosing(self._data(zip_, manifest, lines)) as data:
+                async for each in data:
+                    yield each
+            yield await asyncio.to_thread(_add_index, zip_, lines)
+        first = None
+        async with aclosing(self._pages(manifest)) as pages:
+            zip_.open(warc_wacz.PAGES)
+            zip_.write(f"{warc_wacz.PAGES_HEAD}\n".encode())
+            async for snapshot in pages:
+                first = first or snapshot
+                zip_.write(warc_wacz.page_line(snapshot).encode("utf-8", "replace"))
+                yield zip_.take()
+            zip_.close()
+        main_page = first if manifest.selected.hash_url else None
+        yield await asyncio.to_thread(_finish, zip_, title, main_page)
+
+    async def _pages(self, manifest: Manifest) -> AsyncGenerator[Snapshot, None]:
+        async for held in self._selection.snapshots(manifest):
+            yield held.snapshot
+
+    async def _data(
+        self, zip_: "_Zip", manifest: Manifest, lines: SortedLines
+    ) -> AsyncGenerator[bytes, None]:
+        """The WARC file as part of a zip; the lines of its index are put by."""
+        zip_.open(warc_wacz.DATA)
+        zip_.write(_opening("data.warc.gz"))
+        async with aclosing(self._selection.pieces(manifest)) as pieces:
+            async for piece in pieces:
+                await asyncio.to_thread(_put_by, piece, zip_.written, lines)
+                async for data in self._copied(piece):
+                    await asyncio.to_thread(zip_.write, data)
+                    yield zip_.take()
+        async for record in self._selection.notes(manifest):
+            await asyncio.to_thread(zip_.write, await asyncio.to_thread(_packed, record))
+            yield zip_.take()
+        zip_.close()
+
+    async def _copied(self, piece: Piece) -> AsyncGenerator[bytes, None]:
+        copied = self._store.copy(piece.location)
+        while (data := await asyncio.to_thread(next, copied, None)) is not None:
+            yield data
+
+
+class _Zip:
+    """A zip file that is written from beginning to end; ``take`` gives what is ready of it.
+
+    Members are stored: what is in them is compressed already, and readers fetch parts of them.
+    """
+
+    def __init__(self) -> None:
+        self._sink = Sink()
+        self._zip = zipfile.ZipFile(cast("IO[bytes]", self._sink), "w", zipfile.ZIP_STORED)
+        self._member: IO[bytes] | None = None
+        self._digest = hashlib.sha256()
+        self._path = ""
+        self.written = 0
+        self.resources: list[warc_wacz.Resource] = []
+
+    def open(self, path: str) -> None:
+        """Begin a member."""
+        self._path, self._digest, self.written = path, hashlib.sha256(), 0
+        # The date is left at zip's first, so that the same pages give the same bytes.
+        self._member = self._zip.open(zipfile.ZipInfo(path), "w", force_zip64=True)
+
+    def write(self, data: bytes) -> None:
+        """Write some of it."""
+        if self._member is None:
+            raise ValueError("no member is open")
+        self._member.write(data)
+        self._digest.update(data)
+        self.written += len(data)
+
+    def close(self) -> None:
+        """End the member."""
+        if self._member:
+            self._member.close()
+            found = self._digest.hexdigest()
+            self.resources.append(warc_wacz.Resource(self._path, self.written, found))
+
+    def add(self, path: str, pieces: Iterable[bytes]) -> None:
+        """Write a whole member."""
+        self.open(path)
+        for piece in pieces:
+            self.write(piece)
+        self.close()
+
+    def take(self) -> bytes:
+        """What is ready."""
+        return self._sink.take()
+
+    def finish(self) -> bytes:
+        """The end of the file."""
+        self._zip.close()
+        return self.take()
+
+
+class Sink:
+    """A file that can't be sought: what is written waits here until it is taken."""
+
+    def __init__(self) -> None:
+        self._ready = bytearray()
+
+    def write(self, data: bytes, /) -> int:
+        """Take some more."""
+        self._ready += data
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits but what ``take`` gives."""
+
+    def take(self) -> bytes:
+        """What was written since."""
+        ready, self._ready = bytes(self._ready), bytearray()
+        return ready
+
+
+def _opening(name: str) -> bytes:
+    created = datetime.now(UTC).replace(microsecond=0)
+    return _packed(warcinfo(filename=name, software=SOFTWARE, date=created))
+
+
+def _packed(record: Record) -> bytes:
+    sink = BytesIO()
+    write_record(record, sink)
+    return sink.getvalue()
+
+
+def _put_by(piece: Piece, base: int, lines: SortedLines) -> None:
+    for capture in piece.captures:
+        offset = base + capture.location.offset - piece.location.offset
+        lines.add(cdxj_line(capture, filename="data.warc.gz", offset=offset).encode())
+
+
+def _add_index(zip_: _Zip, lines: SortedLines) -> bytes:
+    """The index of a package; its blocks first, since their places are not known before."""
+    pointers = [META]
+
+    def blocks() -> Iterator[bytes]:
+        for block in index_blocks(lines):
+            pointers.append(block.pointer)
+            yield block.packed
+
+    zip_.add(warc_wacz.BLOCKS, blocks())
+    zip_.add(warc_wacz.POINTERS, (line.encode() for line in pointers))
+    return zip_.take()
+
+
+def _finish(zip_: _Zip, title: str, main_page: Snapshot | None) -> bytes:
+    described = warc_wacz.data_package(
+        zip_.resources,
+        title=title,
+        software=SOFTWARE,
+        created=datetime.now(UTC),
+        main_page=main_page,
+    )
+    zip_.add(warc_wacz.PACKAGE, [described])
+    zip_.add(warc_wacz.DIGEST, [warc_wacz.package_digest(described)])
+    return zip_.finish()

@@ -1,1 +1,0 @@
-"""The content store: WARC segments on disk. Functions here block; callers use threads."""

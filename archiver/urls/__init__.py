@@ -1,1 +1,0 @@
-"""What the field knows of URLs: parsing as browsers do, hash_url, SURT keys. Pure functions."""

@@ -1,0 +1,202 @@
+"""Sequential reading of segments past damaged records."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from isal import isal_zlib
+
+from archiver.errors import InvalidRecord, StoreError, TornRecord
+from archiver.model.capture import Location
+from archiver.warc.decompression import DAMAGED, Member, Source
+from archiver.warc.durable_files import ReadOnly, SegmentBytes
+from archiver.warc.reader import StoredRecord, iterate, read_record
+
+WINDOW = 1 << 20
+COMPARED_BYTES = 64
+UNPACKED_BYTES = 4096
+"""At a time: as much before the damage is lost."""
+MOST_HEAD_BYTES = 64 << 10
+_MAGIC = b"\x1f\x8b\x08"
+_OURS = b"\x1f\x8b\x08\x00"
+"""How every member of ours begins (RFC 1952 §2.3): deflate, without optional fields."""
+_MEMBER_HEAD_BYTES = 10
+_RAW = -15
+_END_BYTES = 4
+_MOST_PACKED = 1032
+"""Bytes that one of deflate's can stand for."""
+_LEAST_MEMBER = _MEMBER_HEAD_BYTES + 2 + 2 * _END_BYTES
+_LEAST_CONTENT = len("WARC/1.1\r\n\r\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """A record met in a scan."""
+
+    record: StoredRecord
+    segment: str
+
+    @property
+    def offset(self) -> int:
+        """The byte at which it begins."""
+        return self.record.offset
+
+    def place(self) -> Location:
+        """Where it lies; reads the rest of it."""
+        return Location(self.segment, self.record.offset, self.record.finish())
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A stretch of a segment that can't be read, and why.
+
+    Attributes:
+        location: the stretch.
+        problem: a sentence.
+        is_torn: the file ends before the record does: it is the last, and was never whole, or
+            whoever writes the file is not done.
+    """
+
+    location: Location
+    problem: str
+    is_torn: bool = False
+
+    @property
+    def offset(self) -> int:
+        """The byte at which it begins."""
+        return self.location.offset
+
+
+def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
+    """Every record of a segment from a byte on; each is to be read before the next is asked for.
+
+    A damaged stretch is told of and passed over: what follows it is still found.
+
+    Raises:
+        StoreError: the segment can't be opened or read.
+    """
+    return scan_opened(partial(ReadOnly, path), path.name, from_offset=from_offset)
+
+
+def scan_opened(
+    opened: Callable[[], SegmentBytes], name: str, *, from_offset: int
+) -> Iterator[Scanned | Damage]:
+    """As ``scan``, of what is opened when the first record is asked for."""
+    start: int | None = from_offset
+    try:
+        file = opened()
+        while start is not None:
+            begun, start = start, None
+            try:
+                for record in iterate(file, begun):
+                    yield Scanned(record, name)
+            except (InvalidRecord, TornRecord) as error:
+                at = begun if error.offset is None else error.offset
+                start = _next_record(file, _Unpacked(file, at), at + 1)
+                place = Location(name, at, (start or file.size) - at)
+                is_last = start is None and isinstance(error, TornRecord)
+                yield Damage(place, str(error), is_torn=is_last and _is_incomplete(file, at))
+    except OSError as error:
+        raise StoreError(f"{name} can't be read: {error.strerror}.") from error
+
+
+class _Unpacked:
+    """What a damaged member gives until its damage, searched once from its beginning on.
+
+    Its checksum is not looked at: an unpacker that does keeps back what came before it.
+    """
+
+    def __init__(self, file: SegmentBytes, offset: int) -> None:
+        self._file = file
+        self._next = offset + _MEMBER_HEAD_BYTES
+        self._unpack = isal_zlib.decompressobj(wbits=_RAW)
+        self._held = b""
+
+    def holds(self, piece: bytes) -> bool:
+        """Whether it has these bytes, behind those that were found before."""
+        while (found := self._held.find(piece)) < 0:
+            more = self._more()
+            if not more:
+                return False
+            self._held = self._held[-len(piece) :] + more
+        self._held = self._held[found + len(piece) :]
+        return True
+
+    def _more(self) -> bytes:
+        packed = self._unpack.unconsumed_tail
+        while not self._unpack.eof:
+            if not packed:
+                packed = self._file.read_at(self._next, WINDOW)
+                self._next += len(packed)
+            try:
+                more: bytes = self._unpack.decompress(packed, UNPACKED_BYTES)
+            except DAMAGED:
+                return b""
+            if more or not packed:
+                return more
+            packed = self._unpack.unconsumed_tail
+        return b""
+
+
+def _next_record(file: SegmentBytes, damaged: _Unpacked, offset: int) -> int | None:
+    """Where the next record that can be begun starts, at or after a byte.
+
+    What can't be compressed lies in a member as it is: a captured page may hold records of its
+    own making, and they are no records of ours.
+    """
+    held, at = b"", offset
+    while True:
+        more = file.read_at(at + len(held), WINDOW)
+        held += more
+        found = held.find(_MAGIC)
+        while found >= 0:
+            start = at + found
+            if _begins_record(file, start) and not damaged.holds(
+                file.read_at(start, COMPARED_BYTES)
+            ):
+                return start
+            found = held.find(_MAGIC, found + 1)
+        if not more:
+            return None
+        at, held = at + len(held) - len(_MAGIC) + 1, held[-len(_MAGIC) + 1 :]
+
+
+def _begins_record(file: SegmentBytes, offset: int) -> bool:
+    try:
+        read_record(file, offset)
+    except (InvalidRecord, TornRecord):
+        return False
+    return True
+
+
+def _is_incomplete(file: SegmentBytes, offset: int) -> bool:
+    """Whether the last member lacks its end, rather than being damaged so that it seems to.
+
+    A member ends with the length of its content (RFC 1952 §2.3.1), which the record's head tells.
+    Where the head itself does not end, that length can at least be one that so many bytes hold:
+    for what ends by chance within a head of some hundred bytes it is not.
+    """
+    if not _OURS.startswith(file.read_at(offset, len(_OURS))):
+        return False
+    try:
+        block_length = read_record(file, offset).block_length
+    except TornRecord:
+        held = file.size - offset
+        can_be_whole = held >= _LEAST_MEMBER and _stated(file) >= _LEAST_CONTENT
+        return not (can_be_whole and _stated(file) <= held * _MOST_PACKED)
+    except InvalidRecord:
+        return False
+    length = _head_length(file, offset) + block_length + _END_BYTES
+    return _stated(file) != length % (1 << 32)
+
+
+def _stated(file: SegmentBytes) -> int:
+    return int.from_bytes(file.read_at(file.size - 4, 4), "little")
+
+
+def _head_length(file: SegmentBytes, offset: int) -> int:
+    member, length = Member(Source(file, offset)), 0
+    while (line := member.line(MOST_HEAD_BYTES)).strip():
+        length += len(line)
+    return length + len(line)

@@ -1,0 +1,179 @@
+"""Versions of a segment, and writing the next one.
+
+``archiver-….warc.gz`` is the first version of a segment, ``archiver-….2.warc.gz`` the second.
+Compaction writes a new version with everything that is still wanted. As soon as the new version has
+its name it replaces the earlier one, which is never read again, even if it still exists.
+
+Names that end in two serial numbers (``…-00003-00009.warc.gz``) were written by earlier versions of
+the program, which merged several segments of a writer into one. They are read like any other.
+
+Functions here block. A kill at any moment leaves the earlier edition, the later one, or both.
+"""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from archiver.errors import StoreError
+from archiver.model.capture import Location
+from archiver.warc.durable_files import SegmentBytes, make_directory, sync_directory
+from archiver.warc.records import Record
+from archiver.warc.writer import warcinfo, write_record
+
+_NAME = re.compile(
+    r"(?P<stem>archiver-(?P<created>\d{14})-(?P<writer>[0-9a-f]{12})-(?P<first>\d{5,})"
+    r"(?:-(?P<last>\d{5,}))?)"
+    r"(?:\.(?P<edition>[1-9]\d{0,8}))?\.warc\.gz"
+)
+
+
+def is_ours(name: str) -> bool:
+    """Return whether a file name is a segment name of this program."""
+    return _NAME.fullmatch(name) is not None
+
+
+def writer_of(name: str) -> str:
+    """Return the writer of a segment; empty if the name is not one of ours."""
+    named = _NAME.fullmatch(name)
+    return named["writer"] if named else ""
+
+
+def created_of(name: str) -> datetime | None:
+    """Return when a segment was created; None if the name has no valid timestamp."""
+    named = _NAME.fullmatch(name)
+    try:
+        return datetime.strptime(f"{named['created']}Z", "%Y%m%d%H%M%S%z") if named else None
+    except ValueError:
+        return None
+
+
+def serial_of(name: str) -> int:
+    """Return the serial number of a segment, from 1; 0 if the name is not one of ours."""
+    named = _NAME.fullmatch(name)
+    return int(named["last"] or named["first"]) if named else 0
+
+
+def edition_of(name: str) -> int:
+    """Return the version of a segment, from 1; 0 if the name is not one of ours."""
+    named = _NAME.fullmatch(name)
+    return int(named["edition"] or 1) if named else 0
+
+
+def next_edition(name: str) -> str:
+    """Return the name of the next version of a segment.
+
+    >>> next_edition("archiver-20260301120000-0123456789ab-00001.warc.gz")
+    'archiver-20260301120000-0123456789ab-00001.2.warc.gz'
+    """
+    named = _NAME.fullmatch(name)
+    if named is None:
+        raise ValueError(f"{name} is not called as segments are")
+    return f"{named['stem']}.{edition_of(name) + 1}.warc.gz"
+
+
+def is_replaced(name: str, names: Collection[str]) -> bool:
+    """Return whether a later version of a segment is among some names."""
+    named = _NAME.fullmatch(name)
+    if named is None:
+        return False
+    versions = (_NAME.fullmatch(each) for each in names)
+    return any(
+        each is not None
+        and each["stem"] == named["stem"]
+        and edition_of(each.string) > edition_of(name)
+        for each in versions
+    )
+
+
+def superseded(names: Iterable[str]) -> dict[str, str]:
+    """Return the names that a later version replaces, each with the name of the last version."""
+    by_stem: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        if named := _NAME.fullmatch(name):
+            by_stem[named["stem"]].append(name)
+    found: dict[str, str] = {}
+    for versions in by_stem.values():
+        *earlier, last = sorted(versions, key=edition_of)
+        found |= dict.fromkeys(earlier, last)
+    return found
+
+
+_COPIED_BYTES = 1 << 20
+_UNREADY = ".new"
+
+
+class NextEdition:
+    """The next edition of a segment, while it is written.
+
+    Attributes:
+        name: what it is called once it is whole.
+        earlier: the edition that it takes the place of.
+        path: where it lies until then.
+        size: bytes written so far.
+    """
+
+    def __init__(self, directory: Path, source: SegmentBytes, segment: str, software: str) -> None:
+        self.name = next_edition(segment)
+        self.earlier = segment
+        self.size = 0
+        self._source = source
+        self.path = directory / f".{self.name}{_UNREADY}"
+        make_directory(directory)  # whose segments all lie elsewhere has none
+        self._file = self.path.open("wb")
+        now = datetime.now(UTC).replace(microsecond=0)
+        self.add(warcinfo(filename=self.name, software=software, date=now))
+
+    def copy(self, offset: int, length: int) -> Location:
+        """Take a stretch of the earlier edition over as it lies."""
+        place = Location(self.name, self.size, length)
+        while length:
+            piece = self._source.read_at(offset, min(length, _COPIED_BYTES))
+            if not piece:
+                raise StoreError("A segment ends too early. Run `archiver verify`.")
+            self.write(piece)
+            offset, length = offset + len(piece), length - len(piece)
+        return place
+
+    def add(self, record: Record) -> Location:
+        """Write a record."""
+        start = self.size
+        return Location(self.name, start, write_record(record, self))
+
+    def write(self, data: bytes) -> int:
+        """Write bytes; how many they were."""
+        self.size += len(data)
+        return self._file.write(data)
+
+    def finish(self) -> None:
+        """Have all of it on disk, still under a name that nobody reads."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def discard(self) -> None:
+        """Throw it away; the earlier edition holds."""
+        self._file.close()
+        self.path.unlink(missing_ok=True)
+
+
+def remove_unready(directory: Path) -> None:
+    """Remove what a process left that was killed while it wrote; to be called by nobody else's."""
+    for path in directory.glob(f".archiver-*{_UNREADY}"):
+        path.unlink(missing_ok=True)
+
+
+def remove_segment(directory: Path, name: str) -> int:
+    """Remove a segment; the bytes that it had."""
+    path = directory / name
+    try:
+        size = path.stat().st_size
+        path.unlink()
+        sync_directory(directory)
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise StoreError(f"{name} can't be removed: {error.strerror}.") from error
+    return size

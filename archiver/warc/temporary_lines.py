@@ -1,0 +1,76 @@
+"""Lines spooled to disk and sorted in bounded memory."""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import groupby
+from typing import IO
+
+from archiver.helpers import scratch_file
+
+
+class SpooledLines(ExitStack):
+    """Lines of bytes in a temporary file. Blocking. Each ends with its only newline."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._file: IO[bytes] | None = None
+
+    def add(self, line: bytes) -> None:
+        """Take one more."""
+        if self._file is None:
+            self._file = scratch_file()
+            self.enter_context(self._file)
+        self._file.write(line)
+
+    def __iter__(self) -> Iterator[bytes]:
+        if self._file:
+            self._file.seek(0)
+            yield from self._file
+
+
+RUN_BYTES = 16 << 20
+
+
+class SortedLines(ExitStack):
+    """Lines that come in any order and go in that of their bytes, each once. Blocking.
+
+    Each ends with its only newline.
+    """
+
+    def __init__(self, run_bytes: int = RUN_BYTES) -> None:
+        super().__init__()
+        self._run_bytes = run_bytes
+        self._held: list[bytes] = []
+        self._size = 0
+        self._runs: list[IO[bytes]] = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is none."""
+        return not (self._held or self._runs)
+
+    def add(self, line: bytes) -> None:
+        """Take one more."""
+        self._held.append(line)
+        self._size += len(line)
+        if self._size >= self._run_bytes:
+            self._spill()
+
+    def add_all(self, lines: Iterable[bytes]) -> None:
+        """Take some more."""
+        for line in lines:
+            self.add(line)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for run in self._runs:
+            run.seek(0)
+        lines = heapq.merge(*self._runs, iter(sorted(self._held)))
+        return (line for line, _ in groupby(lines))
+
+    def _spill(self) -> None:
+        run = scratch_file()
+        self._runs.append(self.enter_context(run))
+        run.writelines(sorted(self._held))
+        self._held.clear()
+        self._size = 0

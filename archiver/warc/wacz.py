@@ -1,0 +1,366 @@
+"""WACZ packages: page lists, CDXJ indexes and unpacking.
+
+A package is a zip file, and whatever is wrong with one is told in a sentence: ``zipfile`` has a
+dozen exceptions for it, and believes what a file claims of its own size.
+"""
+
+import hashlib
+import io
+import json
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import IO, TYPE_CHECKING, BinaryIO
+
+from isal import igzip
+
+from archiver.errors import UnreadableFile
+from archiver.http.surt import surt
+from archiver.http.text_decoders import well_formed
+from archiver.http.timestamps import to_datetime, write_iso
+from archiver.model.capture import Capture
+from archiver.model.entry import Snapshot
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+LINES_A_BLOCK = 1024
+INDEX = "index.cdx.gz"
+META = '!meta 0 {"format": "cdxj-gzip-1.0", "filename": "' + INDEX + '"}\n'
+REVISIT = "warc/revisit"
+
+
+def cdxj_line(capture: Capture, *, filename: str, offset: int) -> str:
+    """The line of a capture whose record stands at a byte of a file of the package."""
+    fields = {
+        "url": capture.url,
+        "mime": REVISIT if capture.is_revisit else capture.media_type or "unk",
+        "status": str(capture.status),
+        "digest": capture.payload_digest,
+        "length": str(capture.location.length),
+        "offset": str(offset),
+        "filename": filename,
+    }
+    return f"{surt(capture.url)} {capture.timestamp} {json.dumps(fields)}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexBlock:
+    """A gzip member of sorted lines, and the line that leads to it."""
+
+    packed: bytes
+    pointer: str
+
+
+def index_blocks(lines: Iterable[bytes]) -> Iterator[IndexBlock]:
+    """Compress sorted lines, so many at a time."""
+    rest, offset = iter(lines), 0
+    while some := list(islice(rest, LINES_A_BLOCK)):
+        packed = igzip.compress(b"".join(some), mtime=0)
+        block = {
+            "offset": offset,
+            "length": len(packed),
+            "digest": f"sha256:{hashlib.sha256(packed).hexdigest()}",
+            "filename": INDEX,
+        }
+        key = " ".join(some[0].decode().split(" ", 2)[:2])
+        yield IndexBlock(packed, f"{key} {json.dumps(block)}\n")
+        offset += len(packed)
+
+
+WACZ_VERSION = "1.1.1"
+DATA = "archive/data.warc.gz"
+BLOCKS = "indexes/index.cdx.gz"
+POINTERS = "indexes/index.idx"
+PAGES = "pages/pages.jsonl"
+PACKAGE = "datapackage.json"
+DIGEST = "datapackage-digest.json"
+PAGES_HEAD = json.dumps(
+    {"format": "json-pages-1.0", "id": "pages", "title": "Pages", "hasText": False}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A file of the package: its path, its size in bytes, and its sha256 in hex."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+def page_line(snapshot: Snapshot) -> str:
+    """The line of a snapshot in ``pages.jsonl`` (§5.2.2)."""
+    line = {
+        "id": f"{snapshot.hash_url}-{snapshot.timestamp}",
+        "url": snapshot.url,
+        "ts": write_iso(to_datetime(snapshot.timestamp)),
+        "title": snapshot.title,
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
+def data_package(
+    resources: Sequence[Resource],
+    *,
+    title: str,
+    software: str,
+    created: datetime,
+    main_page: Snapshot | None,
+) -> bytes:
+    """``datapackage.json`` (§5.2.4)."""
+    document: dict[str, object] = {
+        "profile": "data-package",
+        "wacz_version": WACZ_VERSION,
+        "title": title,
+        "software": software,
+        "created": write_iso(created),
+        "modified": write_iso(created),
+        "resources": [
+            {
+                "name": each.path.rpartition("/")[2],
+                "path": each.path,
+                "hash": f"sha256:{each.sha256}",
+                "bytes": each.size,
+            }
+            for each in resources
+        ],
+    }
+    if main_page:
+        document["mainPageUrl"] = main_page.url
+        document["mainPageDate"] = write_iso(to_datetime(main_page.timestamp))
+    return json.dumps(document, ensure_ascii=False, indent=2).encode()
+
+
+def package_digest(package: bytes) -> bytes:
+    """``datapackage-digest.json`` (§5.2.5)."""
+    found = hashlib.sha256(package).hexdigest()
+    return json.dumps({"path": PACKAGE, "hash": f"sha256:{found}"}, indent=2).encode()
+
+
+class FileWindow(io.RawIOBase):
+    """A stretch of a file, as a file of its own."""
+
+    def __init__(self, file: BinaryIO, start: int, size: int) -> None:
+        super().__init__()
+        self._file, self._start, self._size, self._at = file, start, size, 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Go to a byte of the stretch."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        if base + offset < 0:
+            raise OSError("before the start")
+        self._at = base + offset
+        return self._at
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Fill a buffer with what comes next, as far as there is some."""
+        target = memoryview(buffer)
+        self._file.seek(self._start + self._at)
+        data = self._file.read(max(min(len(target), self._size - self._at), 0))
+        target[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+MOST_LINE = 1 << 20
+MOST_CONTENTS_BYTES = 16 << 20
+"""Of the list of contents, at the end of a zip file: some 200,000 names."""
+MOST_RATIO = 250
+SLACK_BYTES = 1 << 30
+SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
+PACKAGE_SUFFIX = ".wacz"
+_END = b"PK\x05\x06"
+_END_64 = b"PK\x06\x06"
+_LOCATOR_64 = b"PK\x06\x07"
+_LONGEST_END = 22 + 0xFFFF
+_LOCAL_HEAD = struct.Struct("<4s22xHH")
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ArithmeticError,
+    ValueError,
+)
+"""What ``zipfile`` raises; RuntimeError and its NotImplementedError for what is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """A line of ``pages.jsonl``: a URL, when it was captured as ISO 8601, and its title."""
+
+    url: str
+    ts: str
+    title: str
+
+
+class Package:
+    """A WACZ file, or one that holds several (Multi-WACZ).
+
+    Attributes:
+        records: names of the files of records in it.
+        packages: names of the packages in it.
+
+    Raises:
+        UnreadableFile: it is a zip file of another kind, or a damaged one.
+    """
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file = file
+        self._name = name
+        try:
+            size = _contents_bytes(file)
+            if size > MOST_CONTENTS_BYTES:
+                raise UnreadableFile("{name} claims to hold far too many files.", name=name)
+            self._zip = zipfile.ZipFile(file)
+        except _DAMAGED as error:
+            raise UnreadableFile(
+                "{name} is a damaged zip file: {reason}.", name=name, reason=_reason(error)
+            ) from error
+        names = list(dict.fromkeys(self._zip.namelist()))
+        self.records = [each for each in names if each.lower().endswith(SUFFIXES)]
+        self.packages = [each for each in names if each.lower().endswith(PACKAGE_SUFFIX)]
+        if not self.records and not self.packages:
+            raise UnreadableFile(
+                "{name} is a zip file without a WARC file in it, so no WACZ.", name=name
+            )
+        self._pages = [
+            each for each in names if each.startswith("pages/") and each.endswith(".jsonl")
+        ]
+
+    def open(self, name: str) -> "Entry":
+        """A file in it, to be read forward.
+
+        Raises:
+            UnreadableFile: it can't be opened.
+        """
+        info = self._zip.getinfo(name)
+        if info.flag_bits & 1:
+            raise UnreadableFile(
+                "{name} is encrypted. Unpack {name2} with its password and pack it again.",
+                name=name,
+                name2=self._name,
+            )
+        try:
+            return Entry(self._zip.open(info), name, info.compress_size)
+        except _DAMAGED as error:
+            raise UnreadableFile(
+                "{name} can't be read: {reason}.", name=name, reason=_reason(error)
+            ) from error
+
+    def window(self, name: str) -> FileWindow | None:
+        """A file in it that is not compressed, where it lies; None if it is compressed."""
+        info = self._zip.getinfo(name)
+        if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
+            return None
+        self._file.seek(info.header_offset)
+        head = self._file.read(_LOCAL_HEAD.size)
+        if len(head) < _LOCAL_HEAD.size:
+            return None
+        magic, name_bytes, extra_bytes = _LOCAL_HEAD.unpack(head)
+        if magic != b"PK\x03\x04":
+            return None
+        start = info.header_offset + _LOCAL_HEAD.size + name_bytes + extra_bytes
+        return FileWindow(self._file, start, info.compress_size)
+
+    def pages(self) -> Iterator[ListedPage]:
+        """Every page that is listed; lines that are none are passed over.
+
+        Raises:
+            UnreadableFile: a list can't be read.
+        """
+        for name in self._pages:
+            with self.open(name) as lines:
+                while line := lines.readline(MOST_LINE):
+                    page = _page(line)
+                    if page:
+                        yield page
+
+
+class Entry(ExitStack):
+    """A file of a package, read forward; it may not unpack to far more than it takes."""
+
+    def __init__(self, file: IO[bytes], name: str, packed_bytes: int) -> None:
+        super().__init__()
+        self._file = self.enter_context(file)
+        self._name = name
+        self._left = SLACK_BYTES + MOST_RATIO * packed_bytes
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Up to ``size`` bytes; empty at the end.
+
+        Raises:
+            UnreadableFile: it is damaged, or unpacks to far too much.
+        """
+        return self._counted(self._file.read, size)
+
+    def readline(self, size: int, /) -> bytes:
+        """Up to and including the next newline, or ``size`` bytes; raises as ``read`` does."""
+        return self._counted(self._file.readline, size)
+
+    def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
+        try:
+            data = read(size)
+        except _DAMAGED as error:
+            raise UnreadableFile(
+                "{name} is damaged: {reason}.", name=self._name, reason=_reason(error)
+            ) from error
+        self._left -= len(data)
+        if self._left < 0:
+            raise UnreadableFile(
+                "{name} unpacks to more than {most} times its size.",
+                name=self._name,
+                most=MOST_RATIO,
+            )
+        return data
+
+
+def _contents_bytes(file: BinaryIO) -> int:
+    """How long the list of contents claims to be, which ``zipfile`` reads whole."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(size - _LONGEST_END, 0))
+    tail = file.read(_LONGEST_END)
+    at = tail.rfind(_END)
+    if at < 0 or len(tail) < at + 22:
+        raise zipfile.BadZipFile("its list of contents is missing")
+    found = int(struct.unpack_from("<I", tail, at + 12)[0])
+    locator = tail[max(at - 20, 0) : at]
+    if locator.startswith(_LOCATOR_64):
+        file.seek(struct.unpack_from("<Q", locator, 8)[0])
+        end = file.read(56)
+        if end.startswith(_END_64) and len(end) == 56:
+            return int(struct.unpack_from("<Q", end, 40)[0])
+    return found
+
+
+def _reason(error: Exception) -> str:
+    return str(error).rstrip(".")[:200] or type(error).__name__
+
+
+def _page(line: bytes) -> ListedPage | None:
+    try:
+        listed = json.loads(line)
+        return ListedPage(
+            str(listed["url"]), str(listed["ts"]), well_formed(str(listed.get("title") or ""))
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None

@@ -1,0 +1,109 @@
+"""Tag and list pages."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from archiver.errors import InputError
+from archiver.services.editing import Edited
+from archiver.services.lists import EntryLists, Where
+from archiver.web.app_keys import RUNTIME
+from archiver.web.pages.editing import back, notice_of
+from archiver.web.rendering import render_beside
+from archiver.web.views import ListsView, Refused, TagsView
+
+
+async def tags(request: web.Request) -> web.StreamResponse:
+    """List the tags, those that read the same side by side."""
+    return await _page(request)
+
+
+async def change_tag(request: web.Request) -> web.StreamResponse:
+    """Rename a tag, let it become one with another, or take it from all entries."""
+    form = await request.post()
+    name, new = str(form.get("name", "")), str(form.get("new", ""))
+    try:
+        return await _obey(request, name, new, str(form.get("do", "")))
+    except InputError as error:
+        return await _page(request, Refused(error.sentence, name, new), status=400)
+
+
+async def _page(
+    request: web.Request, refused: Refused | None = None, *, status: int = 200
+) -> web.StreamResponse:
+    found = await request.app[RUNTIME].editing.tags()
+    view = TagsView(tuple(found), await notice_of(request), refused)
+    return await render_beside(request, "pages/tags.html", view, status=status)
+
+
+async def _obey(request: web.Request, name: str, new: str, what: str) -> web.StreamResponse:
+    editing = request.app[RUNTIME].editing
+    if what == "rename":
+        edited = await editing.rename_tag(name, new)
+    elif what == "delete":
+        edited = await editing.delete_tag(name)
+    else:
+        raise InputError("A tag can be renamed or deleted.")
+    raise web.HTTPSeeOther(f"/tags?edit={edited.id}")
+
+
+async def lists(request: web.Request) -> web.StreamResponse:
+    """Show all of them."""
+    return await _page_lists(request)
+
+
+async def change_list(request: web.Request) -> web.StreamResponse:
+    """Make, rename, shift or delete one; what can't be done is said above the form, as it was."""
+    form = await request.post()
+    try:
+        return await _obey_lists(request, form)
+    except InputError as error:
+        of, new = str(form.get("path", "")), str(form.get("new", ""))
+        made = form.get("do") == "make"
+        query = str(form.get("query", ""))
+        refused = Refused(error.sentence, "" if made else of, of if made else new, query)
+        return await _page_lists(request, refused, status=400)
+
+
+async def _page_lists(
+    request: web.Request, refused: Refused | None = None, *, status: int = 200
+) -> web.StreamResponse:
+    found = await request.app[RUNTIME].lists.all()
+    view = ListsView(found, await notice_of(request), refused)
+    return await render_beside(request, "pages/lists.html", view, status=status)
+
+
+async def _obey_lists(request: web.Request, form: Mapping[str, Any]) -> web.StreamResponse:
+    found = request.app[RUNTIME].lists
+    if form.get("do") == "make":
+        made = await found.make(str(form.get("path", "")), str(form.get("query", "")))
+        raise web.HTTPSeeOther(f"/snapshots?{urlencode({'q': made.asks})}")
+    edited = await _changed(found, form)
+    raise web.HTTPSeeOther(f"/lists?edit={edited.id}" if edited else "/lists")
+
+
+async def order_lists(request: web.Request) -> web.StreamResponse:
+    """Move the entries that are ticked within a list."""
+    form = await request.post()
+    refs = [str(each) for each in form.getall("entry", [])]
+    where = str(form.get("where", ""))
+    if where not in set(Where):
+        raise InputError("Entries go {known}.", known=", ".join(Where))
+    if not refs:
+        return back(form, "/snapshots", nothing=1)
+    edited = await request.app[RUNTIME].lists.order(str(form.get("list", "")), refs, Where(where))
+    return back(form, "/snapshots", edit=edited.id)
+
+
+async def _changed(found: EntryLists, form: Mapping[str, Any]) -> Edited | None:
+    path, what = str(form.get("path", "")), form.get("do")
+    if what == "rename":
+        return await found.rename(path, str(form.get("new", "")))
+    if what == "delete":
+        return await found.delete(path)
+    if what not in ("up", "down"):
+        raise InputError("A list can be made, renamed, moved up or down, or deleted.")
+    await found.shift(path, down=what == "down")
+    return None

@@ -1,0 +1,66 @@
+"""Rows and JSON: parseable, and harmless to a terminal."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.cli.terminal import JsonArray, clean, write_json, write_row, write_text
+from archiver.formats.json_output import to_document
+from archiver.model.capture import HashUrl
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import Job, State
+
+
+def test_a_row_is_one_line_of_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    write_row("a", "b\tc\nd", "", "é")
+
+    assert capsys.readouterr().out == "a\tb c d\t\té\n"
+
+
+def test_nothing_of_a_page_reaches_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    write_row("\x1b[2Jtitle\a\r", "\u202eabc\x9b")
+
+    assert capsys.readouterr().out == "[2Jtitle\tabc\n"
+
+
+def test_text_keeps_its_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    write_text("one\n\ttwo\x1b")
+
+    assert capsys.readouterr().out == "one\n\ttwo\n"
+
+
+def test_a_value_is_written_as_the_api_does(capsys: pytest.CaptureFixture[str]) -> None:
+    job = Job(
+        id=1,
+        hash_url=HashUrl("0" * 32),
+        url="https://a.example/",
+        state=State.QUEUED,
+        failure=Failure(FailureKind.DNS, "No such name."),
+        not_before=datetime(2024, 1, 2, tzinfo=UTC),
+    )
+
+    write_json(job)
+
+    written = json.loads(capsys.readouterr().out)
+    assert written == to_document(job)
+    assert written["state"] == "queued"
+    assert written["failure"]["kind"] == "dns"
+    assert written["not_before"] == "2024-01-02T00:00:00Z"
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_an_array_is_written_item_by_item(capsys: pytest.CaptureFixture[str], count: int) -> None:
+    array = JsonArray()
+    for number in range(count):
+        array.add({"number": number})
+    array.end()
+
+    assert json.loads(capsys.readouterr().out) == [{"number": n} for n in range(count)]
+
+
+@given(st.text())
+def test_clean_text_has_no_controls_but_lines_and_tabs(text: str) -> None:
+    assert all(character in "\n\t" or character >= " " for character in clean(text))

@@ -1,0 +1,518 @@
+"""Pages that a browser shows before they are kept: read, searched and replayed without scripts.
+
+Chromium runs in the cell that the product makes for it, with its own sandbox.
+"""
+
+import gzip
+from contextlib import aclosing, closing
+from pathlib import Path
+
+import pypdfium2
+import pytest
+
+from archiver.app import App, open_app
+from archiver.config import Settings
+from archiver.crawl import browser_rendering
+from archiver.model.listing import ListingQuery
+from archiver.model.rendering import DRAWN, LikenessKind, Limit, Rendering
+from archiver.replay.addresses import Modifier, ReplayAddress
+from archiver.replay.response import Asked
+from archiver.services.export_selection import Selected
+from archiver.services.reindex import reindex
+from archiver.warc.records import RecordType
+from archiver.warc.segment_scanning import scan
+from tests.chromium import chromium
+from tests.conftest import LiveWeb, live_web
+from tests.crawl.test_hostile_pages import events
+from tests.hand_made import VIEWER
+from tests.segments import segments
+
+SHELL = '<!DOCTYPE html><title>{}</title><body><div id="root"></div><script src="/app.js"></script>'
+APP = r"""
+document.write('<p>This was written while the page was parsed.</p>');
+const root = document.getElementById('root');
+const say = (words) => {
+  const paragraph = document.createElement('p');
+  paragraph.textContent = `This was brought by ${words}, and a person could read all of it here.`;
+  root.append(paragraph);
+};
+localStorage.setItem('name', 'storage');
+say(localStorage.getItem('name'));
+const xhr = new XMLHttpRequest();
+xhr.open('GET', '/xhr.txt');
+xhr.onload = () => say(xhr.responseText);
+xhr.send();
+fetch('/fetch.txt').then((answer) => answer.text()).then(say);
+fetch('/post.txt', {method: 'POST', body: 'question'}).then((answer) => answer.text()).then(say);
+setTimeout(() => fetch('/later.txt').then((answer) => answer.text()).then(say), 2000);
+import('/module.js').then((module) => say(module.words));
+fetch('data:text/plain,data%20url').then((answer) => answer.text()).then(say);
+
+const closed = document.createElement('my-closed');
+closed.attachShadow({mode: 'closed'}).innerHTML = '<p>This stands in a closed shadow root.</p>';
+customElements.define('my-open', class extends HTMLElement {
+  connectedCallback() {
+    const shadow = this.attachShadow({mode: 'open'});
+    shadow.innerHTML = '<p id="inner">This stands in an open shadow root. <slot></slot></p>';
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('#inner { color: rgb(1, 2, 3); }');
+    shadow.adoptedStyleSheets = [sheet];
+  }
+});
+const open = document.createElement('my-open');
+open.textContent = 'This is what it was given.';
+root.append(open, closed);
+
+const style = document.createElement('style');
+document.head.append(style);
+style.sheet.insertRule('#styled { color: rgb(4, 5, 6); }');
+const canvas = document.createElement('canvas');
+canvas.id = 'drawn';
+canvas.width = canvas.height = 40;
+canvas.getContext('2d').fillRect(0, 0, 40, 40);
+const image = document.createElement('img');
+image.id = 'blob';
+image.src = URL.createObjectURL(new Blob(
+  ['<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"/>'], {type: 'image/svg+xml'}));
+const input = document.createElement('input');
+input.id = 'field';
+const styled = document.createElement('p');
+styled.id = 'styled';
+styled.textContent = 'This has a colour of its own, which a script gave to it by a rule.';
+const shown = document.createElement('p');
+shown.id = 'shown';
+shown.style.visibility = 'hidden';
+shown.textContent = 'This is hidden by its attribute, and shown by a rule that weighs more.';
+style.sheet.insertRule('#shown { visibility: visible !important; }');
+root.append(styled, shown, canvas, image, input);
+input.value = 'typed';
+input.onclick = () => say('a click');
+
+const frame = document.createElement('iframe');
+frame.id = 'written';
+root.append(frame);
+frame.contentDocument.write('<p>This was written into a frame.</p>');
+frame.contentDocument.close();
+
+const deep = document.createElement('div');
+deep.style.height = '3000px';
+const end = document.createElement('div');
+root.append(deep, end);
+new IntersectionObserver((seen, observer) => {
+  if (seen.some((each) => each.isIntersecting)) {
+    observer.disconnect();
+    fetch('/scroll.txt').then((answer) => answer.text()).then(say);
+  }
+}).observe(end);
+
+navigator.serviceWorker.register('/worker.js').then(async () => {
+  await navigator.serviceWorker.ready;
+  await new Promise((done) => { navigator.serviceWorker.controller ? done() :
+    navigator.serviceWorker.addEventListener('controllerchange', done); });
+  say(await (await fetch('/of-the-worker')).text());
+});
+"""
+HALVED = """<!DOCTYPE html><title>Halved</title><div id="root"></div><script>
+root.attachShadow({mode: 'open'}).innerHTML = '<p>Every other one of these is gone. </p>'.repeat(8)
+  + '<style>@media (scripting: none) { p:nth-of-type(odd) { display: none } }</style>';
+root.style.fontSize = '60px';
+root.dataset.source = 'much'.repeat(2999);</script>"""
+BANNERED = """<!DOCTYPE html><title>Bannered</title><style>.cookie-bar { position: fixed }</style>
+<div id="root"></div><script>
+document.body.style.overflow = 'hidden';
+root.innerHTML = '<p id="cookie-recipe">This cookie recipe stays. </p>'.repeat(9)
+  + '<div id="onetrust-consent-sdk"><p>We value your privacy.</p></div>'
+  + '<div role="dialog" class="cookie-bar">May we use a cookie or two?</div>'
+  + '<div role="dialog" style="position: fixed">Subscribe to the newsletter.</div>';
+setTimeout(() => root.insertAdjacentHTML('beforeend',
+  '<div id="CybotCookiebotDialog">This one comes late.</div>'), 1200);</script>"""
+CONSENT = '<div id="onetrust-consent-sdk"><p>We value your privacy.</p></div>'
+TALL = """<!DOCTYPE html><title>Tall</title><div id="root"></div><script>
+root.innerHTML = '<p>This is taller than a picture may be.</p>'
+  + '<nav style="display: flex"><button>Parted</button><button>words</button>'
+  + '<a>of<b>ten</b></a></nav><select><option>Choices</option><option>too</option></select>'
+  + '<iframe src="/framed"></iframe>';
+root.style.height = '21000px';
+new EventSource('/events');</script>"""
+FRAMED = """<!DOCTYPE html><title>Framed</title><div id="root"></div><script>
+root.textContent = 'A script wrote this into a frame of the same site.';</script>"""
+SERIAL = """<!DOCTYPE html><title>Serial</title><div id="root"></div><script>
+root.innerHTML = '<article>'
+  + '<p>This is the first part, which a script brought here. </p>'.repeat(9) + '</article>';
+document.head.insertAdjacentHTML('beforeend', '<link rel="next" href="/serial?page=2">');
+root.style = 'height: 100vh; overflow: auto';
+root.insertAdjacentHTML('beforeend', '<div style="height: 3000px"></div><div id="end"></div>');
+new IntersectionObserver((seen) => {
+  if (seen.some((each) => each.isIntersecting)) end.textContent = 'It was scrolled to its end.';
+}).observe(end);
+</script>"""
+HOSTILE = r"""<!DOCTYPE html><title>Hostile</title><div id="root"></div><script>
+const RUN = "top.ran = 1";
+const BREAK = `<script>${RUN}</` + `script><img src="/gone" onerror="${RUN}">`;
+root.innerHTML = '<p>A page that wants its scripts to run when it is shown again. </p>'.repeat(9)
+  + `<img src="/gone" onerror="${RUN}"><a id="go" href="javascript:${RUN}">go</a>`
+  + `<details open ontoggle="${RUN}">open</details><svg onload="${RUN}"></svg>`
+  + `<form action="javascript:${RUN}"><button formaction="javascript:${RUN}">send</button></form>`;
+const add = (name, text, space) => {
+  const made = document.createElementNS(space || 'http://www.w3.org/1999/xhtml', name);
+  made.textContent = text;
+  root.append(made);
+  return made;
+};
+const SVG = 'http://www.w3.org/2000/svg', MATH = 'http://www.w3.org/1998/Math/MathML';
+for (const name of 'style xmp noembed noframes plaintext title option p'.split(' ')) {
+  if (name !== 'plaintext') add(name, `</${name}>${BREAK}`);
+  add(name, BREAK, SVG);
+  add(name, BREAK, MATH);
+}
+add('script', RUN, SVG);
+add('iframe', '').srcdoc = `<script>${RUN}</` + 'script>';
+add('textarea', '').value = `</textarea>${BREAK}`;
+add('input', '').value = `">${BREAK}`;
+add('p', '').title = `">${BREAK}`;
+add('div', '').append(document.createComment(`--><script>${RUN}</` + 'script>'));
+add('div', '').attachShadow({mode: 'open'}).innerHTML = `</template>${BREAK}`;
+document.head.append(Object.assign(document.createElement('meta'),
+  {httpEquiv: 'x', content: `">${BREAK}`}));
+document.title = 'Hostile';
+</script>"""
+WORKER = """
+self.addEventListener('install', () => self.skipWaiting());
+self.addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+self.addEventListener('fetch', (event) => {
+  if (event.request.url.endsWith('/of-the-worker')) event.respondWith(new Response('a worker'));
+});
+"""
+BROUGHT = "storage xhr fetch post later module scroll".split()
+SENTENCES = [f"This was brought by {each}," for each in (*BROUGHT, "data url", "a worker")]
+SENTENCES += [
+    "shown by a rule that weighs more",
+    "written while the page was parsed",
+    "in a closed shadow root",
+    "in an open shadow root",
+    "what it was given",
+]
+
+
+def put_site(live: LiveWeb) -> str:
+    for name in BROUGHT[1:]:
+        live.put(f"/{name}.txt", name, kind="text/plain")
+    live.put("/module.js", "export const words = 'module';", kind="text/javascript")
+    live.put("/worker.js", WORKER, kind="text/javascript")
+    live.put("/app.js", APP, kind="text/javascript")
+    live.put("/leads.js", "location.replace('/led')", kind="text/javascript")
+    live.put("/leads", SHELL.format("Leads").replace("app.js", "leads.js"))
+    live.put("/halved", HALVED)
+    live.put("/bannered", BANNERED)
+    live.put("/hostile", HOSTILE)
+    live.put("/serial", SERIAL)
+    live.put("/tall", TALL)
+    live.put("/framed", FRAMED)
+    live.answer("/events", events)
+    live.article("serial?page=2")
+    live.article("led")
+    live.article("whole")
+    live.article("scriptless", body=CONSENT)
+    cached = {"Cache-Control": "max-age=3600"}
+    return live.put("/shell", SHELL.format("Shell"), headers=cached)
+
+
+async def keep_site(data: Path) -> None:
+    settings = Settings(data=data, allow_networks="127.0.0.0/8", host_delay=0, retries=0)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in PATIENCE:
+            patch.setattr(browser_rendering, name, 120.0)
+        await keep_pages(settings)
+
+
+async def keep_pages(settings: Settings) -> None:
+    async with live_web() as live, open_app(settings) as runtime:
+        put_site(live)
+        for pages in (("whole",), SHOWN):
+            await runtime.entries.save([live.url(f"/{each}") for each in pages], source="web")
+            await runtime.crawling.work()
+        await runtime.entries.save([live.url(f"/{WANTED}")], source="web", render=True)
+        await runtime.crawling.work()
+        (settings.data / "origin").write_text(live.origin)
+
+
+PATIENCE = ("PAGE_SECONDS", "SCROLL_SECONDS", "REST_SECONDS", "PICTURE_SECONDS", "COMPARE_SECONDS")
+"""A busy machine meets none of these limits."""
+SHOWN = ("shell", "leads", "halved", "bannered", "hostile", "serial", "tall")
+WANTED = "scriptless"
+"""It needs no browser, and somebody wants it shown by one."""
+
+
+class Kept:
+    """The archive of the site, open."""
+
+    def __init__(self, runtime: App, origin: str) -> None:
+        self.runtime = runtime
+        self.origin = origin
+
+    async def shown(self, path: str):
+        detail = await self.runtime.entries.get(self.origin + path)
+        return await self.runtime.entries.snapshot(detail.entry.hash_url)
+
+    async def replayed(self, url: str, modifier: Modifier = Modifier.NONE) -> str:
+        replay = self.runtime.replay
+        capture = await replay.resolve(ReplayAddress("", modifier, url))
+        answer = await replay.open(capture, Asked(VIEWER, modifier))
+        async with aclosing(answer.body) as body:
+            return b"".join([piece async for piece in body]).decode()
+
+
+@pytest.fixture
+async def kept(prepared, tmp_path):
+    await prepared.copy(keep_site, tmp_path / "data")
+    origin = (tmp_path / "data" / "origin").read_text()
+    async with open_app(Settings(data=tmp_path / "data")) as runtime:
+        yield Kept(runtime, origin)
+
+
+async def test_what_scripts_bring_is_read_searched_and_replayed(kept):
+    found = await kept.shown("/shell")
+    replayed = await kept.replayed(f"{kept.origin}/shell")
+
+    assert found.snapshot.rendering is Rendering.DONE
+    assert found.entry.title == "Shell"
+    assert [each for each in SENTENCES if each not in found.text] == []
+    assert [each for each in SENTENCES if each not in replayed] == []
+    for words in ('"brought by later"', '"brought by scroll"', '"closed shadow root"'):
+        listing = await kept.runtime.search.listing(ListingQuery(q=words))
+        assert [each.entry.hash_url for each in listing.items] == [found.entry.hash_url]
+
+
+async def test_what_was_sent_stays_as_it_came(kept):
+    stored = await kept.replayed(f"{kept.origin}/shell", Modifier.IDENTITY)
+
+    assert stored == SHELL.format("Shell")
+
+
+async def test_a_page_that_needs_no_browser_is_not_shown_by_one(kept):
+    found = await kept.shown("/whole")
+
+    assert found.snapshot.rendering is Rendering.NONE
+    assert found.likenesses == ()
+
+
+async def test_a_page_without_scripts_that_somebody_wants_shown_is_watched_as_any(kept):
+    found, replayed = await kept.shown(f"/{WANTED}"), await kept.replayed(f"{kept.origin}/{WANTED}")
+
+    assert found.snapshot.rendering is Rendering.DONE
+    assert "called scriptless has" in replayed
+    assert "value your privacy" not in replayed
+
+
+async def test_what_is_lost_without_scripts_is_seen_in_the_picture_and_the_words(kept):
+    whole, halved = await kept.shown("/shell"), await kept.shown("/halved")
+
+    assert whole.score.reasons == ()
+    looks, words = (each.sentence.split("%")[1] for each in halved.score.reasons)
+    assert "looks without scripts" in looks
+    assert "words are there" in words
+    assert halved.score.hundredths < 75
+
+
+async def test_banners_that_ask_for_consent_are_taken_away_and_nothing_else(kept):
+    found, replayed = await kept.shown("/bannered"), await kept.replayed(f"{kept.origin}/bannered")
+
+    for words in ("value your privacy", "a cookie or two", "comes late", "overflow: hidden"):
+        assert words not in found.text + replayed
+    for words in ("cookie recipe stays", "Subscribe to the newsletter"):
+        assert words in replayed
+    assert found.score.reasons == ()
+
+
+async def test_a_next_part_that_a_script_names_is_read_with_the_first(kept):
+    found = await kept.shown("/serial")
+
+    assert "the first part" in found.text
+    assert "called serial?page=2 has" in found.text
+
+
+async def test_what_scrolls_in_the_place_of_a_page_is_scrolled_and_unrolled_where_it_is_drawn(kept):
+    found = await kept.shown("/serial")
+    at = found.entry.hash_url, found.snapshot.timestamp
+    _, picture = await kept.runtime.entries.likeness(*at, LikenessKind.PICTURE)
+    _, printed = await kept.runtime.entries.likeness(*at, LikenessKind.PRINT)
+
+    assert "It was scrolled to its end." in await kept.replayed(f"{kept.origin}/serial")
+    assert height_of(picture) > 3000
+    with closing(pypdfium2.PdfDocument(printed)) as document:
+        last = document[len(document) - 1].get_textpage().get_text_bounded()
+    assert "It was scrolled to its end." in last
+
+
+def height_of(webp):
+    """Pixels, as the header says in either form: WebP container specification."""
+    return int.from_bytes(webp[27:30] if webp[12:16] == b"VP8X" else webp[28:30], "little")
+
+
+async def test_a_script_that_leads_on_is_followed(kept):
+    found = await kept.shown("/leads")
+
+    assert found.snapshot.final_url == f"{kept.origin}/led"
+    assert "the page called led" in found.text
+
+
+async def test_pictures_and_a_print_are_kept(kept):
+    found = await kept.shown("/shell")
+
+    likeness = kept.runtime.entries.likeness
+    key, moment = found.entry.hash_url, found.snapshot.timestamp
+    for kind, media_type, begins in (
+        (LikenessKind.PICTURE, "image/webp", b"RIFF"),
+        (LikenessKind.THUMBNAIL, "image/webp", b"RIFF"),
+        (LikenessKind.PRINT, "application/pdf", b"%PDF-"),
+    ):
+        stated, content = await likeness(key, moment, kind)
+        assert (stated, content[: len(begins)]) == (media_type, begins)
+
+
+async def test_a_page_whose_stream_goes_on_rests_and_one_too_tall_for_a_picture_says_so(kept):
+    found = await kept.shown("/tall")
+
+    assert Limit.HEIGHT in found.snapshot.limits
+    assert Limit.RESTLESS not in found.snapshot.limits
+    assert str(Limit.HEIGHT.sentence) in [each.sentence for each in found.score.reasons]
+
+
+async def test_what_a_style_sheet_sets_apart_are_words_apart(kept):
+    found = await kept.shown("/tall")
+
+    assert "Parted words often Choices too" in " ".join(found.text.split())
+
+
+async def test_a_frame_that_scripts_filled_is_shown_with_what_they_wrote(kept):
+    replayed = await kept.replayed(f"{kept.origin}/tall")
+
+    assert "A script wrote this into a frame of the same site." in replayed
+
+
+async def test_an_index_built_again_knows_all_of_it(prepared, tmp_path):
+    await prepared.copy(keep_site, tmp_path / "data")
+    origin = (tmp_path / "data" / "origin").read_text()
+    settings = Settings(data=tmp_path / "data")
+
+    async def seen():
+        async with open_app(settings) as runtime:
+            kept = Kept(runtime, origin)
+            captures = await runtime.replay.captures_of(f"{origin}/post.txt")
+            findings = [each async for each in runtime.fixity.verify()]
+            return (
+                await kept.shown("/shell"),
+                await kept.shown("/tall"),
+                await kept.replayed(f"{origin}/shell"),
+                captures,
+                findings,
+            )
+
+    before = await seen()
+    report = await reindex(settings)
+
+    assert report.problems == ()
+    assert await seen() == before
+    assert before[3:] == ([], [])  # what a POST brought is in no list of captures
+
+
+async def test_an_export_holds_the_likenesses_and_an_import_of_it_takes_them(kept, tmp_path):
+    found = await kept.shown("/shell")
+
+    packages = kept.runtime.packages
+    manifest = await packages.begin(Selected(hash_url=found.entry.hash_url))
+    path = tmp_path / "one.warc.gz"
+    async with aclosing(packages.warc(manifest, name=path.name)) as body:
+        path.write_bytes(b"".join([piece async for piece in body]))
+
+    async with open_app(Settings(data=tmp_path / "other")) as other:
+        with path.open("rb") as file:
+            await other.imports.read_file(file, name=path.name)
+        taken = await Kept(other, kept.origin).shown("/shell")
+        assert taken.looks == found.looks
+        assert (taken.text, taken.score, taken.snapshot.rendering) == (
+            found.text,
+            found.score,
+            Rendering.DONE,
+        )
+        likeness = other.entries.likeness
+        key = found.entry.hash_url, found.snapshot.timestamp, LikenessKind.PICTURE
+        assert await likeness(*key) == await kept.runtime.entries.likeness(*key)
+        assert [each async for each in other.fixity.verify()] == []
+    records = [each.record for each in scan(path, from_offset=0)]
+    named = {each.target_uri.rpartition(":")[2] for each in records if is_conversion(each)}
+    assert named >= {str(each) for each in set(LikenessKind) - DRAWN}
+
+
+def is_conversion(record):
+    return record.type is RecordType.CONVERSION
+
+
+async def test_the_replay_looks_as_the_page_did(kept):
+    html = await kept.replayed(f"{kept.origin}/shell")
+
+    async with chromium() as browser:
+        context = await browser.new_context(java_script_enabled=False)
+        page = await context.new_page()
+        await page.set_content(html)
+        shown = await page.evaluate(
+            """() => ({
+              styled: getComputedStyle(document.getElementById('styled')).color,
+              inner: getComputedStyle(
+                document.querySelector('my-open').shadowRoot.getElementById('inner')).color,
+              drawn: document.getElementById('drawn').naturalWidth,
+              blob: document.getElementById('blob').naturalWidth,
+              field: document.getElementById('field').value,
+              handlers: document.querySelectorAll('script, [onclick]').length,
+            })"""
+        )
+
+    assert shown == {
+        "styled": "rgb(4, 5, 6)",
+        "inner": "rgb(1, 2, 3)",
+        "drawn": 40,
+        "blob": 30,
+        "field": "typed",
+        "handlers": 0,
+    }
+
+
+async def test_a_page_as_it_stood_runs_nothing_even_where_scripts_may_run(kept):
+    """What the headers of replay forbid is left out here, so that they are a second wall."""
+    html = await kept.replayed(f"{kept.origin}/hostile")
+
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.route("**/*", lambda route: route.abort())
+        await page.set_content(html)
+        await page.evaluate("document.getElementById('go').click()")
+        await page.wait_for_function("[...document.images].every((each) => each.complete)")
+        ran = await page.evaluate("top.ran")
+        scripts = [await each.evaluate("document.scripts.length") for each in page.frames]
+
+    assert "wants its scripts to run" in html
+    assert (ran, scripts) == (None, [0] * len(scripts))
+
+
+async def test_likenesses_go_with_their_snapshot_and_come_back(kept, tmp_path):
+    whole, shell = f"{kept.origin}/whole", f"{kept.origin}/shell"
+    before = await kept.shown("/shell")
+    deleting, compacting = kept.runtime.deleting, kept.runtime.compacting
+
+    deleted = await deleting.entries([shell])
+    await deleting.undo(deleted.id)
+    assert await kept.shown("/shell") == before
+    await deleting.entries([whole])
+    await kept.runtime.crawling.write_down_changes()
+    await compacting.compact()
+    moved = await kept.shown("/shell")
+    assert [each.kind for each in moved.likenesses] == [each.kind for each in before.likenesses]
+    assert moved.text == before.text
+    await deleting.entries([shell])
+    await kept.runtime.crawling.write_down_changes()
+    await compacting.compact()
+
+    assert [each async for each in kept.runtime.fixity.verify()] == []
+    left = b"".join(map(gzip.decompress, segments(tmp_path / "data").values()))
+    assert b"closed shadow root" not in left
+    assert left.count(b"%PDF-") == len((*SHOWN, WANTED)) - 1  # of the pages that are still there

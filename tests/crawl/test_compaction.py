@@ -1,0 +1,46 @@
+import pytest
+
+from archiver.crawl.compaction import why_unsettled
+from archiver.warc.locks import RunLock
+from archiver.warc.segment_storage import Shelf
+from archiver.warc.segments import SegmentStore
+from tests.stored_records import ALL_KINDS, records
+
+
+@pytest.fixture
+def store(tmp_path):
+    lock = RunLock(tmp_path / "run")
+    opened = SegmentStore(Shelf(tmp_path / "warc"), lock=lock, segment_bytes=1 << 30, software="x")
+    yield opened
+    opened.close()
+    lock.release()
+
+
+def test_a_segment_is_settled_once_its_writer_closed_it_whatever_it_writes_since(store):
+    def why():
+        indexed = {each.name: each.size for each in found}
+        return why_unsettled(found[0], found, indexed, store)
+
+    store.append(records(*ALL_KINDS))
+    found = store.shelf.survey().segments
+    while_open = why()
+    store.close()
+    closed = why()
+    store.append(records(*ALL_KINDS))
+    since = why()
+
+    assert while_open == "A running process writes it."
+    assert (closed, since) == ("", "")
+
+
+def test_a_segment_that_was_made_just_now_is_not_settled_before_its_writer_has_it_open(store):
+    store.append(records(*ALL_KINDS))
+    store.close()
+    (first,) = store.shelf.survey().segments
+    made = store.directory / first.name.replace("-00001.", "-00002.")
+    made.touch()
+    found = store.shelf.survey().segments
+
+    whys = [why_unsettled(each, found, {first.name: first.size}, store) for each in found]
+
+    assert whys == ["", "A running process writes it."]

@@ -1,0 +1,278 @@
+import asyncio
+import errno
+import gzip
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from archiver.crawl.crash_recovery import recover
+from archiver.db import captures, jobs, segment_rows
+from archiver.http.timestamps import to_timestamp
+from archiver.model.job import State
+from archiver.warc.segment_inventory import survey
+from tests.crawler import Crawl, crawler
+from tests.indices import remove_index
+
+
+@pytest.fixture
+async def died(crawling, live):
+    """The data of a process that captured two articles and died with one more leased."""
+    async with crawling() as crawl:
+        await crawl.queue(live.article("foxes"), live.article("bears"))
+        await crawl.run()
+        await crawl.queue(live.article("owls"))
+        await crawl.pipeline._frontier.lease()
+    return crawl.context.settings.data
+
+
+async def test_the_leases_of_the_dead_go_back_into_the_queue(died, crawling):
+    async with crawling() as crawl:
+        await recover(crawl.context.db, crawl.context.store)
+
+        states = [each.state for each in await crawl.jobs()]
+        assert states == [State.SAVED, State.SAVED, State.QUEUED]
+        (lease,) = await crawl.pipeline._frontier.lease()
+        assert lease.interrupted
+        await crawl.pipeline._frontier.give_back(crawl.pipeline._frontier.leases)
+
+
+async def test_a_crawl_takes_up_what_one_that_died_meanwhile_left(died, crawling):
+    """It looks again before it says that all is done, not only now and then."""
+    async with crawling() as crawl:
+        crawl.pipeline._dispatcher._recovered = float("inf")
+        await crawl.run()
+
+        assert [each.state for each in await crawl.jobs()] == [State.SAVED] * 3
+
+
+async def test_the_leases_of_the_living_are_left_alone(crawling, live):
+    async with crawling() as other:
+        await other.queue(live.article("foxes"))
+        await other.pipeline._frontier.lease()
+        async with crawling() as crawl:
+            await recover(crawl.context.db, crawl.context.store)
+
+            assert [each.state for each in await crawl.jobs()] == [State.FETCHING]
+        await other.pipeline._frontier.give_back(other.pipeline._frontier.leases)
+
+
+@pytest.mark.parametrize("kept", [1, 10, 30, 200])
+async def test_a_torn_end_is_put_beside(died, crawling, kept):
+    (segment,) = survey(died / "warc").segments
+    path = died / "warc" / segment.name
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:kept])
+
+    async with crawling() as crawl:
+        await recover(crawl.context.db, crawl.context.store)
+
+        assert path.read_bytes() == whole
+        assert path.with_name(f"{path.name}.torn").read_bytes() == whole[:kept]
+        assert crawl.context.store.shelf.passed_by == ()
+        async with crawl.context.db.read() as conn:
+            assert await segment_rows.indexed(conn) == {segment.name: segment.size}
+
+
+async def test_the_segment_of_the_living_is_not_cut(crawling, live):
+    async with crawling() as other:
+        await other.queue(live.article("foxes"))
+        await other.run()
+        (segment,) = survey(other.context.store.directory).segments
+        path = other.context.store.directory / segment.name
+        with path.open("ab") as file:
+            file.write(b"half a rec")
+        async with crawling() as crawl:
+            await recover(crawl.context.db, crawl.context.store)
+
+        assert path.stat().st_size == segment.size + 10
+        os.truncate(path, segment.size)
+
+
+@pytest.mark.sqlite("an index that is put back as a file")
+async def test_what_was_on_disk_but_in_no_row_is_indexed_and_ends_its_job(crawling, live):
+    """The index of before the capture, beside the segments of after it: killed in between."""
+    async with crawling() as crawl:
+        await crawl.queue(live.article("foxes"))
+        index = crawl.context.settings.data / "archive.sqlite3"
+        await crawl.pipeline._frontier.lease()
+        await crawl.context.db.close()
+        before = index.read_bytes()
+        await crawl.pipeline._frontier.give_back(crawl.pipeline._frontier.leases)
+        await crawl.run()
+    for path in index.parent.glob("archive.sqlite3*"):
+        path.unlink()
+    index.write_bytes(before)
+
+    async with crawling() as crawl:
+        await recover(crawl.context.db, crawl.context.store)
+
+        (found,) = await crawl.jobs()
+        async with crawl.context.db.read() as conn:
+            counts = await jobs.queue_counts(conn)
+        assert (found.state, found.title) == (State.SAVED, "foxes")
+        assert found.timestamp
+        assert (counts.queued, counts.fetching, counts.saved) == (0, 0, 1)
+    assert live.asked["/foxes"] == 1
+
+
+async def _left_by_the_dead(data: Path, page: str, *, is_whole: bool) -> tuple[str, bytes]:
+    """A segment of a process that fetched a page, and of which no index knows."""
+    async with crawler(data) as context:
+        dead = Crawl(context)
+        await dead.queue(page)
+        await dead.run()
+        (left,) = context.store.directory.iterdir()
+        async with context.db.read() as conn:
+            (found,) = await captures.of_url(conn, page, limit=9)
+    end = found.location.offset + found.location.length
+    return left.name, left.read_bytes() if is_whole else left.read_bytes()[:end]
+
+
+async def _next_second() -> None:
+    before = to_timestamp(datetime.now(UTC))
+    while to_timestamp(datetime.now(UTC)) == before:  # noqa: ASYNC110 - the clock tells
+        await asyncio.sleep(0.01)
+
+
+async def _saved(crawling, page: str) -> Path:
+    """The segments of an archive that has saved a page, by a job that was made long ago."""
+    async with crawling() as crawl:
+        await crawl.queue(page)
+        await crawl.run()
+        async with crawl.context.db.write() as conn:
+            await conn.execute(text("UPDATE job SET created_at = 0"))
+    return crawl.context.store.directory
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
+async def test_a_page_that_was_kept_in_the_place_of_the_dead_is_captured_once(
+    crawling, live, tmp_path, is_whole
+):
+    page = live.article("foxes")
+    name, written = await _left_by_the_dead(tmp_path / "dead", page, is_whole=is_whole)
+    await _next_second()
+    (await _saved(crawling, page) / name).write_bytes(written)
+
+    async with crawling() as crawl:
+        await recover(crawl.context.db, crawl.context.store)
+
+        async with crawl.context.db.read() as conn:
+            (kept,) = await captures.of_url(conn, page, limit=9)
+            held = (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
+            files = await segment_rows.indexed(conn)
+        (job,) = await crawl.jobs()
+    assert live.asked["/foxes"] == 2
+    assert kept.timestamp == job.timestamp
+    assert held == [int(job.timestamp)]
+    assert name in files
+
+
+@pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
+async def test_so_is_one_whose_job_was_over_before_the_dead_on_another_machine_heard_of_that(
+    crawling, live, tmp_path, is_whole
+):
+    """Where the index is a file there is no other machine, and what was fetched is kept."""
+    page = live.article("foxes")
+    directory = await _saved(crawling, page)
+    await _next_second()
+    name, written = await _left_by_the_dead(tmp_path / "dead", page, is_whole=is_whole)
+    (directory / name).write_bytes(written)
+
+    async with crawling() as crawl:
+        await recover(crawl.context.db, crawl.context.store)
+
+        async with crawl.context.db.read() as conn:
+            kept = await captures.of_url(conn, page, limit=9)
+            held = (await conn.execute(text("SELECT timestamp FROM snapshot"))).scalars().all()
+    assert len(kept) == 2
+    assert len(held) == (2 if is_whole else 1)
+
+
+async def test_recovering_twice_changes_nothing(died, crawling):
+    async with crawling() as crawl:
+        await recover(crawl.context.db, crawl.context.store)
+        before = await crawl.jobs()
+        await recover(crawl.context.db, crawl.context.store)
+
+        assert await crawl.jobs() == before
+
+
+OURS = "archiver-20240229120001-0123456789ab-00001.warc.gz"
+UNUSABLE = {
+    "a folder": lambda path: path.mkdir(),
+    "a link to nothing": lambda path: path.symlink_to("nowhere"),
+    "a pipe": os.mkfifo,
+    "garbage": lambda path: path.write_bytes(b"garbage " * 99),
+    "nothing": lambda path: path.write_bytes(b""),
+    "zeros": lambda path: path.write_bytes(b"\0" * 9999),
+    "gzip that breaks off": lambda path: path.write_bytes(gzip.compress(b"WARC/1.1\r\n" * 99)[:-9]),
+    "gzip of something else": lambda path: path.write_bytes(gzip.compress(b"something else")),
+}
+
+
+@pytest.mark.parametrize("name", [OURS, "other.warc.gz"])
+@pytest.mark.parametrize("what", UNUSABLE)
+async def test_no_file_keeps_an_archive_from_opening_and_none_is_touched(
+    died, crawling, live, what, name
+):
+    path = died / "warc" / name
+    UNUSABLE[what](path)
+    before = path.read_bytes() if path.is_file() else None
+
+    async with crawling() as crawl:
+        for _ in range(2):
+            await recover(crawl.context.db, crawl.context.store)
+            await crawl.run()
+
+        assert [each.state for each in await crawl.jobs()] == [State.SAVED] * 3
+    assert (path.read_bytes() if path.is_file() else None) == before
+    assert not [*path.parent.glob("*.torn")]
+
+
+async def test_a_disk_that_can_not_be_read_holds_up_no_other_segment(died, crawling, monkeypatch):
+    """The first block of a bad segment reads, the next does not."""
+    (segment,) = survey(died / "warc").segments
+    content = (died / "warc" / segment.name).read_bytes()
+    bad = died / "warc" / OURS
+    bad.write_bytes(content)
+    remove_index(died)
+    real = os.pread
+
+    def pread(file, size, offset):
+        if Path(f"/proc/self/fd/{file}").resolve() == bad and offset:
+            raise OSError(errno.EIO, "Input/output error")
+        return real(file, size, offset)
+
+    monkeypatch.setattr(os, "pread", pread)
+    async with crawling() as crawl:
+        await recover(crawl.context.db, crawl.context.store)
+
+        assert [each.name for each in crawl.context.store.shelf.passed_by] == [OURS]
+        async with crawl.context.db.read() as conn:
+            assert (await segment_rows.indexed(conn))[segment.name] == segment.size
+
+
+async def test_the_end_of_a_copy_that_is_not_done_is_read_once_it_is(died, crawling):
+    """A segment of another machine, under a name that tells nothing, arrives in two pieces."""
+    (segment,) = survey(died / "warc").segments
+    whole = (died / "warc" / segment.name).read_bytes()
+    (died / "warc" / segment.name).unlink()
+    remove_index(died)
+    copy = died / "warc" / "copy.warc.gz"
+    copy.write_bytes(whole[:-100])
+
+    async with crawling() as crawl:
+        for _ in range(2):
+            await recover(crawl.context.db, crawl.context.store)
+        (passed_by,) = crawl.context.store.shelf.passed_by
+        assert "left as it is" in passed_by.problem
+        assert copy.read_bytes() == whole[:-100]
+
+        copy.write_bytes(whole)
+        await recover(crawl.context.db, crawl.context.store)
+        assert crawl.context.store.shelf.passed_by == ()
+        async with crawl.context.db.read() as conn:
+            assert await segment_rows.indexed(conn) == {copy.name: len(whole)}

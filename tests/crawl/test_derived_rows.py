@@ -1,0 +1,31 @@
+"""Snapshots of an index that knew no scores get them from their records."""
+
+from sqlalchemy import select, text
+
+from archiver.crawl.derived_rows import score_owed
+from archiver.db.schema import entry, snapshot
+
+
+async def test_what_was_never_scored_gets_the_score_that_its_record_tells(crawl, live):
+    torn = live.article("torn", head="<link rel=stylesheet href=/never.css>")
+    for url in (live.article("whole"), torn, torn):
+        await crawl.queue(url)
+        await crawl.run()
+    db, store = crawl.context.db, crawl.context.store
+
+    async def scores():
+        async with db.read() as conn:
+            rows = await conn.execute(select(snapshot.c.score).order_by(snapshot.c.id))
+            kept = await conn.execute(select(entry.c.score).order_by(entry.c.id))
+            return [*rows.scalars()], [*kept.scalars()]
+
+    before = await scores()
+    async with db.write() as conn:
+        for table in ("snapshot", "entry"):
+            await conn.execute(text(f"UPDATE {table} SET score = NULL"))
+
+    assert await score_owed(db, store) == 3
+
+    assert await scores() == before
+    assert before[1] == [100, 91]
+    assert await score_owed(db, store) == 0

@@ -1,0 +1,78 @@
+"""What a response unpacks to is read as far as it can be a page."""
+
+import gzip
+from dataclasses import replace
+
+import pytest
+from aiohttp import web
+
+from archiver.config import Settings
+from archiver.crawl.fetch import BOMB_BYTES, fetch
+from archiver.errors import FetchError
+from archiver.http.politeness import Throttle
+from archiver.http.requests import Outgoing
+from archiver.http.urls import host
+from archiver.model.failure import FailureKind
+
+
+def packed(live, path, content):
+    """A page that is sent with gzip; returns its URL."""
+
+    async def answer(_request):
+        body = gzip.compress(content)
+        return web.Response(
+            body=body, headers={"Content-Encoding": "gzip"}, content_type="text/html"
+        )
+
+    return live.answer(path, answer)
+
+
+async def obtained(crawl, url):
+    async with crawl.recording():
+        return await fetch(crawl.context, Outgoing(url))
+
+
+async def test_of_what_unpacks_to_far_more_than_a_page_does_only_the_start_is_read(crawl, live):
+    url = packed(live, "/bomb", b"<title>x</title>" + b"a" * (8 << 20))
+
+    assert len((await obtained(crawl, url)).content) == BOMB_BYTES
+
+
+async def test_a_large_page_that_packs_as_pages_do_is_read_whole(crawl, live):
+    rows = b"".join(b"<tr><td>%d<td>%x</tr>" % (n, n * n) for n in range(80_000))
+    url = packed(live, "/table", rows)
+
+    assert (await obtained(crawl, url)).content == rows
+    assert len(rows) > BOMB_BYTES
+
+
+async def test_a_host_that_asked_for_rest_is_waited_for_by_no_page_under_way(crawl, live):
+    crawl.context.throttle.pause(host(live.url("/")), 3600)
+
+    with pytest.raises(FetchError) as raised:
+        await obtained(crawl, live.article("foxes"))
+
+    assert raised.value.failure.kind is FailureKind.RESTING
+    assert raised.value.failure.transient
+
+
+async def test_a_page_is_asked_for_at_a_distance_from_when_the_last_one_was(crawl, live):
+    now, asked = [100.0], []
+
+    async def sleep(seconds):
+        now[0] += seconds
+
+    async def answer(_request):
+        asked.append(now[0])
+        return web.Response(text="here")
+
+    url = live.answer("/page", answer)
+    polite = Throttle(Settings(host_delay=2), lambda: now[0], sleep)
+    async with polite.slot(host(url)) as turn:
+        now[0] += 5  # until it is connected
+        async with turn.sending():
+            pass
+    async with crawl.recording():
+        await fetch(replace(crawl.context, throttle=polite), Outgoing(url), unhurried=True)
+
+    assert asked == [107]

@@ -1,0 +1,121 @@
+"""Pages are kept with the icon and the picture that lists show them by."""
+
+from io import BytesIO
+
+import pytest
+from aiohttp import web
+from PIL import Image
+
+from archiver.db import entries, screenshots, snapshots
+from archiver.http.urls import hash_url
+from archiver.model.rendering import NO_EMBLEMS
+
+
+def picture(side, form="PNG", colour="teal"):
+    out = BytesIO()
+    Image.new("RGB", (side, side), colour).save(out, form)
+    return out.getvalue()
+
+
+def put_picture(live, path, side, **more):
+    async def answer(_):
+        return web.Response(body=picture(side, **more), content_type="image/png")
+
+    return live.answer(path, answer)
+
+
+@pytest.fixture
+def kept(crawl):
+    """Crawls pages, and tells what lists show each by."""
+
+    async def keep(*urls):
+        await crawl.queue(*urls)
+        await crawl.run()
+        async with crawl.context.db.read() as conn:
+            rows = await entries.rows_of(conn, [hash_url(each) for each in urls])
+            held = await snapshots.latest_of(conn, [*rows.values()])
+            shown = await screenshots.emblems_of(conn, [each.row_id for each in held.values()])
+        return [shown.get(held[rows[hash_url(each)]].row_id, NO_EMBLEMS) for each in urls]
+
+    return keep
+
+
+async def test_a_page_is_shown_by_the_icon_and_the_picture_that_it_names(kept, live, crawl):
+    put_picture(live, "/i.png", 64)
+    put_picture(live, "/og.png", 600, colour="red")
+    head = '<link rel=icon href=/i.png><meta property="og:image" content="/og.png">'
+
+    (found,) = await kept(live.article("page", head=head))
+
+    assert found.icon
+    assert found.cover
+    async with crawl.context.db.read() as conn:
+        cover = await screenshots.by_digest(conn, found.cover)
+    content = crawl.context.store.read(cover.location).block.read()
+    assert Image.open(BytesIO(content)).size == (480, 480)
+    assert live.asked["/favicon.ico"] == 0
+
+
+async def test_a_host_is_asked_once_for_the_icon_that_no_page_names(kept, live):
+    put_picture(live, "/favicon.ico", 32, form="ICO")
+
+    found = await kept(live.article("one"), live.article("two"))
+    again = await kept(live.article("three"))
+
+    assert len({each.icon for each in [*found, *again]}) == 1
+    assert found[0].icon
+    assert live.asked["/favicon.ico"] == 1
+
+
+async def test_that_a_host_has_no_icon_is_remembered_by_the_next_process(crawling, live):
+    for name in ("one", "two"):
+        async with crawling(requisite_max_age=0) as crawl:
+            await crawl.queue(live.article(name))
+            await crawl.run()
+
+    assert live.asked["/favicon.ico"] == 1
+
+
+async def test_where_an_icon_has_moved_to_is_remembered_by_the_next_process(crawling, live):
+    async def moved(_):
+        raise web.HTTPFound("/moved.png")
+
+    live.answer("/favicon.ico", moved)
+    put_picture(live, "/moved.png", 32)
+    for name in ("one", "two"):
+        async with crawling(requisite_max_age=0) as crawl:
+            await crawl.queue(live.article(name))
+            await crawl.run()
+
+    assert (live.asked["/favicon.ico"], live.asked["/moved.png"]) == (1, 1)
+
+
+async def test_a_page_lacks_nothing_without_them(kept, live, crawl):
+    url = live.article("page", head='<meta property="og:image" content="/gone.png">')
+
+    (found,) = await kept(url)
+
+    assert found == NO_EMBLEMS
+    async with crawl.context.db.read() as conn:
+        row, _ = await entries.by_hash(conn, hash_url(url))
+        snapshot = (await snapshots.latest_of(conn, [row]))[row].snapshot
+    assert (snapshot.missing_count, snapshot.score) == (0, 100)
+
+
+async def test_an_article_is_shown_by_its_first_picture_that_is_no_badge(kept, live):
+    put_picture(live, "/badge.png", 20)
+    put_picture(live, "/photo.png", 400)
+    pictures = "<p><img src=/badge.png><img src=/photo.png></p>"
+
+    named, by_itself = await kept(
+        live.article("named", head='<meta property="og:image" content="/photo.png">'),
+        live.put(
+            "/plain",
+            "<!DOCTYPE html><title>plain</title><article><h1>plain</h1>"
+            f"{'<p>Words that tell of the badger at length, and of its sett.</p>' * 9}{pictures}"
+            f"{'<p>Words that tell of the badger at length, and of its sett.</p>' * 9}</article>",
+        ),
+    )
+
+    assert by_itself.cover
+    assert by_itself.cover == named.cover

@@ -1,0 +1,728 @@
+"""The ledger's law: what is written is what is read, ``rebuild(write(x)) == x``."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+
+from archiver.crawl import record_building
+from archiver.crawl import recorder as crawl_recorder
+from archiver.crawl.derived_rows import compare_owed, remake_stale
+from archiver.crawl.rebuild import build_anew
+from archiver.crawl.recorder import Recorder
+from archiver.crawl.stored_content import read_snapshot_record
+from archiver.crawl.visit_result import Visit, VisitResult
+from archiver.db import (
+    captures,
+    edit_history,
+    entries,
+    hosts,
+    lists,
+    new_entries,
+    pending_records,
+    screenshots,
+    search,
+    search_documents,
+    snapshots,
+    tags_and_lists,
+    tombstones,
+)
+from archiver.db.dialects import dialect_of
+from archiver.db.engine import Database
+from archiver.db.full_text import asking
+from archiver.db.schema import answer, attempt, entry, entry_table
+from archiver.errors import InputError, NotFound
+from archiver.http.timestamps import to_datetime, to_timestamp
+from archiver.http.urls import hash_url, host
+from archiver.model.annotation import Annotation, Colour, Highlight
+from archiver.model.capture import CaptureRef, Exchange, PayloadDigest
+from archiver.model.entry_list import EntryList, with_outer
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import EntryRef
+from archiver.model.listing import ListingQuery
+from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, PageMetadata
+from archiver.model.rendering import Appearance, LikenessKind, Limit, Look, NewLikeness
+from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+from archiver.model.seed import Seed
+from archiver.pages.article_text import to_text, whole
+from archiver.search.search_document import indexed
+from archiver.services.deletion import Deleting
+from archiver.warc.locks import RunLock
+from archiver.warc.records import ANSWERS
+from archiver.warc.segments import SegmentStore
+from tests.chance import times
+from tests.segments import shelf_of
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+URLS = ("http://a.example/", "http://a.example/%C3%A9?x=%0A", "https://b.example:8443/p")
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+labels = st.lists(st.sampled_from("one two Ünï 日本".split()), max_size=3, unique=True)
+
+
+@dataclass(frozen=True)
+class Say:
+    """A person says something of a link."""
+
+    url: str
+    annotation: Annotation
+
+
+@dataclass(frozen=True)
+class Bring:
+    """A visit brings a page home."""
+
+    url: str
+    second: int
+    body: bytes
+    status: int
+    location: str
+    article: Article
+    requisites: tuple[RequisiteOutcome, ...]
+    charset: Charset
+    look: Look = Look.NONE
+    appearance: Appearance = field(default_factory=Appearance)
+    likenesses: tuple[NewLikeness, ...] = ()
+    answers: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fail:
+    """A visit brings nothing."""
+
+    url: str
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class Again:
+    """What an older extractor has read of a link is read again: the oldest of it alone, or all."""
+
+    url: str
+    is_all: bool
+
+
+@dataclass(frozen=True)
+class Note:
+    """What was said is written down without a visit."""
+
+
+@dataclass(frozen=True)
+class Shelve:
+    """A person puts a link into a list, moves it, or takes it out; or arranges what is there."""
+
+    url: str
+    path: str
+    place: int | None
+    is_arranged: bool
+
+
+@dataclass(frozen=True)
+class Roll:
+    """The next record goes to another segment."""
+
+
+@dataclass(frozen=True)
+class Throw:
+    """A person throws an entry away, or one of its snapshots."""
+
+    url: str
+    nth: int | None
+
+
+@dataclass(frozen=True)
+class ThrowAll:
+    """A person throws all there is away, as one deletion, of which undoing may bring back some."""
+
+
+@dataclass(frozen=True)
+class Late:
+    """A visit began, the entry is thrown away, the visit ends."""
+
+    brought: Bring
+
+
+@dataclass(frozen=True)
+class TakeBack:
+    """A person undoes what they threw away last."""
+
+
+failures = st.builds(
+    Failure,
+    st.sampled_from(FailureKind),
+    words,
+    st.none() | st.integers(100, 599),
+)
+articles = st.builds(
+    Article,
+    st.builds(PageMetadata, words, words, words, words, words, words, words),
+    st.sampled_from(["", "<p>badger</p>", "<p>otter &amp; vole</p>", "<h2>日本</h2><p>é</p>"]),
+    st.just(""),
+    st.sampled_from([EXTRACTOR_VERSION, EXTRACTOR_VERSION, UNREAD, "0"]),
+    head=st.sampled_from(
+        ["", "<h2>badgers</h2>", '<figure><img src="http://a.example/"></figure>']
+    ),
+).map(lambda made: _with_text(made if made.html else replace(made, head="")))
+outcomes = st.lists(
+    st.builds(
+        RequisiteOutcome,
+        st.sampled_from(["http://a.example/x.png", "http://a.example/y.css"]),
+        st.sampled_from(RequisiteKind),
+        st.integers(100, 599),
+        is_emblem=st.booleans(),
+    )
+    | st.builds(
+        RequisiteOutcome,
+        st.just("http://a.example/gone.png"),
+        st.sampled_from(RequisiteKind),
+        failure=failures,
+    ),
+    max_size=3,
+).map(tuple)
+said = st.builds(
+    Annotation,
+    st.sampled_from([*URLS, "HTTP://A.example/#part"]),
+    st.integers(0, 10**9).map(lambda second: datetime.fromtimestamp(second, UTC)),
+    words,
+    labels.map(tuple),
+    words,
+    words,
+    folders=st.lists(st.sampled_from(["A/B", "A", "C\\/D"]), max_size=2, unique=True).map(tuple),
+    source_record=st.lists(
+        st.sampled_from(['{"a":1}', '{"é":"\\n"}', '{"h":[{"q":"日本"}]}']), max_size=2, unique=True
+    ).map("\n".join),
+    highlights=st.lists(
+        st.builds(
+            Highlight,
+            st.sampled_from(["0" * 16, "f" * 16]),
+            words,
+            words,
+            words,
+            st.integers(-1, 99),
+            st.sampled_from(Colour),
+            words,
+            st.just(NOON),
+            st.sampled_from(["", "20260301120000"]),
+        ),
+        max_size=2,
+        unique_by=lambda each: each.id,
+    ).map(tuple),
+)
+seconds = st.integers(0, 40)
+brought = st.builds(
+    Bring,
+    st.sampled_from(URLS),
+    seconds,
+    st.sampled_from([b"", b"<p>badger</p>", b"<p>other</p>" * 9]),
+    st.sampled_from([200, 200, 301, 404]),
+    st.sampled_from(["", "/next", "/\xc5\xe4"]),
+    articles,
+    outcomes,
+    st.builds(Charset, words, words),
+    st.sampled_from(Look),
+    st.builds(
+        Appearance,
+        st.none() | st.integers(0, 600),
+        st.integers(0, 20_000),
+        st.booleans(),
+        st.booleans(),
+        st.none() | st.integers(0, 100),
+        st.none() | st.integers(0, 100),
+        st.lists(st.sampled_from(Limit), max_size=2, unique=True).map(tuple),
+    ),
+    st.lists(
+        st.builds(
+            NewLikeness,
+            st.sampled_from(LikenessKind),
+            st.just("image/webp"),
+            st.sampled_from([b"badger", b"vole"]),
+        ),
+        max_size=2,
+        unique_by=lambda each: each.kind,
+    ).map(tuple),
+    st.lists(st.sampled_from([b"", b"sent"]), max_size=2).map(tuple),
+)
+steps = st.lists(
+    st.builds(Say, st.sampled_from(URLS), said)
+    | brought
+    | brought
+    | st.builds(Throw, st.sampled_from(URLS), st.none() | st.integers(0, 2))
+    | st.just(ThrowAll())
+    | brought.map(Late)
+    | st.just(TakeBack())
+    | st.builds(Fail, st.sampled_from(URLS), failures)
+    | st.builds(Again, st.sampled_from(URLS), st.booleans())
+    | st.builds(
+        Shelve,
+        st.sampled_from(URLS),
+        st.sampled_from(["A", "A/B", "Z/Ü"]),
+        st.none() | st.integers(0, 3),
+        st.booleans(),
+    )
+    | st.just(Note())
+    | st.just(Roll()),
+    min_size=1,
+    max_size=14,
+)
+
+
+def _with_text(made: Article) -> Article:
+    """An article with its text; of one that was left for later there is nothing else."""
+    text = _text_of(whole(made))
+    read = made if made.extractor else replace(made, html="", head="")
+    return replace(read, text=text, words=indexed(text))
+
+
+def _text_of(html: str) -> str:
+    return to_text(html)
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch):
+    """Nothing is gathered: each step is a batch of its own."""
+    monkeypatch.setattr(crawl_recorder, "GATHER_SECONDS", 0)
+
+
+@pytest.fixture(scope="module")
+def empty_index(tmp_path_factory):
+    """An index without anything in it, to be copied."""
+    path = tmp_path_factory.mktemp("empty") / "archive.sqlite3"
+
+    async def make() -> None:
+        await (await Database.open(path)).close()
+
+    asyncio.run(make())
+    return path
+
+
+@dataclass
+class Archive:
+    """A folder with an index and segments, and what writes to both."""
+
+    db: Database
+    store: SegmentStore
+    recorder: Recorder
+    taken: set[tuple[str, int]] = field(default_factory=set)
+    failed: int = 0
+    reread: int = 0
+
+    async def play(
+        self,
+        step: Say
+        | Bring
+        | Fail
+        | Again
+        | Note
+        | Roll
+        | Throw
+        | ThrowAll
+        | Late
+        | TakeBack
+        | Shelve,
+    ) -> None:
+        match step:
+            case Say():
+                async with self.db.write() as conn:
+                    await new_entries.ensure(conn, [seed_of(step.url, step.annotation)])
+            case Roll():
+                self.store.close()
+            case Note():
+                async with self.db.read() as conn:
+                    owed = await pending_records.oldest(conn, 99)
+                await self.recorder.note(owed)
+            case Fail():
+                # Attempts fail as the clock goes; only pages of others come out of order.
+                self.failed += 1
+                at = NOON + timedelta(minutes=1, seconds=self.failed)
+                entry_ref = await self.entry(step.url)
+                await self.recorder.close(VisitResult(entry_ref, at, failure=step.failure))
+            case Again():
+                await self.read_again(step)
+            case Bring() if await self.is_fresh(step):
+                await self.bring(step)
+            case _:
+                await self.play_of_many(step)
+
+    async def play_of_many(self, step: Throw | ThrowAll | Late | TakeBack | Shelve | Bring) -> None:
+        match step:
+            case Late() if await self.is_fresh(step.brought):
+                entry_ref = await self.entry(step.brought.url)
+                await self.deleting.entries([step.brought.url])
+                await self.bring(step.brought, entry_ref)
+            case Throw():
+                await self.throw(step)
+            case ThrowAll():
+                await self.deleting.found(ListingQuery())
+            case TakeBack():
+                await self.take_back()
+            case Shelve():
+                await self.shelve(step)
+
+    async def take_back(self) -> None:
+        async with self.db.read() as conn:
+            last = (await conn.execute(select(func.max(entry_table.c.deleted_at)))).scalar()
+        with suppress(InputError, NotFound):
+            await self.deleting.undo(last or 0)
+
+    async def shelve(self, step: Shelve) -> None:
+        """Change one membership, as an edit does; then arrange what is there anew, if asked to."""
+
+        def become(_: int, said: Annotation) -> Annotation:
+            held = {path: at for path, at in said.lists.items() if path != step.path}
+            return said.in_lists(held if step.place is None else {**held, step.path: step.place})
+
+        async with self.db.write() as conn:
+            found = await entries.by_hash(conn, hash_url(step.url))
+            number = await edit_history.begin(conn, NOON)
+            await edit_history.change_each(
+                conn, [found[0]] if found else [], become, edit_id=number
+            )
+            if step.is_arranged:
+                there = await lists.all_lists(conn)
+                kept = [each for each in there[::-1] if each.count or each.query]
+                await lists.arrange(conn, [EntryList("Found", "q"), *with_outer(kept)])
+                await lists.owe(conn)
+
+    async def throw(self, step: Throw) -> None:
+        with suppress(NotFound, InputError):
+            if step.nth is None:
+                await self.deleting.entries([step.url])
+                return
+            async with self.db.read() as conn:
+                found = await entries.by_hash(conn, hash_url(step.url))
+                held = await snapshots.of_entry(conn, found[0], limit=99) if found else []
+            if len(held) > 1:
+                timestamp = held[step.nth % len(held)].snapshot.timestamp
+                await self.deleting.snapshot(step.url, timestamp)
+
+    @property
+    def deleting(self) -> Deleting:
+        return Deleting(self.db, self.store)
+
+    async def read_again(self, step: Again) -> None:
+        """Read what "0" has read by "1", and that the next time by the version of today."""
+        entry_ref = await self.entry(step.url)
+        async with self.db.read() as conn:
+            found = await snapshots.outdated_articles_of(
+                conn, [entry_ref.id], than=EXTRACTOR_VERSION
+            )
+        for each in found if step.is_all else found[:1]:
+            kept = each.held.snapshot
+            self.reread += 1
+            newer = "1" if kept.extractor == "0" else EXTRACTOR_VERSION
+            said = PageMetadata(title=f"again {newer}")
+            html = "" if kept.title == "again 1" else f"<p>vole {newer}</p>"
+            words = indexed(_text_of(html))
+            article = Article(said, html, _text_of(html), extractor=newer, words=words)
+            moment = to_datetime(kept.timestamp)
+            record = read_snapshot_record(self.store, each.held.record)
+            visit = Visit(
+                kept.timestamp,
+                moment,
+                CaptureRef.of(kept.capture),
+                article,
+                record.requisites,
+                look=record.look,
+                appearance=record.appearance,
+                answers=record.answers,
+            )
+            at = NOON + timedelta(hours=2, seconds=self.reread)
+            await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
+
+    async def is_fresh(self, step: Bring) -> bool:
+        """Whether this second of an entry is still free: a snapshot is named by it."""
+        key = (step.url, step.second)
+        is_fresh = key not in self.taken
+        self.taken.add(key)
+        return is_fresh
+
+    async def entry(self, url: str) -> EntryRef:
+        async with self.db.write() as conn:
+            seed = seed_of(url, Annotation(url, NOON, source="web"))
+            (number,) = (await new_entries.ensure(conn, [seed])).values()
+        return EntryRef(number, hash_url(url), url, host(url))
+
+    async def bring(self, step: Bring, entry_ref: EntryRef | None = None) -> None:
+        at = NOON + timedelta(seconds=step.second)
+        entry_ref = entry_ref or await self.entry(step.url)
+        ref = await self.recorder.keep(exchange_of(step, at))
+        sent = [await self.recorder.keep(answer_of(step, body, at)) for body in step.answers]
+        visit = Visit(
+            to_timestamp(at),
+            at,
+            ref,
+            step.article,
+            step.requisites,
+            step.charset,
+            look=step.look,
+            appearance=step.appearance,
+            likenesses=step.likenesses,
+            answers=tuple(each.record_id for each in sent),
+        )
+        await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
+        if step.article.extractor == UNREAD:
+            read = replace(step.article, extractor=EXTRACTOR_VERSION, html="<p>deferred</p>")
+            later = replace(visit, article=replace(read, text="deferred", words="deferred"))
+            await self.recorder.close(VisitResult(entry_ref, at + timedelta(hours=1), visit=later))
+
+
+def seed_of(url: str, annotation: Annotation) -> Seed:
+    return Seed(hash_url(url), url, host(url), annotation)
+
+
+def exchange_of(step: Bring, at: datetime) -> Exchange:
+    location = f"Location: {step.location}\r\n" if step.location else ""
+    head = f"HTTP/1.1 {step.status} X\r\nContent-Type: text/html\r\n{location}\r\n"
+    headers = [("content-type", "text/html")]
+    if step.location:
+        headers.append(("location", step.location))
+    return Exchange(
+        url=step.url,
+        at=at,
+        ip="192.0.2.1",
+        request=b"GET / HTTP/1.1\r\n\r\n",
+        head=head.encode("latin-1"),
+        body=BytesIO(step.body),
+        chunked=False,
+        status=step.status,
+        headers=tuple(headers),
+        payload_digest=PayloadDigest(f"sha256:{sha256(step.body).hexdigest()}"),
+        payload_length=len(step.body),
+    )
+
+
+def answer_of(step: Bring, body: bytes, at: datetime) -> Exchange:
+    """What the page's script was answered."""
+    whole = exchange_of(replace(step, body=body, location=""), at)
+    return replace(whole, is_shown=False, fields=((ANSWERS, "POST"),))
+
+
+@asynccontextmanager
+async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
+    (data / "run").mkdir(parents=True, exist_ok=True)
+    with suppress(FileNotFoundError):  # it lies on a server, and is made there
+        shutil.copy(empty_index, data / "archive.sqlite3")
+    lock = RunLock(data / "run")
+    store = SegmentStore(shelf_of(data), lock=lock, segment_bytes=1 << 30, software="archiver/test")
+    db = await Database.open(data / "archive.sqlite3")
+    recorder = Recorder(db, store)
+    running = asyncio.create_task(recorder.run())
+    try:
+        yield Archive(db, store, recorder)
+    finally:
+        await recorder.drain()
+        running.cancel()
+        await asyncio.wait([running])
+        store.close()
+        await db.close()
+        lock.release()
+
+
+async def everything(archive: Archive) -> dict[str, object]:
+    """All that an index says, without the numbers of its rows or the places of its records."""
+    while await compare_owed(archive.db, archive.store) or await remake_stale(
+        archive.db, archive.store
+    ):
+        pass
+    async with archive.db.read() as conn:
+        rows = (await conn.execute(select(entry))).all()
+        numbers = {row.id: row.hash_url for row in rows}
+        shown = await entries.by_ids(conn, [*numbers])
+        held = {
+            numbers[number]: [
+                _bare(each.snapshot) for each in await snapshots.of_entry(conn, number, limit=99)
+            ]
+            for number in numbers
+        }
+        shown_by = {
+            (numbers[number], each.snapshot.timestamp): {
+                (one.kind, one.media_type, one.digest)
+                for one in (await screenshots.of_snapshots(conn, [each.row_id])).get(
+                    each.row_id, ()
+                )
+            }
+            for number in numbers
+            for each in await snapshots.of_entry(conn, number, limit=99)
+        }
+        attempts = await conn.execute(select(attempt).join(entry, entry.c.id == attempt.c.entry_id))
+        found = {
+            word: sorted(await _found(conn, word))
+            for word in ("badger", "otter", "vole", "日本", "deferred", "é")
+        }
+        return {
+            "entries": {numbers[number]: each for number, each in shown.items()},
+            "order": {row.hash_url: row.sort_at for row in rows if row.state != "queued"},
+            "looks": {each[1:] for each in await hosts.render_hints_after(conn, 0, limit=999)},
+            "changed": {row.hash_url: row.changed for row in rows},
+            "revisions": {row.hash_url: row.revision for row in rows},
+            "generations": {row.hash_url: row.generation for row in rows},
+            "snapshots": held,
+            "likenesses": shown_by,
+            "answers": await _answers(archive, numbers),
+            "answers that are gone": await _gone_answers(conn),
+            "captures": {_bare_capture(each) for each in await _captures(conn)},
+            "attempts": {(numbers[row.entry_id], row.at, row.failure) for row in attempts},
+            "tags": sorted(await tags_and_lists.most_used(conn, 99)),
+            "lists": await lists.all_lists(conn),
+            "found": found,
+        }
+
+
+async def _answers(archive: Archive, numbers):
+    """What the snapshots of entries name as answers, and whether it is where the index has it."""
+    found = {}
+    async with archive.db.read() as conn:
+        for number in numbers:
+            for each in await snapshots.of_entry(conn, number, limit=99):
+                named = read_snapshot_record(archive.store, each.record).answers
+                there = await captures.answer_places(conn, named)
+                kept = {archive.store.read(place).id for place in there.values()}
+                found[numbers[number], each.snapshot.timestamp] = set(named), kept
+    return found
+
+
+async def _gone_answers(conn):
+    ids = (await conn.execute(select(answer.c.record_id))).scalars().all()
+    return await tombstones.captures(conn, ids)
+
+
+def _bare(snapshot):
+    return replace(
+        snapshot,
+        capture=_bare_capture(snapshot.capture),
+        article=snapshot.article and snapshot.article.length,
+    )
+
+
+def _bare_capture(capture):
+    return replace(capture, location=None)
+
+
+async def _captures(conn):
+    found = []
+    for url in URLS:
+        found += await captures.of_url(conn, url, limit=999)
+    return found
+
+
+async def _found(conn, word):
+    if not await search_documents.parts(conn, below=search.TOP):
+        return []
+    has_word = dialect_of(conn).words.matches.format("search_00000")
+    rows = await conn.execute(
+        asking(
+            "SELECT entry.hash_url FROM search_00000 JOIN live_entry AS entry"
+            f" ON entry.document_id = search_00000.rowid WHERE {has_word}"
+        ),
+        {"match": f'"{word}"'},
+    )
+    return list(rows.scalars())
+
+
+async def write(data, empty_index, played):
+    async with opened(data, empty_index) as archive:
+        for step in played:
+            await archive.play(step)
+        async with archive.db.read() as conn:
+            numbers = (await conn.execute(select(entry.c.id))).scalars().all()
+        await archive.recorder.note(numbers)
+        async with archive.db.read() as conn:
+            owed = await tombstones.owed(conn, limit=99)
+        await archive.recorder.write_down(owed)
+        return await everything(archive)
+
+
+async def rebuild(data, empty_index):
+    async with opened(data, empty_index) as archive:
+        names = sorted(path.name for path in (data / "warc").glob("*.warc.gz"))
+        await build_anew(archive.db, archive.store, names, software="test")
+        return await everything(archive)
+
+
+def disturb(folder: Path, order: list[int], copies: int, torn: int) -> None:
+    """Name segments anew, in another order; copy some; let one end in the middle of a record."""
+    paths = sorted(folder.glob("*.warc.gz"))
+    moved = [path.rename(path.with_name(f"held-{n}")) for n, path in enumerate(paths)]
+    ranked = sorted(zip(order, range(len(moved)), strict=False))
+    for rank, (_, n) in enumerate(ranked):
+        name = f"archiver-20260301120000-0123456789ab-{rank:05d}.warc.gz"
+        path = moved[n].rename(folder / name)
+        if rank < copies:
+            shutil.copy(path, folder / f"archiver-20260301120000-ba9876543210-{rank:05d}.warc.gz")
+        if rank == 0:
+            with path.open("ab") as file:
+                file.write(path.read_bytes()[:torn])
+
+
+UNREAD_AND_SHARED = [
+    Bring(URLS[1], second, b"<p>other</p>", 200, "", Article(extractor=by), (), Charset())
+    for second, by in ((0, UNREAD), (1, EXTRACTOR_VERSION))
+]
+"""The first one's article is read after the second one, which has it too, was captured."""
+
+
+@settings(
+    max_examples=times(25),
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@example(UNREAD_AND_SHARED, [0] * 20, 0, 0)
+@given(
+    played=steps,
+    order=st.lists(st.integers(0, 99), min_size=20, max_size=20),
+    copies=st.integers(0, 2),
+    torn=st.integers(0, 150),
+)
+def test_what_is_written_is_what_is_read(empty_index, played, order, copies, torn):
+    with TemporaryDirectory() as folder:
+        first, second = Path(folder) / "first", Path(folder) / "second"
+        before = asyncio.run(write(first, empty_index, played))
+        if not (first / "warc").exists():
+            return
+        shutil.copytree(first / "warc", second / "warc")
+        disturb(second / "warc", order, copies, torn)
+
+        assert asyncio.run(rebuild(second, empty_index)) == before
+
+
+def brought(second: int, html: str, by: str = EXTRACTOR_VERSION) -> Bring:
+    article = Article(html=html, text=_text_of(html), words=_text_of(html), extractor=by)
+    return Bring(URLS[1], second, b"<p>other</p>", 200, "", article, (), Charset())
+
+
+def test_an_article_that_is_shared_stays_with_the_snapshots_that_are_not_read_again(
+    empty_index, tmp_path, monkeypatch
+):
+    async def play(data: Path) -> dict[str, object]:
+        async with opened(data, empty_index) as archive:
+            with monkeypatch.context() as then:
+                then.setattr(record_building, "EXTRACTOR_VERSION", "0")
+                for second in (0, 1, 2):
+                    await archive.play(brought(second, "<p>badger</p>", "0"))
+                    archive.store.close()
+            await archive.play(Again(URLS[1], is_all=False))
+            archive.store.close()
+            await archive.play(Again(URLS[1], is_all=False))
+            async with archive.db.read() as conn:
+                found = await snapshots.of_entry(conn, 1, limit=9)
+            assert [each.snapshot.extractor for each in found] == ["0", "0", EXTRACTOR_VERSION]
+            assert len({each.snapshot.article for each in found[:2]}) == 1
+            return await everything(archive)
+
+    before = asyncio.run(play(tmp_path / "first"))
+    shutil.copytree(tmp_path / "first" / "warc", tmp_path / "second" / "warc")
+    disturb(tmp_path / "second" / "warc", [4, 3, 2, 1, 0], 1, 0)
+
+    assert asyncio.run(rebuild(tmp_path / "second", empty_index)) == before

@@ -1,0 +1,258 @@
+"""Pages that are gone are had from public archives, as they were, and only what was a page."""
+
+from datetime import UTC, datetime
+
+import pytest
+from aiohttp import web
+
+from archiver.db import jobs, new_entries
+from archiver.http.timestamps import http_date, to_datetime
+from archiver.http.urls import hash_url, host
+from archiver.model.annotation import Annotation
+from archiver.model.capture import Way
+from archiver.model.failure import FailureKind
+from archiver.model.job import State
+from archiver.model.seed import Seed
+from archiver.services.entries import Entries
+from tests.conftest import SENTENCE, live_web
+
+SAVED = datetime(2015, 6, 1, tzinfo=UTC)
+PAGE = f"<!DOCTYPE html><title>Foxes</title><article>{SENTENCE.format(name='foxes') * 6}</article>"
+
+
+class PublicArchive:
+    """An archive of somebody else's, as far as Memento shows it."""
+
+    def __init__(self, served):
+        self.served = served
+        self.gate = served.url("/web/")
+
+    def leads(self, url, timestamp, *, more=""):
+        """Let the TimeGate lead to a memento."""
+
+        async def answer(request):
+            assert request.headers["Accept-Datetime"] == http_date(SAVED)
+            there = f"/web/{timestamp}/{url}"
+            return web.Response(status=302, headers={"Location": there, "Link": more})
+
+        self.served.answer(f"/web/{url}", answer)
+
+    def has(self, url, timestamp, body=PAGE, *, status=200, kind="text/html", **headers):
+        """Have a memento."""
+        moment = http_date(to_datetime(timestamp))
+
+        async def answer(_request):
+            named = {"Memento-Datetime": moment, **headers}
+            return web.Response(text=body, status=status, content_type=kind, headers=named)
+
+        self.served.answer(f"/web/{timestamp}id_/{url}", answer)
+
+    def link(self, url, timestamp):
+        """How an archive names a memento."""
+        moment = http_date(to_datetime(timestamp))
+        there = self.served.url(f"/web/{timestamp}/{url}")
+        return f'<{there}>; rel="prev memento"; datetime="{moment}"'
+
+
+@pytest.fixture
+async def archive():
+    async with live_web() as served:
+        yield PublicArchive(served)
+
+
+async def rescued(crawl, url):
+    """Ask for a URL that was saved in 2015; give its job back."""
+    seed = Seed(hash_url(url), url, host(url), Annotation(url, SAVED))
+    async with crawl.context.db.write() as conn:
+        now = datetime.now(UTC)
+        made = await new_entries.receive(conn, [seed], now=now, recapture=False)
+        await jobs.ask_archives(conn, [each.job_id for each in made])
+    await crawl.run()
+    return (await crawl.jobs())[-1]
+
+
+def looked_at(crawl, url):
+    return Entries(crawl.context.db, crawl.context.store).snapshot(url)
+
+
+async def captures(crawl):
+    """(URL, timestamp) of everything that is kept."""
+    async with crawl.context.db.read() as conn:
+        rows = await conn.exec_driver_sql("SELECT url, timestamp FROM capture ORDER BY id")
+        return [tuple(row) for row in rows]
+
+
+async def test_a_page_that_is_gone_is_kept_as_it_was_with_what_it_needs(crawling, live, archive):
+    url, sheet = live.url("/foxes"), live.url("/fox.css")
+    archive.leads(url, "20150520101112")
+    archive.has(url, "20150520101112", f'<link rel=stylesheet href="/fox.css">{PAGE}')
+    archive.has(sheet, "20150520101112", "p { color: red }", kind="text/css")
+
+    async with crawling(rescue=archive.gate) as crawl:
+        job = await rescued(crawl, url)
+        found = await looked_at(crawl, url)
+        kept = await captures(crawl)
+
+    assert job.state is State.SAVED
+    assert found.snapshot.timestamp == "20150520101112"
+    assert "the page called foxes" in found.text
+    assert kept == [(url, 20150520101112), (sheet, 20150520101112)]
+    assert not live.asked
+    assert found.provenance.way is Way.RESCUED
+    assert found.provenance.source == f"{archive.gate}20150520101112id_/{url}"
+
+
+async def test_a_gate_may_name_the_memento_and_not_lead_to_it(crawling, live, archive):
+    url = live.url("/foxes")
+    link = archive.link(url, "20150520101112")
+    archive.served.put(f"/web/{url}", "<iframe></iframe>", headers={"Link": link})
+    archive.has(url, "20150520101112")
+
+    async with crawling(rescue=archive.gate) as crawl:
+        await rescued(crawl, url)
+        kept = await captures(crawl)
+
+    assert kept == [(url, 20150520101112)]
+
+
+async def test_where_nothing_is_had_as_it_was_it_is_kept_as_the_archive_shows_it(
+    crawling, live, archive
+):
+    url, lost = live.url("/foxes"), live.url("/fox.css")
+    picture = archive.served.put("/hash.png", "a picture", kind="image/png")
+
+    async def gate(_request):
+        return web.Response(status=302, headers={"Location": "/AbCdE"})
+
+    async def memento(_request):
+        body = f'<img src="{picture}"><link rel=stylesheet href="{lost}">{PAGE}'
+        moment = {"Memento-Datetime": http_date(SAVED)}
+        return web.Response(text=body, content_type="text/html", headers=moment)
+
+    archive.served.answer(f"/web/{url}", gate)
+    archive.served.answer("/AbCdE", memento)
+    async with crawling(rescue=archive.gate) as crawl:
+        await rescued(crawl, url)
+        found = await looked_at(crawl, url)
+
+    assert found.provenance.source == archive.served.url("/AbCdE")
+    assert {each.url: each.status for each in found.requisites} == {picture: 200, lost: None}
+    assert not live.asked
+
+
+async def test_the_nearest_memento_of_all_archives_is_the_one(crawling, live, archive):
+    url = live.url("/foxes")
+    async with live_web() as served:
+        nearer = PublicArchive(served)
+        archive.leads(url, "20090101000000")
+        archive.has(url, "20090101000000")
+        nearer.leads(url, "20150603000000")
+        nearer.has(url, "20150603000000")
+
+        async with crawling(rescue=(archive.gate, nearer.gate)) as crawl:
+            await rescued(crawl, url)
+            found = await looked_at(crawl, url)
+
+    assert found.snapshot.timestamp == "20150603000000"
+
+
+async def test_what_was_an_error_when_it_was_archived_gives_way_to_its_neighbour(
+    crawling, live, archive
+):
+    url = live.url("/foxes")
+    archive.leads(url, "20150601000000")
+    older = archive.link(url, "20130101000000")
+    archive.has(url, "20150601000000", "gone", status=404, Link=older)
+    archive.has(url, "20130101000000")
+
+    async with crawling(rescue=archive.gate) as crawl:
+        await rescued(crawl, url)
+        kept = await captures(crawl)
+
+    assert kept == [(url, 20130101000000)]
+
+
+REFUSED = {
+    "an error": {"status": 410},
+    "the archive's own page": {"Memento-Datetime": ""},
+    "a page of the future": {"Memento-Datetime": "Fri, 01 Jan 2100 00:00:00 GMT"},
+    "a check for people": {"X-Archive-Orig-cf-mitigated": "challenge"},
+    "a redirect to itself by another": {"status": 301, "Location": "/web/20150601000000/{other}"},
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+async def test_what_is_no_page_is_refused_and_not_kept(crawling, live, archive, name):
+    url, other = live.url("/foxes"), live.url("/other")
+    given = {k: v.format(other=other) if k == "Location" else v for k, v in REFUSED[name].items()}
+    archive.leads(url, "20150601000000")
+    archive.has(url, "20150601000000", **given)
+    back = f"/web/20150601000000/{url}"
+    archive.has(other, "20150601000000", status=302, Location=back)
+
+    async with crawling(rescue=archive.gate) as crawl:
+        job = await rescued(crawl, url)
+        kept = await captures(crawl)
+
+    assert job.state is State.FAILED
+    assert job.failure.kind is FailureKind.NOT_ARCHIVED
+    assert kept == []
+
+
+async def test_where_a_page_led_when_it_was_archived_is_followed_and_kept(crawling, live, archive):
+    url, other = live.url("/foxes"), live.url("/red-foxes")
+    archive.leads(url, "20150601000000")
+    there = f"/web/20150601000000id_/{other}"
+    archive.has(url, "20150601000000", "", status=301, Location=there)
+    archive.has(other, "20150601000000")
+
+    async with crawling(rescue=archive.gate) as crawl:
+        await rescued(crawl, url)
+        found = await looked_at(crawl, url)
+
+    assert found.snapshot.final_url == other
+    assert found.snapshot.capture.status == 200
+
+
+async def test_an_archive_that_is_busy_is_asked_again_when_it_says(crawling, live, archive):
+    url = live.url("/foxes")
+    archive.leads(url, "20150601000000")
+    archive.has(url, "20150601000000")
+    answer = archive.served._answers[f"/web/{url}"]
+
+    async def busy(request):
+        archive.served.answer(f"/web/{url}", answer)
+        return web.Response(status=429, headers={"Retry-After": "0"})
+
+    archive.served.answer(f"/web/{url}", busy)
+    async with crawling(rescue=archive.gate) as crawl:
+        job = await rescued(crawl, url)
+
+    assert job.state is State.SAVED
+    assert archive.served.asked[f"/web/{url}"] == 2
+
+
+async def test_a_page_that_no_archive_has_says_which_were_asked(crawling, live, archive):
+    async with crawling(rescue=archive.gate) as crawl:
+        job = await rescued(crawl, live.url("/foxes"))
+
+    assert job.failure.kind is FailureKind.NOT_ARCHIVED
+    assert host(archive.gate) in job.failure.message
+
+
+async def test_an_archive_at_a_private_address_is_not_asked(crawling, live, archive):
+    url = live.url("/foxes")
+    archive.leads(url, "20150601000000")
+
+    async with crawling(rescue=archive.gate, allow_networks="", retries=0) as crawl:
+        job = await rescued(crawl, url)
+
+    assert job.failure.kind is FailureKind.NOT_RESCUED
+    assert not archive.served.asked
+
+
+async def test_nobody_is_asked_until_the_setting_names_somebody(crawl, live):
+    job = await rescued(crawl, live.article("foxes"))
+
+    assert "ARCHIVER_RESCUE" in job.failure.message
+    assert not live.asked

@@ -1,0 +1,241 @@
+import asyncio
+import threading
+from dataclasses import replace
+from io import BytesIO
+
+import pytest
+from sqlalchemy import text
+
+from archiver.crawl import batches
+from archiver.crawl import recorder as crawl_recorder
+from archiver.crawl.recorder import BATCH
+from archiver.db import captures, jobs, segment_rows
+from archiver.errors import StoreError
+from archiver.http.requests import Outgoing
+from archiver.model.failure import FailureKind
+from archiver.model.job import State
+from archiver.model.page import PageMetadata
+from archiver.warc.segment_inventory import survey
+
+
+async def test_what_arrives_while_the_disk_is_busy_is_one_batch(crawl, live):
+    """All of it is handed over before the recorder begins, so there is one sync for all."""
+    urls = [live.article(f"page{number}") for number in range(30)]
+    for url in urls:
+        await crawl.context.recorder.keep(await crawl.context.fetcher.fetch(Outgoing(url)))
+    async with crawl.context.db.read() as conn:
+        assert await segment_rows.indexed(conn) == {}
+
+    recording = asyncio.create_task(crawl.context.recorder.run())
+    await crawl.context.recorder.drain()
+    recording.cancel()
+    await asyncio.wait([recording])
+
+    (segment,) = survey(crawl.context.store.directory).segments
+    async with crawl.context.db.read() as conn:
+        assert await segment_rows.indexed(conn) == {segment.name: segment.size}
+        for url in urls:
+            assert len(await captures.of_url(conn, url, limit=9)) == 1
+
+
+async def test_records_that_cannot_be_written_leave_the_job_open(crawl, live):
+    await crawl.queue(live.article("foxes"))
+    directory = crawl.context.store.directory
+    directory.write_bytes(b"a file where the segments should be")
+    frontier = crawl.pipeline._frontier
+    await frontier.lease()
+    lease = await frontier.next()
+    recording = asyncio.create_task(crawl.context.recorder.run())
+
+    visit_result = await crawl.pipeline._attempt(lease)
+    with pytest.raises(StoreError, match="could not be kept"):
+        await crawl.context.recorder.close(visit_result)
+
+    async with crawl.context.db.read() as conn:
+        (found,) = await jobs.by_ids(conn, [lease.job_id])
+        assert (found.state, found.attempts) == (State.FETCHING, 0)
+        assert await segment_rows.indexed(conn) == {}
+
+    directory.unlink()
+    await crawl.context.recorder.drain()
+    recording.cancel()
+    await asyncio.wait([recording])
+    frontier.finished(lease, answered=True)
+    await frontier.give_back(frontier.leases)
+    await crawl.run()
+
+    assert [each.state for each in await crawl.jobs()] == [State.SAVED]
+
+
+@pytest.mark.sqlite("a refusal in words of SQLite")
+async def test_what_the_index_refuses_is_told_without_its_statements(crawl, live):
+    await crawl.queue(live.article("foxes"))
+    async with crawl.context.db.write() as conn:
+        await conn.exec_driver_sql(
+            "CREATE TRIGGER refuse BEFORE INSERT ON snapshot"
+            " BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        )
+    frontier = crawl.pipeline._frontier
+    await frontier.lease()
+    recording = asyncio.create_task(crawl.context.recorder.run())
+
+    visit_result = await crawl.pipeline._attempt(await frontier.next())
+    with pytest.raises(StoreError, match="the log says why") as told:
+        await crawl.context.recorder.close(visit_result)
+
+    recording.cancel()
+    await asyncio.wait([recording])
+    assert "INSERT" not in str(told.value)
+
+
+async def test_the_same_payload_is_stored_once(crawl, live):
+    for _ in range(2):
+        await crawl.queue(live.article("foxes"))
+        await crawl.run()
+
+    async with crawl.context.db.read() as conn:
+        first, second = await captures.of_url(conn, live.url("/foxes"), limit=9)
+    assert (first.is_revisit, second.is_revisit) == (False, True)
+    assert first.payload_digest == second.payload_digest
+    assert second.location.length < first.location.length
+
+
+async def test_a_visit_that_cannot_be_written_down_fails_and_holds_up_no_other(crawl, live):
+    """Whatever lets such a text through: given back, its batch would be tried without end."""
+    await crawl.queue(live.article("foxes"), live.article("wolves"))
+    frontier, ended = crawl.pipeline._frontier, []
+    async with crawl.recording():
+        for _ in range(2):
+            (lease,) = await frontier.lease()
+            ended.append(await crawl.pipeline._attempt(lease))
+            frontier.finished(lease, answered=True)
+        good, bad = ended
+        article = replace(bad.visit.article, metadata=PageMetadata(title="half a \ud800"))
+        bad = replace(bad, visit=replace(bad.visit, article=article))
+        written = [await crawl.context.recorder.end(each) for each in (bad, good)]
+
+    assert [(await each).visit is None for each in written] == [True, False]
+
+    found = {each.id: each for each in await crawl.jobs()}
+    assert found[good.lease.job_id].state == State.SAVED
+    assert found[bad.lease.job_id].state == State.FAILED
+    assert found[bad.lease.job_id].failure.kind == FailureKind.INTERNAL
+
+
+COUNT = (
+    "SELECT count(*) FROM (WITH RECURSIVE n(x) AS "
+    "(SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 2000) SELECT x FROM n)"
+)
+"""Work for SQLite, so that rows are still going in when the next records are planned."""
+
+
+async def keep_many(crawl, live, exchange, count):
+    """Hand an exchange over again and again, until all of it is settled."""
+    exchange.body.seek(0)
+    body = exchange.body.read()
+    # One that goes ahead alone: what comes while it is written makes whole batches.
+    await crawl.context.recorder.keep(
+        await crawl.context.fetcher.fetch(Outgoing(live.article("ahead")))
+    )
+    for _ in range(count):
+        await crawl.context.recorder.keep(replace(exchange, body=BytesIO(body)))
+    await crawl.context.recorder.drain()
+
+
+async def kept(crawl, url):
+    async with crawl.context.db.read() as conn:
+        return await captures.of_url(conn, url, limit=9 * BATCH)
+
+
+@pytest.mark.sqlite("a trigger as SQLite has it")
+async def test_a_payload_of_a_batch_whose_rows_are_going_in_is_not_stored_again(crawl, live):
+    exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
+    async with crawl.context.db.write() as conn:
+        await conn.execute(text(f"CREATE TRIGGER slow AFTER INSERT ON capture BEGIN {COUNT}; END"))
+
+    async with crawl.recording():
+        await keep_many(crawl, live, exchange, 3 * BATCH)
+
+    found = await kept(crawl, live.url("/foxes"))
+    assert len(found) == 3 * BATCH
+    assert sum(not each.is_revisit for each in found) == 1
+
+
+@pytest.mark.sqlite("a trigger as SQLite has it")
+async def test_rows_that_follow_rows_that_could_not_go_in_do_not_go_in_either(
+    crawl, live, monkeypatch
+):
+    """The second batch may refer to what the first one stored, which nobody would find."""
+    monkeypatch.setattr(
+        crawl_recorder, "MOST_TRIES", 99
+    )  # a try for each batch, however many these are
+    exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
+    async with crawl.context.db.write() as conn:
+        await conn.execute(
+            text(
+                "CREATE TRIGGER no_originals BEFORE INSERT ON capture WHEN NEW.is_revisit = 0 "
+                "BEGIN SELECT raise(ABORT, 'the disk is full'); END"
+            )
+        )
+
+    async with crawl.recording():
+        await keep_many(crawl, live, exchange, 3 * BATCH)
+        assert await kept(crawl, live.url("/foxes")) == []
+
+        async with crawl.context.db.write() as conn:
+            await conn.execute(text("DROP TRIGGER no_originals"))
+        await keep_many(crawl, live, exchange, 2)
+    found = await kept(crawl, live.url("/foxes"))
+    originals = [each for each in found if not each.is_revisit]
+    assert len(found) == 3 * BATCH + 2, "what was refused is taken up, each record once"
+    assert originals
+    for each in originals:
+        record = crawl.context.store.read(each.location)
+        assert record.block.read().endswith(exchange.body.getvalue())
+
+
+async def test_words_of_pages_are_put_together_while_somebody_else_has_the_turn_to_write(
+    crawl, live, monkeypatch
+):
+    await crawl.queue(live.article("foxes"))
+    (lease,) = await crawl.pipeline._frontier.lease()
+    words, are_made = crawl.context.db.words, asyncio.Event()
+    row, loop, made_by = words.row, asyncio.get_running_loop(), []
+
+    def noted(found_by):
+        made_by.append(threading.current_thread())
+        loop.call_soon_threadsafe(are_made.set)
+        return row(found_by)
+
+    async with crawl.recording():
+        brought = await crawl.pipeline._attempt(lease)
+        monkeypatch.setattr(words, "row", noted)
+        monkeypatch.setattr(batches, "LONG", len(brought.visit.article.words) - 1)
+        async with crawl.context.db.write(), asyncio.timeout(60):
+            ending = await crawl.context.recorder.end(brought)
+            await are_made.wait()
+            assert not ending.done()
+        await ending
+
+    assert threading.main_thread() not in made_by  # the loop does not wait for a long one
+
+
+async def test_a_visit_whose_capture_was_lost_is_told_so_and_holds_up_no_other(crawl, live):
+    await crawl.queue(live.article("foxes"), live.article("wolves"))
+    frontier, recorder = crawl.pipeline._frontier, crawl.context.recorder
+    async with crawl.recording():
+        ended = []
+        for _ in range(2):
+            (lease,) = await frontier.lease()
+            ended.append(await crawl.pipeline._attempt(lease))
+            frontier.finished(lease, answered=True)
+        good, lost = ended
+        page = replace(lost.visit.page, record_id="urn:uuid:never-written")
+        lost = replace(lost, visit=replace(lost.visit, page=page))
+        said = await asyncio.gather(
+            *[recorder.close(each) for each in (lost, good)], return_exceptions=True
+        )
+
+    assert [type(each) for each in said] == [StoreError, type(None)]
+    assert {each.state for each in await crawl.jobs()} == {State.SAVED, State.FETCHING}
+    await frontier.give_back(frontier.leases)

@@ -1,0 +1,109 @@
+"""Hosts that needed a browser: their pages are shown at once, and looked at plainly at times."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from archiver.crawl import browser_rendering
+from archiver.crawl.render_hints import ONE_IN, LearnedHosts, is_asked_plainly
+from archiver.crawl.rendering_policy import Means, Renderer
+from archiver.db import entries
+from archiver.http.urls import hash_url
+from archiver.model.job import EntryRef, Lease
+from archiver.model.rendering import Look, Rendering
+from tests.crawler import Crawl, crawler
+
+SHELL = '<title>App</title><body><div id="root"></div><script>root.textContent = "x"</script>'
+SEEMS_WHOLE = (
+    f"<title>Whole</title><body><p>{'There is enough to read. ' * 20}</p>"
+    "<p id=more></p><script>more.textContent = 'brought by a script'</script>"
+)
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def lease(number: int, latest: str | None = None) -> Lease:
+    url = f"http://a.example/{number}"
+    entry = EntryRef(number, hash_url(url), url, "a.example")
+    return Lease(number, None, entry, 0, NOON, interrupted=False, latest=latest)
+
+
+def path_of(origin: str, *, plainly: bool) -> str:
+    """A path whose page, captured for the first time, has its turn to be looked at, or not."""
+    for number in range(999):
+        url = f"{origin}/page-{number}"
+        one = replace(lease(number), entry=EntryRef(1, hash_url(url), url, ""))
+        if is_asked_plainly(one) is plainly:
+            return f"/page-{number}"
+    raise AssertionError("there is none")
+
+
+@pytest.fixture
+async def rendering(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
+    monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
+    async with crawler(tmp_path / "data") as context:
+        means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
+        renderer = Renderer(means, LearnedHosts(context.db))
+        yield Crawl(replace(context, renderer=renderer))
+        await renderer.stop()
+
+
+async def rendered(crawl: Crawl, url: str) -> Rendering:
+    async with crawl.context.db.read() as conn:
+        _, entry = await entries.by_hash(conn, hash_url(url))
+    return entry.rendering
+
+
+async def test_what_needed_a_browser_is_shown_at_once_until_a_plain_look_finds_it_whole(
+    rendering, live
+):
+    at_once, plainly = (path_of(live.origin, plainly=each) for each in (False, True))
+    before, shell = live.put("/before", SEEMS_WHOLE), live.put("/shell", SHELL)
+    first, look = live.put(at_once, SEEMS_WHOLE), live.put(plainly, SEEMS_WHOLE)
+    last = live.put("/last", SEEMS_WHOLE)
+
+    for url in (before, shell, first, look, last):
+        await rendering.queue(url)
+        await rendering.run()
+
+    found = [await rendered(rendering, url) for url in (before, shell, first, look, last)]
+    done, none = Rendering.DONE, Rendering.NONE
+    assert found == [none, done, done, none, none]
+    assert live.asked[at_once] == 1  # what was sent is what the browser showed
+
+
+async def test_a_process_learns_what_another_one_saw(crawl, live):
+    url = live.put("/shell", SHELL)
+    settings = replace(crawl.context.settings, browser="/nowhere")
+    context = replace(crawl.context, settings=settings)
+    means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
+    without = Renderer(means, LearnedHosts(context.db))
+    seeing = Crawl(replace(context, renderer=without))
+    await seeing.queue(url)
+    await seeing.run()
+
+    another = LearnedHosts(crawl.context.db)
+
+    assert await another.of(url + "/else") is Look.EMPTY
+    assert await another.of("http://b.example/") is Look.NONE
+
+
+async def test_the_newest_look_holds_in_whatever_order_looks_are_learned(crawl):
+    hosts = LearnedHosts(crawl.context.db)
+    for moment, look in ((3, Look.WALLED), (1, Look.WHOLE), (2, Look.EMPTY)):
+        hosts.note("http://a.example/", moment, look)
+    assert await hosts.of("http://a.example/x") is Look.WALLED
+
+    hosts.note("http://a.example/", 4, Look.WHOLE)
+    assert await hosts.of("http://a.example/x") is Look.NONE
+
+
+def test_one_time_in_ten_a_page_is_looked_at_plainly():
+    pages = [is_asked_plainly(lease(number)) for number in range(2000)]
+    times = [is_asked_plainly(lease(1, f"{number:014d}")) for number in range(2000)]
+
+    for each in (pages, times):
+        assert 2000 / ONE_IN * 0.8 < sum(each) < 2000 / ONE_IN * 1.2
+    assert pages == [is_asked_plainly(lease(number)) for number in range(2000)]

@@ -1,0 +1,182 @@
+"""An empty index on disk, and what to fill it with."""
+
+import hashlib
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import pytest
+
+from archiver.db import captures, search, segment_rows, visit_results
+from archiver.db.engine import AsyncConnection, Database, engines_of
+from archiver.db.entries import Filters
+from archiver.db.query_sql import Setting, split
+from archiver.db.search import Question
+from archiver.http.timestamps import to_timestamp
+from archiver.model.annotation import Annotation
+from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
+from archiver.model.listing import Findable
+from archiver.model.page import PageMetadata
+from archiver.model.seed import Seed
+from archiver.search.query_parser import parse_query
+from archiver.search.search_document import indexed
+from tests.postgres import SERVER, administer
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what opens an index with each engine, unless it is marked as a rule of SQLite alone."""
+    if "engine" in metafunc.fixturenames:
+        is_both = SERVER and not metafunc.definition.get_closest_marker("sqlite")
+        engines = ("sqlite", "postgresql") if is_both else ("sqlite",)
+        metafunc.parametrize("engine", engines, indirect=True, scope="function")
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest) -> str:
+    """The database that the test's index is in."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def template() -> Iterator[str]:
+    """A PostgreSQL database with the schema, of which each test gets a copy."""
+    name = f"template_{uuid4().hex}"
+    administer(f"CREATE DATABASE {name}")
+    engines_of(f"{SERVER}/{name}").prepare()
+    yield name
+    administer(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path | str]:
+    """Where the test's index is: a path, or the address of a database of its own."""
+    if engine == "sqlite":
+        yield tmp_path / "archive.sqlite3"
+        return
+    name = f"index_{uuid4().hex}"
+    administer(f"CREATE DATABASE {name} TEMPLATE {request.getfixturevalue('template')}")
+    yield f"{SERVER}/{name}"
+    administer(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def db(place: Path | str) -> AsyncIterator[Database]:
+    """An empty index."""
+    opened = await Database.open(place)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def seed() -> Callable[..., Seed]:
+    """Make a seed for a URL."""
+
+    def make(url: str, **said: object) -> Seed:
+        annotation = Annotation(**{"url_given": url, "added_at": NOW, **said})
+        key = HashUrl(hashlib.md5(url.encode()).hexdigest())
+        return Seed(key, url, urlsplit(url).netloc, annotation)
+
+    return make
+
+
+@pytest.fixture
+def capture() -> Callable[..., Capture]:
+    """Make a capture; each one lies somewhere else."""
+    made = 0
+
+    def make(url: str, after: float = 0, **said: object) -> Capture:
+        nonlocal made
+        made += 1
+        return Capture(
+            **{
+                "url": url,
+                "timestamp": to_timestamp(NOW + timedelta(seconds=after)),
+                "status": 200,
+                "media_type": "text/html",
+                "payload_digest": PayloadDigest("sha256:" + f"{made:064x}"),
+                "payload_length": 10,
+                "record_id": RecordId(f"urn:uuid:{made}"),
+                "location": Location(SEGMENT, made * 1000, 500),
+                **said,
+            }
+        )
+
+    return make
+
+
+def found_by(title: str, text: str) -> Findable:
+    """What an entry is found by that says no more than this."""
+    return Findable(title=indexed(title), text=indexed(text))
+
+
+@pytest.fixture
+def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
+    """Index a page of an entry, so many seconds after noon; returns the snapshot to be added."""
+
+    async def make(
+        conn: AsyncConnection,
+        entry_id: int,
+        url: str,
+        after: float = 0,
+        words: tuple[str, str] | None = ("", ""),
+        **said: object,
+    ) -> visit_results.NewSnapshot:
+        page = capture(url, after)
+        await segment_rows.advance(conn, {SEGMENT: page.location.offset + page.location.length})
+        rows = await captures.insert_all(conn, [page])
+        return visit_results.NewSnapshot(
+            **{
+                "entry_id": entry_id,
+                "timestamp": page.timestamp,
+                "at": NOW + timedelta(seconds=after),
+                "capture_id": rows[page.record_id],
+                "final_url": url,
+                "status": 200,
+                "media_type": "text/html",
+                "metadata": PageMetadata(title=f"Title of {url}"),
+                "requisite_count": 0,
+                "missing_count": 0,
+                "article": None,
+                "extractor": "1",
+                "record": page.location,
+                "found_by": words and found_by(*words),
+                **said,
+            }
+        )
+
+    return make
+
+
+@pytest.fixture
+def keep(new_snapshot: Callable[..., object]) -> Callable[..., object]:
+    """Index a snapshot of an entry, so many seconds after noon."""
+
+    async def index(conn: AsyncConnection, *page: object, **said: object) -> None:
+        await visit_results.add_snapshots(conn, [await new_snapshot(conn, *page, **said)])
+
+    return index
+
+
+@pytest.fixture
+def find(db: Database) -> Callable[..., object]:
+    """(document, entry id) of those that match a query, newest first."""
+
+    async def matching(
+        q: str, filters: Filters | None = None, *, beyond: int | None = None, count: int = 9
+    ) -> list[tuple[int, int]]:
+        tree = parse_query(q)
+        async with db.read() as conn:
+            parts = await search.parts_of(conn)
+            question = Question(tree, filters or Filters(), Setting(NOW, parts))
+            found = await search.found(
+                conn, split(tree), question, parts=parts, beyond=beyond, count=count
+            )
+        pairs = zip(found.documents, found.entries, strict=True)
+        return [(row, entry_id) for row, entry_id in pairs if entry_id is not None]
+
+    return matching

@@ -1,0 +1,20 @@
+"""Other addresses of a page: which of many are told of."""
+
+from archiver.db import captures, segment_rows
+from archiver.db.entries import MOST_TOLD, twins_of
+
+URL = "http://a.example/page"
+
+
+async def test_those_of_its_own_host_come_first_however_many_lead_to_it_from_elsewhere(db, capture):
+    elsewhere = [f"http://ads{n:03}.example/go" for n in range(3 * MOST_TOLD)]
+    own = ["http://a.example/short", "http://www.a.example/page", "https://a.example/page"]
+    leading = [*elsewhere, own[0]]
+    async with db.write() as conn:
+        await segment_rows.advance(conn, {capture(URL).location.segment: 1 << 30})
+        await captures.insert_all(conn, [capture(each, redirect_to=URL) for each in leading])
+        await captures.insert_all(conn, [capture(each) for each in (URL, *own[1:])])
+
+        told = await twins_of(conn, URL)
+
+    assert told == [*own, *elsewhere][:MOST_TOLD]

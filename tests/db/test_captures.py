@@ -1,0 +1,165 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from archiver.db import captures, segment_rows
+from archiver.http.timestamps import to_timestamp
+from archiver.model.capture import Location
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+URL = "http://a.example/page"
+
+
+def at(seconds):
+    return to_timestamp(NOW + timedelta(seconds=seconds))
+
+
+@pytest.fixture
+def index(db, capture):
+    """Index captures."""
+
+    async def insert(*found):
+        async with db.write() as conn:
+            names = {each.location.segment for each in found}
+            await segment_rows.advance(conn, dict.fromkeys(names, 10**6))
+            return await captures.insert_all(conn, found)
+
+    return insert
+
+
+async def nearest(db, url, seconds, **how):
+    async with db.read() as conn:
+        return await captures.nearest(conn, url, at(seconds), **how)
+
+
+async def test_a_capture_comes_back_as_it_went_in(db, capture, index):
+    kept = capture(
+        URL, status=301, redirect_to="http://b.example/", is_revisit=True, ip="192.0.2.1"
+    )
+    await index(kept)
+
+    assert await nearest(db, URL, 0) == kept
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [(-50, 0), (0, 0), (4, 0), (5, 0), (6, 10), (10, 10), (29, 30), (99, 30)],
+)
+async def test_the_capture_nearest_in_time_is_found_the_earlier_of_two_as_near(
+    db, capture, index, wanted, expected
+):
+    await index(*[capture(URL, seconds) for seconds in (0, 10, 30)])
+
+    assert (await nearest(db, URL, wanted)).timestamp == at(expected)
+
+
+async def test_nearness_is_of_moments_and_not_of_digits(db, capture, index):
+    before, after = capture(URL, -1), capture(URL, 3600)
+    midnight = datetime(2026, 3, 1, tzinfo=UTC) - NOW
+    await index(before, after, capture("http://c.example/"))
+
+    assert (await nearest(db, URL, 1500)).timestamp == at(-1)
+    assert (await nearest(db, URL, midnight.total_seconds())).timestamp == at(-1)
+
+
+async def test_another_spelling_of_a_url_is_taken_where_the_url_itself_was_never_kept(
+    db, capture, index
+):
+    await index(capture("https://www.a.example/page", 0))
+
+    assert (await nearest(db, URL, 0)).url == "https://www.a.example/page"
+    assert await nearest(db, URL, 0, exact_only=True) is None
+
+
+async def test_another_spelling_that_redirects_is_not_taken_for_it_could_lead_back(
+    db, capture, index
+):
+    await index(capture("https://a.example/page", redirect_to=URL, status=301))
+
+    assert await nearest(db, URL, 0) is None
+
+
+async def test_the_url_itself_goes_before_a_nearer_one_of_another_spelling(db, capture, index):
+    await index(capture(URL, -500), capture("https://a.example/page", 0))
+
+    assert (await nearest(db, URL, 0)).url == URL
+
+
+async def test_all_captures_of_a_url_are_listed_oldest_first_the_newest_if_they_are_too_many(
+    db, capture, index
+):
+    await index(*[capture(URL, seconds) for seconds in (20, 0, 10)])
+
+    async with db.read() as conn:
+        assert [each.timestamp for each in await captures.of_url(conn, URL, limit=9)] == [
+            at(0),
+            at(10),
+            at(20),
+        ]
+        assert len(await captures.of_url(conn, URL, limit=2)) == 2
+        assert (await captures.of_url(conn, URL, limit=1))[0].timestamp == at(20)
+
+
+async def test_the_newest_capture_of_each_url_since_a_moment(db, capture, index):
+    old, new = capture("http://old.example/", -10), capture(URL, 20)
+    await index(old, capture(URL, 10), new, capture("https://a.example/page", 30))
+
+    async with db.read() as conn:
+        assert await captures.recent_of(conn, [URL, old.url], at(0)) == {URL: new}
+
+
+async def test_the_first_response_that_holds_a_payload_is_its_original(db, capture, index):
+    first = capture(URL)
+    again = capture(URL, 5, payload_digest=first.payload_digest, is_revisit=True)
+    double = capture(URL, 9, payload_digest=first.payload_digest)
+    await index(again, first, double)
+
+    async with db.read() as conn:
+        assert await captures.original_of(conn, first.payload_digest) == first
+        assert await captures.original_of(conn, capture(URL).payload_digest) is None
+
+
+async def test_an_original_without_chunk_framing_goes_before_one_with(db, capture, index):
+    chunked = capture(URL, is_chunked=True)
+    plain = capture("http://b.example/", payload_digest=chunked.payload_digest)
+    await index(chunked, plain)
+
+    async with db.read() as conn:
+        assert await captures.original_of(conn, chunked.payload_digest) == plain
+        here = (URL, chunked.payload_digest)
+        elsewhere = ("http://c.example/", chunked.payload_digest)
+        assert await captures.originals_of_urls(conn, [here, elsewhere]) == {here: chunked}
+
+
+async def test_captures_are_told_by_their_records(db, capture, index):
+    one, two = capture(URL), capture("http://b.example/")
+    rows = await index(one, two)
+
+    async with db.read() as conn:
+        assert await captures.find_row(conn, URL, one.record_id) == rows[one.record_id]
+        assert await captures.find_row(conn, URL, two.record_id) is None
+        wanted = [(each.url, each.record_id) for each in (one, two)]
+        assert await captures.of_records(conn, wanted) == {
+            (each.url, each.record_id): [(rows[each.record_id], each)] for each in (one, two)
+        }
+
+
+async def test_records_that_share_an_id_have_a_row_each(db, capture, index):
+    one, two, three = (capture(URL, after, record_id="urn:uuid:same") for after in (0, 1, 2))
+    await index(one, two)
+    await index(three)
+
+    async with db.read() as conn:
+        found = await captures.of_records(conn, [(URL, "urn:uuid:same")])
+
+    assert found == {(URL, "urn:uuid:same"): [(1, one), (2, two), (3, three)]}
+
+
+async def test_captures_between_two_bytes_of_a_segment_have_their_records_there(db, capture, index):
+    kept = [capture(URL, location=Location("s.warc.gz", offset, 9)) for offset in (0, 10, 20, 30)]
+    await index(*kept, capture(URL))
+
+    async with db.read() as conn:
+        found = await captures.between(conn, "s.warc.gz", 10, 20)
+
+    assert found == {10: kept[1], 20: kept[2]}

@@ -1,0 +1,165 @@
+"""Whoever follows the changes of jobs misses none, whatever clocks say and whoever commits when."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from archiver.db import job_outcomes, jobs, new_entries, queue
+from archiver.db.engine import Database
+from archiver.http.urls import hash_url, host
+from archiver.model.annotation import Annotation
+from archiver.model.capture import Timestamp
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import ChangeCursor, Job, State
+from archiver.model.seed import Seed
+from tests.chance import times
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+TIMEOUT = Failure(FailureKind.TIMEOUT, "It took too long.")
+
+clocks = st.integers(-3000, 3000).map(lambda ms: NOON + timedelta(milliseconds=ms))
+steps = st.lists(
+    st.tuples(st.sampled_from(["save", "lease", "end", "postpone", "give back"]), clocks)
+    | st.tuples(st.just("look"), st.integers(1, 4)),
+    max_size=25,
+)
+
+
+class Follower:
+    """Knows of each job what it was told last."""
+
+    def __init__(self, db: Database, cursor: ChangeCursor) -> None:
+        self._db = db
+        self._cursor = cursor
+        self.known: dict[int, Job] = {}
+
+    async def look(self, limit: int) -> bool:
+        """Take the next changes; whether there were any."""
+        async with self._db.read() as conn:
+            found = await jobs.changes_after(conn, self._cursor, limit=limit)
+        for each in found:
+            self.known[each.job.id] = each.job
+            self._cursor = each.cursor
+        return bool(found)
+
+    async def catch_up(self) -> dict[int, Job]:
+        while await self.look(3):
+            pass
+        return self.known
+
+
+class Queue:
+    """A queue that several processes work at, each with a clock of its own."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._leased: list = []
+        self._made = 0
+
+    async def step(self, what: str, now: datetime) -> None:
+        async with self._db.write() as conn:
+            match what:
+                case "save":
+                    self._made += 3
+                    wanted = [_seed(self._made + n) for n in range(3)]
+                    await new_entries.receive(conn, wanted, now=now, recapture=True)
+                case "lease":
+                    taken = await queue.lease_only(
+                        conn, range(99), owner="me", count=2, busy=(), now=NOON + timedelta(days=1)
+                    )
+                    self._leased += taken
+                case "give back":
+                    held, self._leased = self._leased, []
+                    ids = [each.job_id for each in held]
+                    await queue.requeue(conn, ids, owner="me", interrupted=False, now=now)
+                case "end" if self._leased:
+                    lease = self._leased.pop()
+                    await job_outcomes.end_jobs(
+                        conn, [(lease, Timestamp("20260301120000"), None)], now
+                    )
+                case "postpone" if self._leased:
+                    lease = self._leased.pop()
+                    await job_outcomes.postpone_jobs(conn, [(lease, TIMEOUT, NOON)], now)
+
+
+def _seed(number: int) -> Seed:
+    url = f"http://{number}.example/"
+    return Seed(hash_url(url), url, host(url), Annotation(url, NOON))
+
+
+async def _all_jobs(db: Database) -> dict[int, Job]:
+    async with db.read() as conn:
+        return {each.id: each for each in await jobs.by_ids(conn, range(200))}
+
+
+@settings(max_examples=times(40))
+@given(steps)
+def test_a_follower_knows_every_job_as_it_stands(steps):
+    async def follow() -> None:
+        with TemporaryDirectory() as folder:
+            db = await Database.open(Path(folder) / "archive.sqlite3")
+            worked, follower = Queue(db), Follower(db, ChangeCursor(0, 0))
+            for what, given_ in steps:
+                if what == "look":
+                    await follower.look(given_)
+                else:
+                    await worked.step(what, given_)
+            known, there = await follower.catch_up(), await _all_jobs(db)
+            await db.close()
+            assert known == there
+
+    asyncio.run(follow())
+
+
+async def test_what_a_slow_clock_commits_later_is_behind_what_was_seen(db):
+    worked = Queue(db)
+    await worked.step("save", NOON)
+    async with db.read() as conn:
+        follower = Follower(db, await jobs.newest_change(conn))
+
+    await worked.step("save", NOON - timedelta(hours=1))
+
+    assert len(await follower.catch_up()) == 3
+
+
+async def test_more_changes_at_one_moment_than_a_look_takes_are_all_seen(db):
+    worked = Queue(db)
+    for _ in range(4):
+        await worked.step("save", NOON)
+    follower = Follower(db, ChangeCursor(0, 0))
+
+    assert await follower.look(7)
+    assert len(await follower.catch_up()) == 12
+
+
+async def test_writers_at_the_same_time_are_seen_whole(db, place):
+    other = await Database.open(place)
+    follower = Follower(db, ChangeCursor(0, 0))
+    mine, theirs = Queue(db), Queue(other)
+    theirs._made = 1000
+    done = asyncio.Event()
+
+    async def follow() -> None:
+        while not done.is_set():
+            await follower.look(2)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(follow())
+        async with asyncio.TaskGroup() as writers:
+            writers.create_task(_save_often(mine, NOON))
+            writers.create_task(_save_often(theirs, NOON - timedelta(seconds=1)))
+        done.set()
+    known = await follower.catch_up()
+    await other.close()
+
+    assert known == await _all_jobs(db)
+    assert {each.state for each in known.values()} == {State.QUEUED}
+
+
+async def _save_often(worked: Queue, now: datetime) -> None:
+    for n in range(20):
+        await worked.step("save", now + timedelta(milliseconds=n))

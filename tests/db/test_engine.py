@@ -1,0 +1,156 @@
+"""Transactions of the index: one writer at a time, and readers that see one snapshot."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+
+import pytest
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import IntegrityError
+
+from archiver.db.engine import PAGE_BYTES, Database
+from archiver.db.schema import counter
+from archiver.db.statements import insert_rows
+from archiver.errors import IndexUnavailable
+
+ROW = ("a row", 1)
+
+
+async def insert(conn, *rows):
+    await insert_rows(conn, counter, ("name", "value"), rows or [ROW])
+
+
+async def is_there(conn, name="a row"):
+    query = select(func.count()).select_from(counter).where(counter.c.name == name)
+    return bool((await conn.execute(query)).scalar())
+
+
+@pytest.fixture
+async def other(db, place):
+    """The same index, opened as another process opens it."""
+    opened = await Database.open(place)
+    yield opened
+    await opened.close()
+
+
+async def test_a_reader_sees_one_snapshot(db):
+    async with db.read() as conn:
+        assert not await is_there(conn)
+        async with db.write() as writing:
+            await insert(writing)
+        assert not await is_there(conn)
+
+    async with db.read() as conn:
+        assert await is_there(conn)
+
+
+async def test_a_reader_changes_nothing(db):
+    with pytest.raises(IndexUnavailable):
+        async with db.read() as conn:
+            await insert(conn)
+
+
+async def test_what_raises_leaves_nothing_behind(db):
+    async def insert_twice():
+        async with db.write() as conn:
+            await insert(conn)
+            await insert(conn)
+
+    with pytest.raises(IntegrityError):
+        await insert_twice()
+
+    async with db.read() as conn:
+        assert not await is_there(conn)
+
+
+async def test_two_that_write_again_and_again_lose_nothing(db, other):
+    async def count_on(who):
+        for _ in range(20):
+            async with who.write() as conn:
+                found = (await conn.execute(select(counter.c.value).where(is_ours))).scalar()
+                await conn.execute(counter.update().where(is_ours).values(value=found + 1))
+
+    is_ours = counter.c.name == "a row"
+    async with db.write() as conn:
+        await insert(conn, ("a row", 0))
+
+    async with asyncio.TaskGroup() as group:
+        for who in (db, other, db):
+            group.create_task(count_on(who))
+
+    async with db.read() as conn:
+        assert (await conn.execute(select(counter.c.value).where(is_ours))).scalar() == 60
+
+
+async def test_whoever_is_cancelled_while_others_write_waits_no_longer(db, other):
+    async def write():
+        async with db.write() as conn:
+            await insert(conn)
+
+    async with other.write():
+        waiting = asyncio.create_task(write())
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(waiting), 0.5)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    await write()
+    async with db.read() as conn:
+        assert await is_there(conn)
+
+
+async def test_a_commit_is_not_broken_off(db):
+    """A task that is cancelled while it commits has committed, or the index is as it was."""
+    began = asyncio.Event()
+
+    async def write():
+        async with db.write() as conn:
+            await insert(conn)
+            asyncio.get_running_loop().call_soon(began.set)
+
+    writing = asyncio.create_task(write())
+    await began.wait()
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+
+    async with db.read() as conn:
+        assert await is_there(conn)
+
+
+async def test_a_process_that_stops_waits_for_other_writers_only_for_seconds(db, other):
+    db.hurry()
+    async with other.write():
+        with pytest.raises(IndexUnavailable, match="another process"):
+            async with db.write():
+                pass
+
+
+@pytest.mark.sqlite("pages of a file")
+@pytest.mark.parametrize(("made_with", "has"), [(None, PAGE_BYTES), (4096, 4096)])
+async def test_an_index_has_large_pages_unless_it_was_made_with_others(tmp_path, made_with, has):
+    path = tmp_path / "another.sqlite3"
+    if made_with:
+        with closing(sqlite3.connect(path)) as made:
+            made.execute(f"PRAGMA page_size = {made_with}")
+            made.execute("CREATE TABLE other (id INTEGER)")
+
+    db = await Database.open(path)
+
+    async with db.read() as conn:
+        assert (await conn.execute(text("PRAGMA page_size"))).scalar_one() == has
+    await db.close()
+
+
+@pytest.mark.sqlite("settings of SQLite")
+async def test_commits_are_durable_and_foreign_keys_are_checked(db):
+    async def setting(name):
+        async with db.write() as conn:
+            return (await conn.execute(text(f"PRAGMA {name}"))).scalar_one()
+
+    assert [await setting(each) for each in ("journal_mode", "synchronous", "foreign_keys")] == [
+        "wal",
+        2,
+        1,
+    ]

@@ -1,0 +1,137 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from archiver.db import attempts, entries, new_entries, pending_records
+from archiver.db.entries import Filters
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import State
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+async def filled(db, seed, keep):
+    """Eight entries, all of the same second: odd ones are tagged, the first four are saved."""
+    said = [
+        seed(f"http://{'ab'[n % 2]}.example/{n}", tags=("odd",) if n % 2 else ()) for n in range(8)
+    ]
+    async with db.write() as conn:
+        await new_entries.receive(conn, said, now=NOW, recapture=False)
+        for each in said[:4]:
+            entry_id, _ = await entries.by_hash(conn, each.hash_url)
+            await keep(conn, entry_id, each.url, status=200 if each is said[0] else 206)
+    return said
+
+
+async def pages(db, filters, limit):
+    below, found = None, []
+    while True:
+        async with db.read() as conn:
+            page, below = await entries.newest(conn, filters, below=below, limit=limit)
+        found.append(page)
+        if below is None:
+            return found
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 8, 9])
+async def test_pages_show_each_entry_once_though_all_are_of_one_second(db, filled, limit):
+    found = await pages(db, Filters(), limit)
+
+    listed = [each.hash_url for page in found for each in page]
+    assert listed == [each.hash_url for each in filled][::-1]
+    assert all(len(page) == limit for page in found[:-1])
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (Filters(tag="odd"), {1, 3, 5, 7}),
+        (Filters(tag="none such"), set()),
+        (Filters(host="a.example"), {0, 2, 4, 6}),
+        (Filters(state=State.SAVED), {0, 1, 2, 3}),
+        (Filters(state=State.QUEUED), {4, 5, 6, 7}),
+        (Filters(status=206), {1, 2, 3}),
+        (Filters(tag="odd", state=State.SAVED), {1, 3}),
+        (Filters(host="a.example", status=206), {2}),
+    ],
+)
+async def test_a_list_is_narrowed_by_every_filter_at_once(db, filled, filters, expected):
+    listed = [each.url for page in await pages(db, filters, 3) for each in page]
+
+    assert sorted(listed) == sorted(filled[n].url for n in expected)
+
+
+async def test_newer_entries_come_first(db, seed):
+    for seconds in (5, 1, 9):
+        async with db.write() as conn:
+            moment = NOW + timedelta(seconds=seconds)
+            said = [seed(f"http://a.example/{seconds}", added_at=moment)]
+            await new_entries.receive(conn, said, now=moment, recapture=False)
+
+    (page,) = await pages(db, Filters(), 9)
+
+    assert [each.url[-1] for each in page] == ["9", "5", "1"]
+
+
+@pytest.mark.parametrize("carried", [{"tags": ("t",)}, {"folders": ("t",)}])
+async def test_what_turns_out_to_be_saved_earlier_moves_there_in_every_list(db, seed, carried):
+    said = [
+        seed(f"http://a.example/{n}", added_at=NOW + timedelta(days=n), **carried) for n in (1, 2)
+    ]
+    earlier = seed("http://a.example/2", added_at=NOW)
+    async with db.write() as conn:
+        await new_entries.receive(conn, said, now=NOW, recapture=False)
+        await new_entries.receive(conn, [earlier], now=NOW, recapture=False)
+
+    for filters in (Filters(), Filters(tag="t") if "tags" in carried else Filters(list_id=1)):
+        (page,) = await pages(db, filters, 9)
+        assert [each.url[-1] for each in page] == ["1", "2"]
+
+
+async def test_what_is_not_there_is_none(db, seed):
+    async with db.read() as conn:
+        assert await entries.by_hash(conn, seed("http://a.example/").hash_url) is None
+        assert await entries.by_ids(conn, [1]) == {}
+
+
+async def test_what_was_said_after_the_last_record_is_noted_until_it_is_recorded(db, filled, seed):
+    async with db.write() as conn:
+        entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
+        said = [seed(filled[0].url, tags=("new",)), seed(filled[7].url, tags=("new",))]
+        await new_entries.receive(conn, said, now=NOW, recapture=False)
+        found = await pending_records.oldest(conn, 9)
+        revised = (await entries.with_revisions(conn, found))[entry_id]
+        await pending_records.mark_recorded(conn, {entry_id: revised.revision})
+
+    assert found == [entry_id]
+    assert revised.entry.annotation.tags == ("new",)
+    async with db.read() as conn:
+        assert await pending_records.oldest(conn, 9) == []
+
+
+async def test_what_was_said_since_it_was_read_for_its_record_is_still_to_be_written(
+    db, filled, seed
+):
+    async with db.write() as conn:
+        entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
+        for tag in ("read", "unread"):
+            before = (await entries.with_revisions(conn, [entry_id]))[entry_id].revision
+            said = [seed(filled[0].url, tags=(tag,))]
+            await new_entries.receive(conn, said, now=NOW, recapture=False)
+        await pending_records.mark_recorded(conn, {entry_id: before})
+
+        assert await pending_records.oldest(conn, 9) == [entry_id]
+
+
+async def test_an_attempt_that_is_made_again_forgets_nothing_that_is_still_to_be_written(
+    db, filled, seed
+):
+    async with db.write() as conn:
+        entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
+        await new_entries.receive(conn, [seed(filled[0].url, note="N")], now=NOW, recapture=False)
+        failure = Failure(FailureKind.TIMEOUT, "Too slow.")
+        failed = attempts.FailedAttempt(entry_id, NOW, failure, final=False)
+        await attempts.add_failures(conn, [failed])
+
+        assert entry_id in await pending_records.oldest(conn, 9)

@@ -1,0 +1,59 @@
+"""Of several visits of one job the index keeps the one that it heard of first."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import update
+
+from archiver.db import jobs, new_entries
+from archiver.db.host_queue import to_ms
+from archiver.db.schema import job
+from archiver.http.timestamps import to_timestamp
+from archiver.http.urls import hash_url, host, parse_url
+from archiver.model.annotation import Annotation
+from archiver.model.job import State
+from archiver.model.seed import Seed
+
+URL = "http://a.example/"
+MADE = datetime(2024, 2, 29, 12, 0, tzinfo=UTC)
+SAVED, OVER = MADE + timedelta(minutes=5), MADE + timedelta(minutes=9)
+
+
+@pytest.fixture
+async def conn(crawl):
+    """An index with a job that was made, brought a page, and was over a while after that."""
+    (number,) = await crawl.queue(URL)
+    async with crawl.context.db.write() as conn:
+        ended = {
+            "state": State.SAVED,
+            "owner": None,
+            "created_at": int(MADE.timestamp()),
+            "timestamp": int(to_timestamp(SAVED)),
+            "changed_at_ms": to_ms(OVER),
+        }
+        await conn.execute(update(job).where(job.c.id == number).values(ended))
+        yield conn
+
+
+@pytest.mark.parametrize(
+    ("minutes", "is_late"), [(-1, False), (1, True), (5, False), (7, True), (10, False)]
+)
+async def test_a_visit_of_a_job_that_another_visit_ended_is_superseded(conn, minutes, is_late):
+    visit = hash_url(parse_url(URL)), to_timestamp(MADE + timedelta(minutes=minutes))
+
+    assert await jobs.superseded(conn, [visit]) == ({visit} if is_late else set())
+
+
+@pytest.mark.parametrize(("minutes", "is_late"), [(10, True), (11, False), (14, False)])
+async def test_so_is_one_of_a_holder_that_had_not_heard_of_the_end_before_the_next_job_was_made(
+    conn, minutes, is_late
+):
+    visit = hash_url(parse_url(URL)), to_timestamp(MADE + timedelta(minutes=minutes))
+    made = {"created_at": int((MADE + timedelta(minutes=11)).timestamp())}
+    seed = Seed(hash_url(parse_url(URL)), URL, host(URL), Annotation(URL, MADE))
+    (second,) = await new_entries.receive(conn, [seed], now=MADE, recapture=True)
+    await conn.execute(update(job).where(job.c.id == second.job_id).values(made))
+
+    found = await jobs.superseded(conn, [visit], unheard=timedelta(minutes=10))
+
+    assert found == ({visit} if is_late else set())

@@ -1,0 +1,59 @@
+"""Which index a list without words walks: of what nothing has none."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from archiver.db import list_order
+from archiver.db.entries import Filters
+from archiver.model.listing import ListingQuery
+from archiver.search.query_parser import parse_query
+from archiver.services.search import Search
+from benchmarks.synthetic import Page, fill
+
+START = datetime(2019, 12, 30, tzinfo=UTC)
+
+
+async def walked(db, q):
+    async with db.read() as conn:
+        return await list_order.walked(conn, parse_query(q), Filters())
+
+
+@pytest.mark.parametrize("q", ["tag:none", "list:none", "list:none/", "site:none.example"])
+async def test_what_nothing_is_called_is_one_empty_page_however_many_there_are(db, monkeypatch, q):
+    for name in ("LEAST_LOOK", "MOST_LOOKED_AT"):
+        monkeypatch.setattr(f"archiver.services.result_iteration.{name}", 2)
+    await fill(db, [Page(f"p{n}", "x", "x") for n in range(9)], START, timedelta(days=1))
+
+    page = await Search(db, store=None).listing(ListingQuery(q=q, limit=1))
+
+    assert (page.items, page.after) == ((), None)
+
+
+async def test_every_spelling_of_a_tag_is_walked_by_its_own_index_and_each_entry_comes_once(db):
+    pages = [
+        Page("a", "x", "x", ("Old",)),
+        Page("b", "x", "x"),
+        Page("c", "x", "x", ("old", "Old")),
+        Page("d", "x", "x", ("old",)),
+    ]
+    await fill(db, pages, START, timedelta(days=1))
+
+    page = await Search(db, store=None).listing(ListingQuery(q="tag:OLD"))
+
+    both = {Filters(tag="old"), Filters(tag="Old")}
+    assert set((await walked(db, "tag:OLD")).any_of) == both
+    assert [each.entry.url[-1] for each in page.items] == ["d", "c", "a"]
+
+
+@pytest.mark.parametrize(
+    ("q", "filters"),
+    [
+        ("is:starred is:read", Filters(is_starred=True, is_read=True)),
+        ("is:highlighted is:starred", Filters(is_highlighted=True, is_starred=True)),
+        ("is:unread", Filters()),
+        ("is:starred OR is:read", Filters()),
+    ],
+)
+async def test_what_few_are_has_an_index_of_its_own(db, q, filters):
+    assert await walked(db, q) == filters

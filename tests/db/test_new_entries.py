@@ -1,0 +1,215 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import func, select, update
+
+from archiver.db import (
+    entries,
+    imports,
+    job_outcomes,
+    jobs,
+    new_entries,
+    pending_records,
+    queue,
+    tags_and_lists,
+)
+from archiver.db.host_queue import Turns
+from archiver.db.schema import entry, entry_table, in_list, job, queue_host
+from archiver.model.job import State
+from archiver.model.seed import Reception, RevisedSeed
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+async def receive(db, *wished, recapture=False, **more):
+    async with db.write() as conn:
+        return await new_entries.receive(conn, wished, now=NOW, recapture=recapture, **more)
+
+
+async def entry_of(db, wished):
+    async with db.read() as conn:
+        return await entries.by_hash(conn, wished.hash_url)
+
+
+async def count(db, table):
+    async with db.read() as conn:
+        return (await conn.execute(select(func.count()).select_from(table))).scalar()
+
+
+async def test_each_url_gets_one_entry_and_one_job_however_often_it_is_wished_for(db, seed):
+    first = await receive(db, seed("http://a.example/"), seed("http://a.example/"))
+    second = await receive(db, seed("http://a.example/"))
+
+    assert [each.reception for each in first + second] == [
+        Reception.ADDED,
+        Reception.MERGED,
+        Reception.MERGED,
+    ]
+    assert len({each.job_id for each in first + second}) == 1
+    assert (await count(db, entry), await count(db, job)) == (1, 1)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_what_was_said_of_a_url_in_two_places_is_all_kept(db, seed, at_once):
+    deferred, early = NOW, NOW - timedelta(days=900)
+    one = seed("http://a.example/", title="Mine", tags=("b", "a"), note="First.", added_at=deferred)
+    two = seed("http://a.example/", title="Other", tags=("c", "a"), note="Again.", added_at=early)
+
+    for batch in [(one, two)] if at_once else [(one,), (two,)]:
+        await receive(db, *batch)
+
+    _, found = await entry_of(db, one)
+    assert found.title == "Mine"
+    assert found.annotation.tags == ("a", "b", "c")
+    assert found.annotation.note == "First.\n\nAgain."
+    assert found.annotation.added_at == early
+
+
+async def test_a_note_that_is_already_there_is_not_repeated(db, seed):
+    await receive(db, seed("http://a.example/", note="Read this.\n\nTwice."))
+    await receive(db, seed("http://a.example/", note="Read this."))
+
+    _, found = await entry_of(db, seed("http://a.example/"))
+    assert found.annotation.note == "Read this.\n\nTwice."
+
+
+async def test_several_that_are_known_are_wished_for_again_at_once(db, seed):
+    both = [seed("http://a.example/"), seed("http://b.example/")]
+    first = await receive(db, *both)
+    async with db.write() as conn:
+        await conn.execute(update(job).values(state=State.FAILED))
+        await conn.execute(update(entry_table).values(state=State.FAILED))
+
+    second = await receive(db, *both, recapture=True)
+
+    assert {each.job_id for each in first}.isdisjoint(each.job_id for each in second)
+    assert [(await entry_of(db, each))[1].state for each in both] == [State.QUEUED] * 2
+
+
+async def test_a_tag_counts_the_entries_that_carry_it(db, seed):
+    await receive(db, seed("http://a.example/", tags=("x", "y")), seed("http://b.example/"))
+    await receive(db, seed("http://a.example/", tags=("x",)))
+    await receive(db, seed("http://b.example/", tags=("x",)))
+
+    async with db.read() as conn:
+        assert await tags_and_lists.most_used(conn, 10) == [("x", 2), ("y", 1)]
+
+
+async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says(db, seed, keep):
+    await receive(db, seed("http://a.example/"))
+    entry_id, _ = await entry_of(db, seed("http://a.example/"))
+    async with db.write() as conn:
+        (lease,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=Turns(), now=NOW)
+        await keep(conn, entry_id, "http://a.example/")
+        await job_outcomes.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
+
+    (known,) = await receive(db, seed("http://a.example/", tags=("later",)))
+    (again,) = await receive(db, seed("http://a.example/"), recapture=True)
+
+    assert (known.reception, known.job_id) == (Reception.KNOWN, None)
+    assert (again.reception, again.job_id is None) == (Reception.ADDED, False)
+    assert (await entry_of(db, seed("http://a.example/")))[1].annotation.tags == ("later",)
+    async with db.read() as conn:
+        assert entry_id in await pending_records.oldest(conn, 10)
+
+
+async def test_saving_by_hand_brings_what_an_import_queued_to_the_front(db, seed):
+    await receive(db, *[seed(f"http://{n}.example/") for n in range(5)])
+    await receive(db, seed("http://4.example/"), recapture=True)
+
+    async with db.write() as conn:
+        leases = await queue.lease(conn, owner="me", count=1, each=1, hosts=Turns(), now=NOW)
+
+    assert [lease.entry.url for lease in leases] == ["http://4.example/"]
+    assert [lease.priority for lease in leases] == [queue.INTERACTIVE]
+
+
+async def test_counters_agree_with_the_rows(db, seed):
+    await receive(db, *[seed(f"http://{n}.example/") for n in range(5)])
+    await receive(db, seed("http://4.example/"), recapture=True)
+
+    async with db.read() as conn:
+        assert (await jobs.queue_counts(conn)).queued == await count(db, job) == 5
+
+
+async def test_restoring_makes_entries_as_records_say_without_a_job(db, seed):
+    said = [seed("http://a.example/", title="A", tags=("t",)), seed("http://b.example/")]
+
+    async with db.write() as conn:
+        first = await new_entries.restore(conn, [RevisedSeed(each, 0) for each in said])
+        again = RevisedSeed(seed("http://a.example/", tags=("u",)), 0)
+        second = await new_entries.restore(conn, [again])
+
+    assert first[said[0].hash_url] == second[said[0].hash_url]
+    assert (await entry_of(db, said[0]))[1].annotation.tags == ("t", "u")
+    assert await count(db, job) == 0
+
+
+@pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1), (2, 3, 1), (3, 1, 3)])
+async def test_the_highest_revision_of_an_annotation_holds_in_whatever_order_they_come(
+    db, seed, order
+):
+    def revised(number):
+        url, tags = "http://a.example/", (f"t{number}",)
+        return RevisedSeed(seed(url, title=f"T{number}", note=f"N{number}", tags=tags), number)
+
+    async with db.write() as conn:
+        for number in order:
+            await new_entries.restore(conn, [revised(number)])
+
+    annotation = (await entry_of(db, revised(3).seed))[1].annotation
+    assert annotation == revised(3).seed.annotation
+    async with db.read() as conn:
+        assert await tags_and_lists.most_used(conn, 9) == [("t3", 1)]
+
+
+async def test_new_links_of_a_file_keep_its_order_and_those_known_or_repeated_stand_among_them(
+    db, seed
+):
+    urls = [f"http://{host}.example/{number}" for number in range(9) for host in "cab"]
+    await receive(db, seed(urls[4]))
+    async with db.write() as conn:
+        number = await imports.create(
+            conn, name="list.txt", form="plain text", path=None, owner="me", now=NOW
+        )
+
+    received = await receive(db, *map(seed, urls), seed(urls[0]), import_id=number)
+
+    assert [each.reception for each in received] == [
+        Reception.KNOWN if url == urls[4] else Reception.ADDED for url in urls
+    ] + [Reception.MERGED]
+    async with db.read() as conn:
+        rows = await conn.execute(select(entry.c.url).order_by(entry.c.id))
+        assert [*rows.scalars()] == [urls[4], *(url for url in urls if url != urls[4])]
+        jobs_of = await conn.execute(
+            select(entry.c.url, func.count(job.c.id))
+            .join(job, (job.c.entry_id == entry.c.id) & (job.c.host == entry.c.host))
+            .group_by(entry.c.url)
+        )
+        assert dict(jobs_of.all()) == dict.fromkeys(urls, 1)
+
+
+async def test_batches_go_on_in_lists_and_tags_where_those_before_them_stopped(db, seed):
+    said = {"tags": ("one",), "folders": ("a list",)}
+    wished = [
+        replace(each, annotation=replace(each.annotation, **said))
+        for each in map(seed, [f"http://a.example/{number}" for number in range(8)])
+    ]
+    await receive(db, seed("http://a.example/3"))
+
+    for batch in (wished[:2], wished[2:5], wished[5:]):
+        await receive(db, *batch)
+
+    async with db.read() as conn:
+        placed = await conn.execute(
+            select(entry.c.url, in_list.c.place)
+            .join(entry, entry.c.id == in_list.c.entry_id)
+            .order_by(in_list.c.place)
+        )
+        urls, places = zip(*placed, strict=True)
+        assert [*urls] == [each.url for each in wished]
+        assert len({*places}) == len(wished)
+        assert await tags_and_lists.most_used(conn, 9) == [("one", 8)]
+        ready = await conn.execute(select(queue_host.c.host))
+        assert [*ready.scalars()] == ["a.example"]

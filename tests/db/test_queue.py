@@ -1,0 +1,276 @@
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from archiver.db import host_queue, job_outcomes, jobs, new_entries, queue
+from archiver.db.engine import Database
+from archiver.db.host_queue import Turns
+from archiver.db.schema import job, queue_host
+from archiver.model.failure import Failure, FailureKind
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+FAILURE = Failure(FailureKind.TIMEOUT, "Too slow.")
+
+
+@pytest.fixture
+def fill(db, seed):
+    """Queue pages of hosts, in the order given: ``("a", 3)`` is three of a.example."""
+
+    async def queue_up(*hosts: tuple[str, int], **more: object) -> None:
+        wanted = [
+            seed(f"http://{host}.example/{number}")
+            for host, count in hosts
+            for number in range(count)
+        ]
+        async with db.write() as conn:
+            await new_entries.receive(conn, wanted, now=NOW, **{"recapture": False, **more})
+
+    return queue_up
+
+
+PROVEN = Turns(proven=["a.example", "b.example", "c.example"])
+
+
+async def lease(db, count, *, owner="me", each=2, hosts=PROVEN, now=NOW):
+    async with db.write() as conn:
+        return await queue.lease(conn, owner=owner, count=count, each=each, hosts=hosts, now=now)
+
+
+async def give_back(db, leases, *, interrupted=False):
+    async with db.write() as conn:
+        ids = [each.job_id for each in leases]
+        await queue.requeue(conn, ids, owner="me", interrupted=interrupted, now=NOW)
+
+
+async def test_hosts_take_turns_however_the_list_was_ordered(db, fill):
+    await fill(("a", 50), ("b", 3), ("c", 1))
+
+    first = await lease(db, 6)
+    second = await lease(db, 3, each=1, now=NOW + timedelta(seconds=1))
+
+    assert Counter(each.entry.host for each in first) == {
+        "a.example": 2,
+        "b.example": 2,
+        "c.example": 1,
+    }
+    assert Counter(each.entry.host for each in second) == {"a.example": 1, "b.example": 1}
+
+
+async def test_a_host_that_had_its_turn_goes_to_the_end_of_the_line(db, fill):
+    await fill(("a", 9), ("b", 9), ("c", 9))
+
+    turns = [
+        (await lease(db, 1, each=1, now=NOW + timedelta(seconds=second)))[0].entry.host
+        for second in range(1, 7)
+    ]
+
+    assert sorted(turns[:3]) == ["a.example", "b.example", "c.example"]
+    assert turns[3:] == turns[:3]
+
+
+async def test_a_host_that_has_not_answered_yet_gives_one_lease(db, fill):
+    await fill(("a", 50), ("b", 3))
+
+    found = await lease(db, 9, each=4, hosts=Turns(proven=["b.example"]))
+
+    assert Counter(each.entry.host for each in found) == {"a.example": 1, "b.example": 3}
+
+
+async def test_hosts_that_may_be_dead_take_half_of_what_others_have_jobs_for(db, fill):
+    await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 50))
+
+    found = await lease(db, 20, each=50, hosts=Turns(proven=["a.example"]))
+
+    assert Counter(each.entry.host == "a.example" for each in found) == {True: 10, False: 10}
+
+
+async def test_hosts_that_may_be_dead_take_what_others_leave_of_the_room(db, fill):
+    await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 3))
+
+    few = await lease(db, 20, each=50, hosts=Turns(proven=["a.example", "b.example"]))
+    none = await lease(db, 10, hosts=Turns(proven=["a.example", "b.example"]))
+
+    assert Counter(each.entry.host == "a.example" for each in few) == {True: 3, False: 17}
+    assert len(none) == 10
+
+
+async def test_busy_hosts_are_left_out(db, fill):
+    await fill(("a", 5), ("b", 5))
+
+    assert {each.entry.host for each in await lease(db, 9, hosts=Turns(busy=["a.example"]))} == {
+        "b.example"
+    }
+
+
+async def test_what_someone_is_looking_at_goes_before_an_import(db, fill):
+    await fill(("a", 5))
+    await fill(("b", 1), recapture=True)
+
+    assert [each.entry.host for each in await lease(db, 1)] == ["b.example"]
+
+
+async def test_two_processes_are_never_leased_the_same_job(db, fill, place):
+    await fill(("a", 7), ("b", 7))
+    other = await Database.open(place)
+
+    taken = []
+    while found := [*await lease(db, 2, owner="one"), *await lease(other, 2, owner="two")]:
+        taken += found
+    await other.close()
+
+    assert len(taken) == 14
+    assert len({each.job_id for each in taken}) == 14
+    async with db.read() as conn:
+        assert sorted(await queue.job_owners(conn)) == ["one", "two"]
+
+
+async def test_a_lease_given_back_is_leased_again_as_it_was(db, fill):
+    await fill(("a", 1))
+    (before,) = await lease(db, 1)
+
+    await give_back(db, [before])
+
+    assert await lease(db, 1) == [before]
+
+
+async def test_a_lease_that_was_interrupted_says_so_from_then_on(db, fill):
+    await fill(("a", 1))
+    await give_back(db, await lease(db, 1), interrupted=True)
+    await give_back(db, await lease(db, 1), interrupted=False)
+
+    (after,) = await lease(db, 1)
+
+    assert after.interrupted
+
+
+async def test_giving_back_what_is_not_held_changes_nothing(db, fill):
+    await fill(("a", 2))
+    leases = await lease(db, 1)
+    await give_back(db, leases)
+    await give_back(db, leases)
+
+    async with db.read() as conn:
+        counts = await jobs.queue_counts(conn)
+    assert (counts.queued, counts.fetching) == (2, 0)
+
+
+async def test_hosts_whose_jobs_are_over_never_block_the_queue(db, fill):
+    await fill(("a", 1), ("b", 1), ("c", 1), ("d", 1))
+    early = NOW - timedelta(seconds=60)
+    async with db.write() as conn:
+        stale = [(1, f"gone{n}.example", int(early.timestamp() * 1000)) for n in range(50)]
+        await queue.wait_until(conn, stale)
+
+    taken = []
+    for _ in range(40):
+        taken += await lease(db, 4)
+
+    assert len(taken) == 4
+    async with db.read() as conn:
+        assert await queue.next_due(conn, ()) is None
+        assert (await conn.execute(select(queue_host))).all() == []
+
+
+async def test_a_job_that_ended_after_it_was_given_back_leaves_no_host_waiting(db, fill):
+    await fill(("a", 1))
+    (held,) = await lease(db, 1)
+    await give_back(db, [held])
+    async with db.write() as conn:
+        await job_outcomes.end_jobs(conn, [(held, None, FAILURE)], NOW)
+
+    assert await lease(db, 1) == []
+    async with db.read() as conn:
+        assert await queue.next_due(conn, ()) is None
+
+
+async def test_who_lost_a_job_to_another_neither_ends_it_nor_puts_it_off(db, fill):
+    await fill(("a", 1))
+    (lost,) = await lease(db, 1, owner="me")
+    await give_back(db, [lost])
+    (held,) = await lease(db, 1, owner="other")
+
+    async with db.write() as conn:
+        await job_outcomes.end_jobs(conn, [(lost, "20260301120000", None)], NOW)
+        await job_outcomes.postpone_jobs(conn, [(lost, FAILURE, NOW)], NOW)
+
+        counts = await jobs.queue_counts(conn)
+        assert (counts.fetching, counts.queued, counts.saved) == (1, 0, 0)
+        assert [*await queue.held_by(conn, "other")] == [held.job_id]
+        await job_outcomes.end_jobs(conn, [(held, "20260301120000", None)], NOW)
+        assert (await jobs.queue_counts(conn)).saved == 1
+
+
+async def test_a_job_that_is_due_later_is_not_leased_before_and_holds_nothing_up(db, fill):
+    await fill(("a", 2), ("b", 1))
+    later = NOW + timedelta(seconds=30)
+    (first,) = await lease(db, 1, each=1)
+    async with db.write() as conn:
+        await job_outcomes.postpone_jobs(conn, [(first, FAILURE, later)], NOW)
+
+    rest = await lease(db, 9)
+
+    assert len(rest) == 2
+    assert first.job_id not in {each.job_id for each in rest}
+    async with db.read() as conn:
+        assert await queue.next_due(conn, ()) == later
+        assert await queue.next_due(conn, (first.entry.host,)) is None
+    (again,) = await lease(db, 9, now=later)
+    assert (again.job_id, again.attempts) == (first.job_id, 1)
+
+
+async def test_the_next_moment_is_that_of_the_earliest_host_that_is_not_busy(db, fill):
+    await fill(("a", 1), ("b", 1))
+    async with db.write() as conn:
+        at = int(NOW.timestamp() * 1000) + 5000
+        deferred = job.c.host == "b.example"
+        await conn.execute(update(job).where(deferred).values(not_before_ms=at))
+        rows = queue_host.c.host == "b.example"
+        await conn.execute(update(queue_host).where(rows).values(ready_at_ms=at))
+
+    async with db.read() as conn:
+        assert await queue.next_due(conn, ()) == NOW
+        assert await queue.next_due(conn, ("a.example",)) == NOW + timedelta(seconds=5)
+
+
+async def test_only_some_jobs_can_be_leased_whatever_else_waits(db, fill):
+    await fill(("a", 9))
+    async with db.read() as conn:
+        newest = select(job.c.id).order_by(job.c.id.desc()).limit(3)
+        wanted = (await conn.execute(newest)).scalars().all()
+    async with db.write() as conn:
+        of_busy = await queue.lease_only(
+            conn, wanted, owner="me", count=9, busy=["a.example"], now=NOW
+        )
+        taken = await queue.lease_only(
+            conn, wanted, owner="me", count=9, busy=["b.example"], now=NOW
+        )
+
+    assert not of_busy
+    assert {each.job_id for each in taken} == set(wanted)
+
+
+async def test_a_worker_leases_jobs_only_of_hosts_that_it_has(db, fill):
+    await fill(*[(f"h{number}", 2) for number in range(4)])
+    mine = ["h1.example", "h3.example"]
+
+    async with db.read() as conn:
+        due = await host_queue.due_hosts(conn, ["h0.example"], now=NOW, count=9)
+    async with db.write() as conn:
+        taken = await queue.lease(
+            conn, owner="me", count=100, each=2, hosts=Turns(proven=mine[:1]), now=NOW, mine=mine
+        )
+        others = await queue.lease_only(
+            conn, range(1, 9), owner="me", count=9, busy=[], now=NOW, mine=["h2.example"]
+        )
+
+    assert sorted(due) == ["h1.example", "h2.example", "h3.example"]
+    assert sorted(each.entry.host for each in taken) == [mine[0], mine[0], mine[1]]
+    assert {each.entry.host for each in others} == {"h2.example"}
+
+
+async def test_who_is_alone_takes_all_that_there_is_room_for(db, fill):
+    await fill(*[(f"h{number}", 1) for number in range(40)])
+
+    assert len(await lease(db, 100, hosts=Turns())) == 40

@@ -1,0 +1,126 @@
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, inspect, text
+
+from archiver.db.engine import Database, engines_of
+from archiver.db.schema import HEAD, metadata
+from archiver.errors import ConfigurationError, IndexOutdated
+from archiver.helpers import MIGRATIONS
+
+pytestmark = pytest.mark.sqlite("the schema as a file has it, and files that are none")
+
+
+def config_on(connection=None):
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config
+
+
+def shapes(connection):
+    """Every table and index as SQLite keeps it, spelled alike, a table's parts sorted.
+
+    SQLite puts a column that came later behind the constraints.
+    """
+    rows = connection.execute(
+        text("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+    )
+    return {
+        name: sorted(
+            " ".join(sql.replace('"', "").split()).replace("( ", "(").replace(" )", ")").split(", ")
+        )
+        for name, sql in rows
+        if name != "alembic_version"
+    }
+
+
+@pytest.fixture
+def connection(tmp_path):
+    """A connection to a file that migrations have made."""
+    engine = create_engine(f"sqlite:///{tmp_path / 'archive.sqlite3'}")
+    with engine.connect() as opened:
+        command.upgrade(config_on(opened), "head")
+        opened.commit()
+        yield opened
+    engine.dispose()
+
+
+def test_the_tables_are_those_of_the_newest_migration():
+    assert ScriptDirectory.from_config(config_on()).get_heads() == [HEAD]
+
+
+def test_migrations_make_exactly_the_tables_of_the_schema(connection, tmp_path):
+    context = MigrationContext.configure(connection)
+    fresh = create_engine(f"sqlite:///{tmp_path / 'fresh.sqlite3'}")
+    with fresh.begin() as other:
+        metadata.create_all(other)
+        expected = shapes(other)
+    fresh.dispose()
+
+    assert compare_metadata(context, metadata) == []
+    assert shapes(connection) == expected
+
+
+def test_a_new_index_is_what_migrations_make_of_nothing(connection, tmp_path):
+    engines_of(tmp_path / "new.sqlite3").prepare()
+    engine = create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+    with engine.connect() as new:
+        names = inspect(new).get_table_names()
+
+        assert names == inspect(connection).get_table_names()
+        assert shapes(new) == shapes(connection)
+        for name in names:
+            rows = text(f'SELECT * FROM "{name}"')
+            assert new.execute(rows).all() == connection.execute(rows).all()
+    engine.dispose()
+
+
+def test_the_way_down_leads_back_to_nothing_and_up_again(connection):
+    command.downgrade(config_on(connection), "base")
+    connection.commit()
+    left = set(inspect(connection).get_table_names())
+
+    command.upgrade(config_on(connection), "head")
+    connection.commit()
+
+    assert left <= {"alembic_version"}
+    assert set(metadata.tables) <= set(inspect(connection).get_table_names())
+
+
+async def test_an_index_that_a_newer_version_wrote_is_left_alone(connection, tmp_path):
+    connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    connection.commit()
+
+    with pytest.raises(ConfigurationError, match="newer version"):
+        await Database.open(tmp_path / "archive.sqlite3")
+
+
+async def test_an_index_of_an_earlier_version_is_left_alone(connection, tmp_path):
+    connection.execute(text("UPDATE alembic_version SET version_num = '0038'"))
+    connection.commit()
+
+    with pytest.raises(IndexOutdated, match="Run `archiver reindex`"):
+        await Database.open(tmp_path / "archive.sqlite3")
+
+
+@pytest.mark.parametrize("revision", ["0000", "abc", "", "00011"])
+async def test_an_index_of_a_schema_that_nobody_wrote_is_said_plainly(
+    connection, tmp_path, revision
+):
+    connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
+    connection.commit()
+
+    with pytest.raises(ConfigurationError, match="archiver reindex"):
+        await Database.open(tmp_path / "archive.sqlite3")
+
+
+async def test_a_file_that_is_no_database_is_said_plainly(tmp_path):
+    path = tmp_path / "archive.sqlite3"
+    path.write_bytes(b"something else entirely" * 100)
+
+    with pytest.raises(ConfigurationError, match="can't be opened"):
+        await Database.open(path)

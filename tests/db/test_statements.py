@@ -1,0 +1,37 @@
+"""Many rows in one statement: all of them are inserted, or none."""
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+
+from archiver.db.schema import counter
+from archiver.db.statements import insert_rows
+
+MANY = 40_000
+"""More rows than one statement has parameters."""
+
+
+async def count(db):
+    async with db.read() as conn:
+        return (await conn.execute(select(func.count()).select_from(counter))).scalar()
+
+
+async def test_no_row_stays_where_one_of_many_fails(db):
+    before = await count(db)
+    rows = [(f"row {n}", n) for n in range(MANY)]
+
+    with pytest.raises(IntegrityError):
+        async with db.write() as conn:
+            await insert_rows(conn, counter, ("name", "value"), [*rows, rows[0]])
+
+    assert await count(db) == before
+
+
+async def test_many_rows_are_all_inserted(db):
+    before = await count(db)
+
+    async with db.write() as conn:
+        rows = [(f"row {n}", n) for n in range(MANY + 3)]
+        await insert_rows(conn, counter, ("name", "value"), rows)
+
+    assert await count(db) == before + MANY + 3

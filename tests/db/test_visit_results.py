@@ -1,0 +1,216 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from archiver.db import (
+    attempts,
+    entries,
+    imports,
+    job_outcomes,
+    jobs,
+    list_order,
+    new_entries,
+    queue,
+    snapshots,
+    visit_results,
+)
+from archiver.db.entries import Filters
+from archiver.db.host_queue import Turns
+from archiver.db.schema import attempt
+from archiver.model import seed as model_seed
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import State
+from archiver.model.listing import Findable, Sort
+from archiver.model.page import UNREAD
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+URL = "http://a.example/"
+FAILURE = Failure(FailureKind.HTTP_STATUS, "The server answered 503.", 503)
+
+
+@pytest.fixture
+async def lease(db, seed):
+    """The lease of an entry with a title and a tag, that an import brought."""
+    async with db.write() as conn:
+        number = await imports.create(conn, name="f", form="plain", path=None, owner="a", now=NOW)
+        said = seed(URL, title="Given", tags=("t",))
+        await new_entries.receive(conn, [said], now=NOW, recapture=False, import_id=number)
+        await imports.advance(conn, number, {model_seed.Reception.ADDED: 1}, [])
+        (held,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=Turns(), now=NOW)
+    return held
+
+
+async def entry_of(db, lease):
+    async with db.read() as conn:
+        return (await entries.by_ids(conn, [lease.entry.id]))[lease.entry.id]
+
+
+@pytest.fixture
+def found(find):
+    """Entries with a word."""
+
+    async def matching(word):
+        return [entry_id for _, entry_id in await find(word)]
+
+    return matching
+
+
+def attempt_of(lease, *, final, after=1):
+    at = NOW + timedelta(seconds=after)
+    return attempts.FailedAttempt(
+        lease.entry.id, at, FAILURE, final=final, found_by=Findable(title="given")
+    )
+
+
+async def test_a_snapshot_makes_its_entry_saved_and_brings_it_up_to_date(db, lease, keep, found):
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 5, ("Given", "wombats"), status=206)
+
+    entry = await entry_of(db, lease)
+    assert (entry.state, entry.snapshot_count, entry.latest) == (State.SAVED, 1, "20260301120005")
+    assert (entry.status, entry.media_type, entry.title) == (206, "text/html", "Given")
+    assert await found("wombats") == [lease.entry.id]
+
+
+async def test_an_entry_that_is_captured_again_stays_where_it_was_saved(db, lease, keep, seed):
+    async with db.write() as conn:
+        moment = NOW + timedelta(seconds=10)
+        newer = seed("http://b.example/", tags=("t",), added_at=moment)
+        await new_entries.receive(conn, [newer], now=moment, recapture=False)
+        await keep(conn, lease.entry.id, URL, 60)
+
+    async with db.read() as conn:
+        for filters in (Filters(), Filters(tag="t")):
+            listed, _ = await entries.newest(conn, filters, below=None, limit=9)
+            assert [each.url for each in listed] == ["http://b.example/", URL]
+        first, _ = await list_order.rows_in_order(
+            conn, Filters(), beyond=None, limit=9, order=Sort.CAPTURED
+        )
+        assert first.row == lease.entry.id
+
+
+async def test_what_fails_again_and_again_stays_in_every_list_where_it_was_saved(db, lease, seed):
+    async with db.write() as conn:
+        moment = NOW + timedelta(seconds=10)
+        newer = seed("http://b.example/", tags=("t",), added_at=moment)
+        await new_entries.receive(conn, [newer], now=moment, recapture=False)
+        for after in (60, 90):
+            await attempts.add_failures(conn, [attempt_of(lease, final=True, after=after)])
+
+    assert (await entry_of(db, lease)).sorted_at == (await entry_of(db, lease)).annotation.saved_at
+    async with db.read() as conn:
+        for filters in (Filters(), Filters(tag="t")):
+            listed, _ = await entries.newest(conn, filters, below=None, limit=9)
+            assert [each.url for each in listed] == ["http://b.example/", URL]
+
+
+async def test_an_entry_is_found_by_the_words_of_its_newest_snapshot_only(db, lease, keep, found):
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
+        await keep(conn, lease.entry.id, URL, 2, ("", "badgers"))
+        await keep(conn, lease.entry.id, URL, 3, None)
+
+    assert await found("wombats") == []
+    assert await found("badgers") == [lease.entry.id]
+
+
+async def test_one_second_of_an_entry_has_one_snapshot(db, lease, keep):
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 1)
+        await keep(conn, lease.entry.id, URL, 1)
+
+    async with db.read() as conn:
+        assert len(await snapshots.of_entry(conn, lease.entry.id, limit=9)) == 1
+    assert (await entry_of(db, lease)).snapshot_count == 1
+
+
+async def test_one_that_is_told_of_twice_at_once_is_one_and_has_been_read(
+    db, lease, new_snapshot, found
+):
+    async with db.write() as conn:
+        twice = [
+            await new_snapshot(conn, lease.entry.id, URL, 5, ("Given", words), extractor=extractor)
+            for extractor, words in ((UNREAD, "unread"), ("1", "wombats"), ("1", "again"))
+        ]
+        assert await visit_results.add_snapshots(conn, twice) == 1
+
+    assert (await entry_of(db, lease)).snapshot_count == 1
+    assert len(await found("wombats")) == 1
+
+
+async def test_what_a_newer_extractor_has_read_holds_whichever_comes_first(
+    db, lease, keep, new_snapshot, found
+):
+    async with db.write() as conn:
+        for by, words in (("9", "nine"), ("10", "ten"), ("1", "one"), ("odd", "odd"), ("10", "x")):
+            again = await new_snapshot(conn, lease.entry.id, URL, 5, ("", words), extractor=by)
+            await visit_results.add_snapshots(conn, [again])
+
+    async with db.read() as conn:
+        (held,) = await snapshots.of_entry(conn, lease.entry.id, limit=9)
+    assert held.snapshot.extractor == "10"
+    assert await found("ten") == [lease.entry.id]
+    assert [await found(word) for word in ("nine", "one", "odd", "x")] == [[], [], [], []]
+
+
+async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_queued(db, lease):
+    again = NOW + timedelta(seconds=30)
+    async with db.write() as conn:
+        await attempts.add_failures(conn, [attempt_of(lease, final=False)])
+        await job_outcomes.postpone_jobs(conn, [(lease, FAILURE, again)], NOW)
+
+    async with db.read() as conn:
+        (job,) = await jobs.by_ids(conn, [lease.job_id])
+        kept = (await conn.execute(select(func.count()).select_from(attempt))).scalar()
+        counts = await jobs.queue_counts(conn)
+    assert (job.state, job.attempts, job.not_before) == (State.QUEUED, 1, again)
+    assert job.failure == FAILURE
+    assert kept == 1
+    assert (counts.queued, counts.fetching) == (1, 0)
+    assert (await entry_of(db, lease)).state is State.QUEUED
+
+
+async def test_an_entry_that_failed_for_good_is_found_by_its_title(db, lease, found):
+    async with db.write() as conn:
+        await attempts.add_failures(conn, [attempt_of(lease, final=True)])
+        await job_outcomes.end_jobs(conn, [(lease, None, FAILURE)], NOW)
+
+    entry = await entry_of(db, lease)
+    assert (entry.state, entry.failure) == (State.FAILED, FAILURE)
+    assert await found("Given") == [lease.entry.id]
+
+
+async def test_a_failure_takes_nothing_from_an_entry_that_was_saved_before(db, lease, keep, found):
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
+        await attempts.add_failures(conn, [attempt_of(lease, final=True, after=90)])
+
+    entry = await entry_of(db, lease)
+    assert (entry.state, entry.snapshot_count, entry.failure) == (State.SAVED, 1, FAILURE)
+    assert await found("wombats") == [lease.entry.id]
+
+
+async def test_the_end_of_a_job_is_counted_once_wherever_it_is_counted(db, lease, keep):
+    async with db.write() as conn:
+        await keep(conn, lease.entry.id, URL, 1)
+        await job_outcomes.end_jobs(conn, [(lease, "20260301120001", None)], NOW)
+
+    async with db.read() as conn:
+        counts = await jobs.queue_counts(conn)
+        status = await imports.status(conn, lease.import_id)
+        (job,) = await jobs.by_ids(conn, [lease.job_id])
+    assert (counts.queued, counts.fetching, counts.saved, counts.failed) == (0, 0, 1, 0)
+    assert (status.counts.open, status.counts.saved) == (0, 1)
+    assert (job.state, job.attempts, job.timestamp) == (State.SAVED, 1, "20260301120001")
+
+
+async def test_nothing_is_nothing(db):
+    async with db.write() as conn:
+        await visit_results.add_snapshots(conn, [])
+        await attempts.add_failures(conn, [])
+        await job_outcomes.end_jobs(conn, [], NOW)
+        await job_outcomes.postpone_jobs(conn, [], NOW)
+
+    async with db.read() as conn:
+        assert (await jobs.queue_counts(conn)).total == 0

@@ -1,0 +1,165 @@
+"""What reference managers write: letters of LaTeX, and RIS without a beginning or an end."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats.bibliographies import address_of, text_of_latex
+from tests.formats.reading import annotations, opened, said
+
+A, B = "https://a.example/1", "https://b.example/2"
+
+
+@pytest.mark.parametrize(
+    ("latex", "text"),
+    [
+        (r"G{\"o}del", "Gödel"),
+        (r"G\"{o}del, G\"odel", "Gödel, Gödel"),
+        (r"Erd{\H o}s, Erd\H{o}s", "Erdős, Erdős"),
+        (r"{\v{C}}apek, \v Capek", "Čapek, Čapek"),
+        (r"na{\"\i}ve, na\"{\i}ve, \'\i", "naïve, naïve, í"),
+        (r"Stra{\ss}e, Stra\ss e, {\O}rsted", "Straße, Straße, Ørsted"),
+        (r"Wa\l\k{e}sa, Fran{\c c}ois, \c{c}a", "Wałęsa, François, ça"),
+        (r"pages 1--2 --- more \& 50\%", "pages 1\u20132 — more & 50%"),
+        (r"\LaTeX{} in C:\unknown", r"\LaTeX in C:\unknown"),
+        ("R&D, 50% of #1 -- more", "R&D, 50% of #1 \u2013 more"),
+        ("https://a.example/x--y", "https://a.example/x--y"),
+        ("plain {Braces}", "plain Braces"),
+    ],
+)
+def test_letters_are_read_as_latex_prints_them(latex, text):
+    assert text_of_latex(latex) == text
+
+
+@given(st.text(alphabet="\\{}\"'^~aeoHcvkißż -", max_size=60))
+def test_any_latex_is_read(text):
+    assert isinstance(text_of_latex(text), str)
+
+
+def test_titles_notes_and_keywords_of_bibtex_are_in_letters():
+    (read,) = annotations(
+        rf'@misc{{k, title = "{{G{{\"o}}del}}", url={{{A}}}, note={{{{\v S}}koda}}, '
+        r"keywords = {Erd{\H o}s, na\"{\i}ve}, author = {M{\"u}ller}}",
+        "x.bib",
+        form="BibTeX",
+    )
+
+    assert (read.title, read.note, read.tags) == ("Gödel", "Škoda", ("Erdős", "naïve"))
+    assert said(read)["author"] == r"M{\"u}ller"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"TI  - A\nUR  - {A}\nER  - \nTI  - B\nUR  - {B}\nER  - \n",
+        f"TY  - ELEC\nTI  - A\nUR  - {A}\nTY  - ELEC\nTI  - B\nUR  - {B}\n",
+        f"\ufeffTI  - A\nUR  - {A}\n\nTI  - B\nUR  - {B}\n",
+    ],
+)
+def test_ris_without_a_type_or_an_end_is_read_reference_by_reference(text):
+    read = annotations(text, form="RIS")
+
+    assert [(each.title, each.url_given) for each in read] == [("A", A), ("B", B)]
+
+
+@pytest.mark.parametrize(
+    ("endless", "others"),
+    [
+        (
+            f"TY  - ELEC\nTI  - Endless\nUR  - {A}\n" + "KW  - word\n" * 60_000,
+            f"TY  - X\nUR  - {B}\n",
+        ),
+        (
+            f"@misc{{endless,\n url = {{{A}}},\n" + "x = {y},\n" * 60_000,
+            f"@misc{{b, url = {{{B}}}}}\n",
+        ),
+    ],
+)
+def test_a_reference_without_an_end_is_a_problem_and_those_behind_it_are_read(endless, others):
+    _, found = opened(endless + others)
+
+    assert ["no end" in each.problem for each in found] == [True, False]
+    assert "ndless" in found[0].annotation.url_given
+    assert found[1].annotation.url_given == B
+
+
+def test_a_reference_with_several_addresses_is_at_the_first_and_keeps_the_others():
+    (both,) = annotations(f"TY  - JOUR\nTI  - T\nUR  - {A};b=1;{B}\nER  - \n", form="RIS")
+    (lines,) = annotations(f"TY  - JOUR\nTI  - T\nUR  - {A}\nUR  - {B}\nER  - \n", form="RIS")
+
+    assert (both.url_given, said(both)["UR"]) == (f"{A};b=1", B)
+    assert (lines.url_given, said(lines)["UR"]) == (A, B)
+
+
+@pytest.mark.parametrize(
+    ("field", "address"),
+    [
+        ("url = {https://a.example/~a/x.html}", "https://a.example/~a/x.html"),
+        (r"howpublished = {\url{https://a.example/~a/b_c}}", "https://a.example/~a/b_c"),
+        ("url = {{https://a.example/~a/}}", "https://a.example/~a/"),
+        (r"url = {https://a.example/x\_y\%20z}", "https://a.example/x_y%20z"),
+    ],
+)
+def test_an_address_in_bibtex_is_no_latex(field, address):
+    assert annotations(f"@misc{{a, title = {{T}}, {field}}}")[0].url_given == address
+
+
+def test_strings_of_bibtex_are_put_where_they_are_named():
+    text = f'@string{{who = "Ann"}}\n@misc{{k, title = who, url = {{{A}}}}}\n'
+
+    assert [each.title for each in annotations(text, "x.bib")] == ["Ann"]
+
+
+def test_entries_of_bibtex_with_the_same_key_and_fields_given_twice_are_read():
+    text = f"@misc{{k, url = {{{A}}}, url = {{{B}}}}}\n@misc{{k, url = {{{B}}}}}\n"
+
+    assert [each.url_given for each in annotations(text, "x.bib")] == [A, B]
+
+
+def test_text_that_begins_like_a_field_is_no_ris():
+    assert opened(f"AB  - is what it says\n{A}\n")[0] == "plain text"
+
+
+@pytest.mark.parametrize(
+    ("doi", "remarks", "address"),
+    [
+        ("10.1000/182", "PMID: 1234", "https://doi.org/10.1000/182"),
+        ("doi:10.1000/182", "", "https://doi.org/10.1000/182"),
+        ("", "Read it.\nPMID: 18160043", "https://pubmed.ncbi.nlm.nih.gov/18160043/"),
+        ("", "PMID: 123456 PMCID: PMC77777", "https://pmc.ncbi.nlm.nih.gov/articles/PMC77777/"),
+        ("", "arXiv:2101.00001v2 [cs]", "https://arxiv.org/abs/2101.00001"),
+        ("", "arXiv: hep-th/9901001", "https://arxiv.org/abs/hep-th/9901001"),
+        ("", "ISBN 978-3-16-148410-0, about PMIDs", ""),
+    ],
+)
+def test_a_reference_without_an_address_is_where_its_identifiers_lead(doi, remarks, address):
+    assert address_of(doi, remarks) == address
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("@article{k, title={T}, pmid={18160043}}", "https://pubmed.ncbi.nlm.nih.gov/18160043/"),
+        (
+            "@misc{k, title={T}, eprint={2101.00001}, archivePrefix={arXiv}}",
+            "https://arxiv.org/abs/2101.00001",
+        ),
+        (
+            "TY  - JOUR\nTI  - T\nN1  - PMID: 77\nN1  - PMID: 777\nER  - \n",
+            "https://pubmed.ncbi.nlm.nih.gov/777/",
+        ),
+        (
+            json.dumps(
+                [
+                    {"type": "article", "title": "T", "PMID": "777"},
+                    {"type": "article", "title": "B", "DOI": "10.1/b"},
+                ]
+            ),
+            "https://pubmed.ncbi.nlm.nih.gov/777/",
+        ),
+    ],
+)
+def test_identifiers_are_found_where_each_format_has_them(text, address):
+    assert annotations(text)[0].url_given == address

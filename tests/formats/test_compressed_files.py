@@ -1,0 +1,109 @@
+"""Packed files are what they hold: in parts, cut, packed again; and bombs cost little."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sys
+from functools import partial
+from hashlib import md5
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats import compressed_files
+from tests.formats.goldens import tarred, zipped
+from tests.formats.reading import opened as read_in
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+A = "https://a.example/"
+LIKES = json.dumps({"type": "OrderedCollection", "orderedItems": [A]})
+
+
+def opened(data, name="file"):
+    form, found = read_in(data, name)
+    return form, [each.annotation.url_given for each in found]
+
+
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_a_packed_file_is_what_it_holds_and_its_name_says_no_other(kind):
+    data = b"what,where\na,https://a.example/"
+
+    assert opened(PACKERS[kind](data), f"x.csv.{kind}") == ("CSV", [A])
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_what_is_packed_in_several_parts_or_cut_gives_what_there_is(kind):
+    pack = PACKERS[kind]
+    lines = [f"{A}{md5(b'%d' % n).hexdigest()}\n".encode() for n in range(50_000)]
+    parts = pack(b"".join(lines[:25_000])) + pack(b"".join(lines[25_000:]))
+
+    assert len(opened(parts)[1]) == 50_000
+    assert 10_000 < len(opened(parts[: len(parts) * 3 // 4])[1]) < 50_000
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_what_is_packed_very_well_costs_its_first_megabytes(kind, monkeypatch):
+    monkeypatch.setattr(compressed_files, "ALWAYS_ALLOWED", 1 << 20)
+    bomb = PACKERS[kind](b"https://a.example/\n") + PACKERS[kind](bytes(16 << 20))
+
+    assert len(compressed_files.unpacked(io.BytesIO(bomb), bomb).read()) < 4 << 20
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_only_so_many_streams_are_unpacked(kind, monkeypatch):
+    monkeypatch.setattr(compressed_files, "MOST_STREAMS", 100)
+    parts = PACKERS[kind](b"a") * 99 + PACKERS[kind](b"") * 9000 + PACKERS[kind](b"b")
+
+    assert compressed_files.unpacked(io.BytesIO(parts), parts).read() == b"a" * 99
+
+
+@given(
+    st.sampled_from(sorted(PACKERS)),
+    st.lists(st.binary(max_size=600), max_size=4),
+    st.integers(1, 700),
+)
+def test_whatever_was_packed_comes_out_as_it_was(kind, parts, most):
+    data = b"".join(map(PACKERS[kind], parts or [b""]))
+
+    found = compressed_files.unpacked(io.BytesIO(data), data)
+
+    assert b"".join(iter(partial(found.read, most), b"")) == b"".join(parts)
+
+
+@pytest.mark.parametrize("kind", ["", *PACKERS])
+def test_a_tar_archive_of_lists_is_read_as_a_zip_of_them_is(kind):
+    tar = gzip.decompress(tarred({"./archive/likes.json": LIKES, "./photo": "x"}))
+
+    assert opened(PACKERS[kind](tar) if kind else tar, "archive.tar") == ("zip of lists", [A])
+
+
+def test_of_all_that_a_service_knows_of_somebody_only_what_they_saved_is_read():
+    reddit = zipped(
+        {
+            "saved_posts.csv": "id,permalink\n1,https://www.reddit.com/r/a/comments/1/\n",
+            "post_votes.csv": "id,permalink,direction\n2,https://www.reddit.com/r/a/2/,up\n",
+            "messages.csv": "id,permalink,body\n3,https://www.reddit.com/message/3,x\n",
+        }
+    )
+    mastodon = zipped({"likes.json": LIKES, "outbox.json": LIKES.replace("a.example", "b.example")})
+    takeout = zipped(
+        {
+            "Takeout/Chrome/Bookmarks.html": f"<DL><DT><A HREF={A}>A</A></DL>",
+            "Takeout/Chrome/History.json": json.dumps([{"url": "https://b.example/"}]),
+            "Takeout/Chrome/SearchEngines.json": json.dumps([{"url": "https://b.example/?q="}]),
+        }
+    )
+
+    assert opened(reddit)[1] == ["https://www.reddit.com/r/a/comments/1/"]
+    assert opened(mastodon)[1] == [A]
+    assert opened(takeout)[1] == [A]

@@ -1,0 +1,296 @@
+"""What a file is, and what is said of one that is not read."""
+
+import gzip
+import io
+import json
+import zipfile
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.errors import UnreadableFile
+from archiver.formats.detection import IMPORTERS, open_bookmarks
+from archiver.model.annotation import Annotation
+from tests.formats.reading import annotations
+from tests.formats.reading import opened as read_in
+
+
+def opened(data: bytes, name: str = "bookmarks") -> tuple[str, list[str]]:
+    form, found = open_bookmarks(io.BytesIO(data), name)
+    return form, [bookmark.annotation.url_given for bookmark in found]
+
+
+def refusal(data: bytes, name: str = "given") -> str:
+    with pytest.raises(UnreadableFile) as refused:
+        open_bookmarks(io.BytesIO(data), name)
+    return str(refused.value)
+
+
+def zipped(name: str, data: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(name, data)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1>",
+        "<!doctype netscape-bookmark-file-1>\n",
+        "<META charset=utf-8>\n<dl>",
+        "\ufeff<DL><p>",
+        "\n\n  <html>",
+        "",
+    ],
+)
+def test_a_bookmark_file_is_recognised_however_it_begins(head: str) -> None:
+    data = f'{head}<DT><A HREF="https://a.example/">A</A>'.encode()
+
+    assert opened(data) == ("Netscape HTML", ["https://a.example/"])
+
+
+def test_a_bookmark_file_without_bookmarks_is_one() -> None:
+    assert opened(b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL></DL>") == ("Netscape HTML", [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://a.example/",
+        "<https://a.example/>",
+        "Notes with <a href='x'>HTML</a> and https://a.example/",
+        "[a](https://a.example/)",
+        "[[a]] https://a.example/",
+        "url of mine, it is https://a.example/",
+    ],
+)
+def test_other_text_is_plain(text: str) -> None:
+    assert opened(text.encode()) == ("plain text", ["https://a.example/"])
+
+
+def test_markdown_that_begins_with_html_is_plain() -> None:
+    text = b"<a href='x'>up</a>\n\nhttps://a.example/"
+
+    assert opened(text, "notes.md") == ("plain text", ["https://a.example/"])
+
+
+@pytest.mark.parametrize("data", [b"", b" \n\t\r\n"])
+def test_an_empty_file_is_refused(data: bytes) -> None:
+    assert refusal(data, "mine.html").startswith("mine.html is empty.")
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        (zipped("a.png", b"\x89PNG\r\n"), "zip archive"),
+        (b"PK\x03\x04 and nothing more", "damaged"),
+        (gzip.compress(b"https://a.example/", mtime=0)[:10], "gzip"),
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\nhttps://a.example/", "PDF"),
+        (b"SQLite format 3\0" + b"\x10\0\x01\x01\0@  " + b"<A HREF=x>", "SQLite"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "image"),
+        (b"RIFF\x24\0\0\0WEBPVP8 \1\2\3\4\5\6\7\x0e\x0f", "image"),
+        (b"GIF89a\1\0\1\0", "image"),
+        (bytes(range(256)) * 8, "not a text file"),
+    ],
+)
+def test_a_binary_file_is_refused_by_its_kind(data: bytes, word: str) -> None:
+    said = refusal(data)
+
+    assert word in said
+    assert said.endswith(".")
+
+
+A = "https://a.example/"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "form"),
+    [
+        ('[{"href": "https://a.example/"}]', "x", "JSON"),
+        ('{"things": [{"url": "https://a.example/"}]}', "x", "JSON"),
+        ('{"a": {"b": {"link": "https://a.example/"}}}', "x", "JSON"),
+        ('{"url": "https://a.example/"}\n', "x", "JSON"),
+        ('["https://a.example/", 1]', "x", "JSON"),
+        ("\ufeff[]", "x", "JSON"),
+        ("title,url,seen\nA,https://a.example/,1", "x", "CSV"),
+        ('"URL";"Titel"\nhttps://a.example/;A\n', "x", "CSV"),
+        ("sep=;\nName;Link\nA;https://a.example/\n", "x", "CSV"),
+        ("Name\tWebsite\nA\thttps://a.example/\n", "x", "CSV"),
+        ("https://a.example/,tag", "x.csv", "CSV"),
+        ("what,where\na,https://a.example/", "x.csv", "CSV"),
+        ("url,title,tags,note\nhttps://a.example/,A,x,n", "x.csv", "CSV"),
+        ("Title,Note,URL\nA,n,https://a.example/", "x.csv", "CSV"),
+        ("Title,Note,URL,Comment\nA,n,https://a.example/,c", "x.csv", "Google Saved CSV"),
+        ('<?xml version="1.0"?><notes><a to="https://a.example/"/></notes>', "x", "XML"),
+        ('<?xml version="1.0"?><notes><a>https://a.example/</a></notes>', "x", "XML"),
+    ],
+)
+def test_structured_text_of_any_kind_is_read_if_there_are_addresses_in_it(text, name, form):
+    assert opened(text.encode(), name) == (form, [] if "[]" in text else [A])
+
+
+def test_the_fields_of_rows_are_told_by_their_names_and_the_rest_is_kept():
+    row = {
+        "Link": A,
+        "Page title": " An  A ",
+        "Comment": "note",
+        "Labels": "x; y",
+        "Collection": "One/Two",
+        "Date added": "2020-09-13T12:26:40Z",
+        "Read": "yes",
+        "Favourite": "1",
+        "Mood": "good",
+        "Rank": 3,
+    }
+    table = ",".join(row) + "\n" + ",".join(map(str, row.values()))
+
+    for text, rank in ((json.dumps([row]), 3), (json.dumps(row), 3), (table, "3")):
+        (found,) = annotations(text)
+        assert found == Annotation(
+            A,
+            datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC),
+            "An A",
+            ("x", "y"),
+            "note",
+            is_read=True,
+            is_starred=True,
+            folders=("One/Two",),
+            source_record=json.dumps({"Mood": "good", "Rank": rank}, separators=(",", ":")),
+        )
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Adresse;Titel;Schlagwörter;Notiz;Datum;Ordner",
+        "WEBADRESSE;TITEL;SCHLAGWO\u0308RTER;NOTIZEN;HINZUGEFÜGT AM;ORDNER",
+        "adresse;titre;étiquettes;note;date;dossier",
+        "Lien;TITRE;Etiquettes;Commentaire;Date;Dossier",
+        "dirección;título;etiquetas;nota;fecha;carpeta",
+        "Direccion;Titulo;Etiquetas;Notas;Fecha;Carpeta",
+        "网址;标题;标签;备注;日期;文件夹",
+        "網址;標題;標籤;備註;日期;資料夾",
+    ],
+)
+def test_columns_are_told_by_their_names_in_each_of_the_languages(header):
+    _, [found] = read_in(f"{header}\n{A};An A;x,y;note;2020-09-13;One/Two\n")
+
+    assert found.annotation == Annotation(
+        A, datetime(2020, 9, 13, tzinfo=UTC), "An A", ("x", "y"), "note", folders=("One/Two",)
+    )
+
+
+def test_a_column_that_is_surely_of_links_is_taken_before_one_that_may_be_of_houses():
+    _, [found] = read_in(f"Name,Adresse,URL\nA,High Street 1,{A}\n")
+
+    assert found.annotation.url_given == A
+
+
+def test_a_row_without_an_address_is_said_to_be_one():
+    _, found = read_in("url,title\nhttps://a.example/,A\n,B\n")
+
+    assert [each.problem for each in found] == ["", "This row holds no address."]
+
+
+@pytest.mark.parametrize("table", ["title,tags\nA,x\nB,y\n", "Name;Preis\nA;3,50\n", "a,b\nc,d\n"])
+def test_a_table_without_a_column_of_addresses_is_refused_with_a_sentence(table):
+    said = refusal(table.encode(), "list.csv")
+
+    assert said == "list.csv is a table without a column of addresses. Export it with its links."
+
+
+@pytest.mark.parametrize("table", ["url,title\n,A\n", "what,where\nA,a.example/x\n"])
+def test_a_table_in_which_addresses_may_be_is_read_row_by_row(table):
+    _, found = read_in(table, "list.csv")
+
+    assert [each.problem for each in found] == ["This row holds no address."]
+
+
+def test_one_column_of_urls_is_a_list_whatever_its_name() -> None:
+    assert opened(b"url\nhttps://a.example/\n", "list.csv") == (
+        "plain text",
+        ["https://a.example/"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "form"),
+    [
+        ('[{"url": "https://a.example/"}]', "backup.json.gz", "JSON"),
+        ("what,where\na,https://a.example/", "x.csv.GZ", "CSV"),
+        ("<DL><DT><A HREF=https://a.example/>A</A>", "bookmarks.gz", "Netscape HTML"),
+        ('<opml><body><outline xmlUrl="https://a.example/"/></body></opml>', "x.opml.gz", "OPML"),
+    ],
+)
+def test_what_is_packed_with_gzip_is_read_as_what_it_holds(data, name, form):
+    assert opened(gzip.compress(data.encode()), name) == (form, [A])
+    assert opened(zipped(name, gzip.compress(data.encode())))[1] == [A]
+
+
+def test_a_pipe_that_gives_little_at_once_is_read() -> None:
+    class Trickle(io.RawIOBase):
+        left = b"https://a.example/\n" * 9_000
+
+        def read(self, count: int = -1, /) -> bytes:
+            piece, self.left = self.left[: min(7, count)], self.left[min(7, count) :]
+            return piece
+
+    form, found = open_bookmarks(Trickle(), "stdin")
+
+    assert form == "plain text"
+    assert sum(1 for _ in found) == 9_000
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    with suppress(UnreadableFile):
+        form, _ = opened(data)
+        assert form in {importer.name for importer in IMPORTERS}
+
+
+X = "https://x.example/"
+_LINKS = [{"url": "https://a.example/", "title": "A"}, {"url": "https://b.example/"}]
+
+
+@pytest.mark.parametrize(
+    ("document", "also"),
+    [
+        ({"links": _LINKS}, set()),
+        ({"version": "1", "links": _LINKS}, set()),
+        ({"links": _LINKS, "url": X}, {X}),
+        ({"url": X, "links": _LINKS}, {X}),
+        ({"url": X, "links": ["https://a.example/", "https://b.example/"]}, {X}),
+        ({"url": X, "what I read": _LINKS}, {X}),
+        ({"data": {"url": X, "items": _LINKS}}, {X}),
+        ([{"name": "Group", "url": X, "bookmarks": _LINKS}], {X}),
+        ([{"name": "Group", "icon": X, "tabs": _LINKS}], set()),
+    ],
+)
+def test_an_object_around_links_is_read_as_its_links(document, also):
+    found = {each.url_given for each in annotations(json.dumps(document), form="JSON")}
+
+    assert found == {"https://a.example/", "https://b.example/"} | also
+
+
+def test_json_lines_whose_rows_hold_links_are_read_to_the_end():
+    lines = [{"url": f"{X}{each}", "links": [{"url": f"{X}{each}/in"}]} for each in range(3)]
+
+    found = annotations("\n".join(map(json.dumps, lines)), form="JSON")
+
+    assert {each.url_given for each in found} == {
+        *(f"{X}{each}" for each in range(3)),
+        *(f"{X}{each}/in" for each in range(3)),
+    }
+
+
+def test_related_links_of_a_row_are_kept_in_its_source_record():
+    row = {"url": X, "links": [{"rel": "self", "href": "https://b.example/"}]}
+
+    (found,) = annotations(json.dumps([row]), form="JSON")
+
+    assert found.url_given == X
+    assert "https://b.example/" in found.source_record

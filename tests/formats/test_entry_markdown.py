@@ -1,0 +1,191 @@
+"""index.md: valid whatever an entry holds."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from archiver.formats.entry_markdown import entry_markdown
+from archiver.model.annotation import Annotation
+from archiver.model.capture import (
+    Capture,
+    HashUrl,
+    Location,
+    PayloadDigest,
+    RecordId,
+    Timestamp,
+)
+from archiver.model.entry import Entry, Snapshot
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import State
+
+ENTRY = Entry(
+    hash_url=HashUrl("44abc2fd416f673b9c6ae0f5147726a9"),
+    url="http://a.example/",
+    host="a.example",
+    annotation=Annotation(
+        url_given="http://a.example",
+        added_at=datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC),
+        tags=("one", "two"),
+        note="Mine: #1",
+        source="web",
+    ),
+    title="A title",
+    state=State.SAVED,
+)
+SNAPSHOT = Snapshot(
+    hash_url=ENTRY.hash_url,
+    timestamp=Timestamp("20240203040506"),
+    url=ENTRY.url,
+    final_url="http://a.example/end",
+    title="The page's title",
+    byline="Somebody",
+    site="",
+    excerpt="",
+    language="en",
+    published="2023-12-01",
+    capture=Capture(
+        url=ENTRY.url,
+        timestamp=Timestamp("20240203040506"),
+        status=200,
+        media_type="text/html",
+        payload_digest=PayloadDigest("sha256:" + "0" * 64),
+        payload_length=1,
+        record_id=RecordId("urn:uuid:0"),
+        location=Location("s", 0, 1),
+    ),
+)
+
+
+READ_1_1 = YAML(typ="safe", pure=True)
+READ_1_1.version = (1, 1)
+READ_1_2 = YAML(typ="safe", pure=True)
+SCALARS = st.text(st.sampled_from("0123456789eExXoObB+-._,:~=<"), min_size=1, max_size=12) | (
+    st.sampled_from(
+        "1e3 0o7 0b1 0x1F 1_000 1,000 12:30:45 1:30.5 yes No y N on OFF null Null ~ true FALSE "
+        "= << .inf -.INF .NaN +.5 1. 1.e+3 .5E-3 2020-01-01 2020-1-2t03:04:05z - ? ---".split()
+    )
+)
+
+
+def parts(text: str) -> tuple[dict[str, object], str]:
+    start, front, body = text.split("---\n", 2)
+    assert start == ""
+    return yaml.safe_load(front), body
+
+
+def test_front_matter_then_the_article() -> None:
+    front, body = parts(entry_markdown(ENTRY, SNAPSHOT, "<p>Hello</p>\n"))
+
+    assert list(front)[:3] == ["title", "url", "hash_url"]
+    assert front == {
+        "title": "A title",
+        "url": "http://a.example/",
+        "hash_url": "44abc2fd416f673b9c6ae0f5147726a9",
+        "tags": ["one", "two"],
+        "note": "Mine: #1",
+        "added": datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC),
+        "captured": datetime(2024, 2, 3, 4, 5, 6, tzinfo=UTC),
+        "final_url": "http://a.example/end",
+        "byline": "Somebody",
+        "published": "2023-12-01",
+        "language": "en",
+    }
+    assert body == "\n<p>Hello</p>\n"
+
+
+def test_an_entry_without_a_snapshot_is_front_matter_alone() -> None:
+    bare = replace(ENTRY, title="", annotation=replace(ENTRY.annotation, tags=(), note=""))
+
+    front, body = parts(entry_markdown(bare, None, ""))
+
+    assert list(front) == ["title", "url", "hash_url", "added"]
+    assert front["title"] == ""
+    assert body == ""
+
+
+def test_the_pages_title_stands_in_for_the_persons() -> None:
+    front, _ = parts(entry_markdown(replace(ENTRY, title=""), SNAPSHOT, ""))
+
+    assert front["title"] == "The page's title"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "---",
+        "a: b # c",
+        "- x",
+        "null",
+        "2020-01-01",
+        "'\"",
+        "a\n---\nb",
+        "\u2028\x85\x00\x1b",
+        "😀",
+    ],
+)
+def test_odd_titles_come_back(title: str) -> None:
+    text = entry_markdown(replace(ENTRY, title=title), None, "")
+
+    assert next(iter(yaml.safe_load_all(text)))["title"] == title
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.text(max_size=20), max_size=3)
+)
+def test_any_title_and_tags_come_back(title: str, tags: list[str]) -> None:
+    text = entry_markdown(
+        replace(ENTRY, title=title, annotation=replace(ENTRY.annotation, tags=tuple(tags))),
+        SNAPSHOT,
+        "<p>x</p>",
+    )
+
+    # A page's own text must not be able to end the front matter.
+    assert next(iter(yaml.safe_load_all(text.split("\n---\n")[0])))["title"] == (
+        title or SNAPSHOT.title
+    )
+    text.encode()
+
+
+@given(SCALARS | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
+def test_every_text_of_front_matter_is_read_as_that_text_by_yaml_1_1_and_1_2(text: str) -> None:
+    entry = replace(
+        ENTRY, title=text, annotation=replace(ENTRY.annotation, tags=(text,), note=text)
+    )
+    snapshot = replace(SNAPSHOT, byline=text, site=text, published=text, language=text)
+
+    front = entry_markdown(entry, snapshot, "").split("---\n")[1]
+
+    for read in (yaml.safe_load, READ_1_1.load, READ_1_2.load):
+        found = read(front)
+        assert [found[name] for name in ("title", "note", "byline", "site", "published")] == (
+            [text] * 5
+        )
+        assert found["tags"] == [text]
+        assert found["hash_url"] == ENTRY.hash_url
+
+
+@pytest.mark.parametrize(
+    "name", ["12345678901234567890123456789e12", "1" * 32, "0e123456789012345678901234567890"]
+)
+def test_a_hash_url_that_looks_like_a_number_is_read_as_a_text(name: str) -> None:
+    front = entry_markdown(replace(ENTRY, hash_url=HashUrl(name)), None, "").split("---\n")[1]
+
+    assert yaml.safe_load(front)["hash_url"] == READ_1_2.load(front)["hash_url"] == name
+
+
+def test_an_entry_that_failed_says_why() -> None:
+    failure = Failure(FailureKind.DNS, "There is no such host.")
+    failed = replace(ENTRY, state=State.FAILED, failure=failure)
+
+    front, _ = parts(entry_markdown(failed, None, ""))
+
+    assert (front["state"], front["failure"]) == ("failed", "There is no such host.")
+
+
+def test_a_lone_surrogate_does_not_spoil_the_file() -> None:
+    assert entry_markdown(replace(ENTRY, title="a\ud800"), SNAPSHOT, "\udfff").encode()

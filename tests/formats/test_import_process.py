@@ -1,0 +1,161 @@
+"""A file of links is read by a child: in order, in batches, and a hostile one costs the child."""
+
+import json
+from datetime import UTC, datetime
+from io import BytesIO
+
+import pytest
+
+from archiver.errors import UnreadableFile
+from archiver.formats.import_process import BATCH, open_links
+from archiver.formats.import_worker import BATCH_BYTES
+from archiver.formats.seeds import MOST_NOTE
+
+MEMORY = 1 << 30
+
+
+def links(count):
+    return BytesIO(b"".join(b"http://a.example/%d\n" % n for n in range(count)))
+
+
+async def test_links_come_in_batches_in_order_and_an_empty_batch_ends_them():
+    async with open_links(links(BATCH + 2), "list.txt", memory_bytes=MEMORY) as file:
+        first, second, last = [await file.next_batch() for _ in range(3)]
+
+    assert file.form == "plain text"
+    assert len(first.seeds) == BATCH
+    assert [each.seed.url for each in second.seeds] == [
+        f"http://a.example/{BATCH}",
+        f"http://a.example/{BATCH + 1}",
+    ]
+    assert not last
+
+
+async def test_links_of_which_much_is_said_come_in_smaller_batches():
+    note = "x" * MOST_NOTE
+    lines = [json.dumps({"url": f"http://a.example/{n}", "note": note}) for n in range(400)]
+    source = BytesIO("\n".join(lines).encode())
+    async with open_links(source, "list.jsonl", memory_bytes=MEMORY) as file:
+        batches = [await file.next_batch() for _ in range(3)]
+
+    sizes = [len(each.seeds) for each in batches]
+    assert all(size * MOST_NOTE <= BATCH_BYTES + MOST_NOTE for size in sizes)
+    assert all(sizes)
+    assert {len(each.seed.annotation.note) for batch in batches for each in batch.seeds} == {
+        MOST_NOTE
+    }
+
+
+async def test_a_batch_that_is_read_later_is_as_if_read_first():
+    plain = "".join(f'<DT><A HREF="http://a.example/{n}">{n}</A>\n' for n in range(BATCH))
+    rich = (
+        '<DT><H3>Folder &amp; more</H3><DL><p><DT><A HREF="http://B.example/é" TAGS="b, c"'
+        ' ADD_DATE="1300000000" LAST_VISIT="1400000000" TOREAD="1">Größe</A><DD>a note\n'
+        '<DT><A HREF="javascript:1">no link</A></DL>'
+    )
+    text = f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>{plain}{rich}</DL>".encode()
+    async with open_links(BytesIO(text), "b.html", memory_bytes=MEMORY) as file:
+        _, second, last = [await file.next_batch() for _ in range(3)]
+    async with open_links(BytesIO(text), "b.html", memory_bytes=MEMORY, skip=BATCH) as file:
+        alone = await file.next_batch()
+
+    assert second == alone
+    assert [each.row for each in second.seeds] == [BATCH + 1]
+    assert [each.row for each in second.rejected] == [BATCH + 2]
+    assert not last
+
+
+async def test_what_was_read_before_is_passed_over():
+    async with open_links(links(5), "list.txt", memory_bytes=MEMORY, skip=3) as file:
+        batch = await file.next_batch()
+
+    assert [each.seed.url for each in batch.seeds] == ["http://a.example/3", "http://a.example/4"]
+
+
+async def test_all_that_a_bookmark_says_crosses_over():
+    text = (
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>"
+        '<DT><A HREF="HTTP://A.example/é#part" ADD_DATE="1300000000" TAGS="b, c ">Größe &amp;</A>'
+        "<DD>a note\nof two lines</DL>"
+    )
+    async with open_links(BytesIO(text.encode()), "b.html", memory_bytes=MEMORY) as file:
+        (found,) = (await file.next_batch()).seeds
+
+    seed = found.seed
+    assert seed.url == "http://a.example/%C3%A9"
+    assert seed.annotation.url_given == "HTTP://A.example/é#part"
+    assert (seed.host, seed.annotation.source) == ("a.example", "import:b.html")
+    assert seed.annotation.title == "Größe &"
+    assert (seed.annotation.tags, seed.annotation.note) == (("b", "c"), "a note\nof two lines")
+    assert seed.annotation.added_at == datetime.fromtimestamp(1300000000, UTC)
+
+
+async def test_what_can_not_be_kept_comes_with_the_reason():
+    async with open_links(BytesIO(b"http://[1\nhttp://b/\n"), "l.txt", memory_bytes=MEMORY) as file:
+        batch = await file.next_batch()
+
+    assert [each.seed.url for each in batch.seeds] == ["http://b/"]
+    assert [each.given for each in batch.rejected] == ["http://[1"]
+    assert batch.rejected[0].reason
+
+
+async def test_half_a_pair_in_what_can_not_be_kept_is_shown_as_a_mark():
+    rows = rb'[{"href": "http://\ud800/", "description": "x", "extended": "", "toread": "no"}]'
+    async with open_links(BytesIO(rows), "p.json", memory_bytes=MEMORY) as file:
+        (rejected,) = (await file.next_batch()).rejected
+
+    assert rejected.given == "http://\ufffd/"
+
+
+async def test_a_file_of_the_wrong_kind_is_refused_in_words():
+    with pytest.raises(UnreadableFile, match="PDF"):
+        async with open_links(BytesIO(b"%PDF-1.7 x"), "a.pdf", memory_bytes=MEMORY):
+            pass
+
+
+async def test_a_child_that_needs_too_much_memory_breaks_off_the_reading():
+    with pytest.raises(UnreadableFile, match="EXTRACT_MEMORY"):
+        async with open_links(links(2 * BATCH), "list.txt", memory_bytes=16 << 20) as file:
+            await file.next_batch()
+
+
+class Broken(BytesIO):
+    """A file on a disk that fails half way."""
+
+    def read(self, _size=-1):
+        if self.tell():
+            raise OSError("input/output error")
+        return super().read(len(self.getvalue()) // 2)
+
+
+async def test_a_file_that_can_not_be_read_on_breaks_off_the_reading():
+    broken = Broken(b"http://a.example/1\n" * 4 * BATCH)
+
+    with pytest.raises(UnreadableFile, match="broke off"):
+        await read_whole(broken)
+
+
+async def read_whole(source):
+    async with open_links(source, "list.txt", memory_bytes=MEMORY) as file:
+        while await file.next_batch():
+            pass
+
+
+async def test_whoever_stops_half_way_leaves_no_child_behind():
+    async with open_links(links(3 * BATCH), "list.txt", memory_bytes=MEMORY) as file:
+        await file.next_batch()
+
+    assert file._process.returncode is not None
+
+
+async def test_a_batch_tells_the_first_and_last_moment_that_the_file_says_of_its_links():
+    dated = [f"http://a.example/{n},2024-01-0{n}" for n in (3, 1, 2)]
+    text = "\n".join(("url,created", *dated, "http://a.example/4,"))
+    source = BytesIO(text.encode())
+    async with open_links(source, "x.csv", memory_bytes=MEMORY) as file:
+        batch = await file.next_batch()
+    async with open_links(links(2), "list.txt", memory_bytes=MEMORY) as file:
+        without = await file.next_batch()
+
+    days = [datetime(2024, 1, day, tzinfo=UTC).timestamp() for day in (1, 3)]
+    assert ([*batch.saved], [*without.saved]) == (days, [])

@@ -1,0 +1,88 @@
+"""Lists of feeds: read and written, whatever they hold."""
+
+import gzip
+from datetime import UTC, datetime
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.errors import UnreadableFile
+from archiver.formats.feeds import feed_title
+from archiver.formats.outlines import MOST_BYTES, read_subscriptions, write_subscriptions
+from archiver.model.feed import Subscription
+
+TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
+TAG = TEXT.map(lambda text: " ".join(text.replace(",", " ").split())).filter(bool)
+SUBSCRIPTIONS = st.lists(
+    st.builds(
+        Subscription,
+        url=st.integers(0, 99).map(lambda n: f"https://a.example/{n}.xml"),
+        title=TEXT,
+        home=st.sampled_from(["", "https://a.example/"]),
+        tags=st.lists(TAG, max_size=3, unique=True).map(tuple),
+        since=st.none()
+        | st.integers(946_684_800, 1_900_000_000).map(lambda at: datetime.fromtimestamp(at, UTC)),
+    ),
+    max_size=4,
+    unique_by=lambda each: each.url,
+)
+
+
+@given(SUBSCRIPTIONS)
+def test_what_is_written_is_well_formed_and_reads_back_to_what_is_written(subscriptions):
+    written = write_subscriptions(subscriptions)
+    fromstring(written)
+    found = read_subscriptions(written, "feeds.opml")
+    assert [each.url for each in found] == [each.url for each in subscriptions]
+    assert [each.since for each in found] == [each.since for each in subscriptions]
+    assert write_subscriptions(found) == written
+
+
+def test_tags_with_what_means_something_in_xml_read_back():
+    held = [Subscription("https://a.example/", 'A & "B" <c>', tags=("a<b", "c&d"))]
+    assert read_subscriptions(write_subscriptions(held), "f.opml") == held
+
+
+def test_an_outline_with_entities_is_read_without_them():
+    bomb = (
+        '<!DOCTYPE opml [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><opml><body>'
+        '<outline text="&b;" xmlUrl="https://a.example/"/></body></opml>'
+    )
+    assert "aaaa" not in read_subscriptions(bomb.encode(), "f.opml")[0].title
+
+
+def test_folders_nested_ten_thousand_deep_are_no_trouble():
+    deep = "<outline text='f'>" * 10_000
+    assert read_subscriptions(f"<opml><body>{deep}".encode(), "f.opml") == []
+
+
+@pytest.mark.parametrize("content", [b"", b"<html/>", b"\x00\xff", b"{}"])
+def test_what_is_no_outline_is_refused(content):
+    with pytest.raises(UnreadableFile):
+        read_subscriptions(content, "f.opml")
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        (b"<rss><channel><title> A &amp;\n B </title>", "A & B"),
+        (b"<rss><channel><title><![CDATA[C]]></title>", "C"),
+        (b'<feed><title type="text">D</title>', "D"),
+        (b'\xef\xbb\xbf {"title": "E \\" F", "items": []}', 'E " F'),
+        (b"<rss><channel><item/>", ""),
+        (b"{}", ""),
+    ],
+)
+def test_a_feed_says_what_it_is_called(content, title):
+    assert feed_title(content) == title
+
+
+def test_a_packed_list_is_read_up_to_the_length_of_one_that_is_not():
+    feed = b"<opml><body><outline xmlUrl='https://a.example/feed'/></body>"
+
+    assert len(read_subscriptions(gzip.compress(feed + b"</opml>"), "a.opml.gz")) == 1
+    assert len(read_subscriptions(feed + b" " * MOST_BYTES + b"</opml>", "a.opml")) == 1
+    with pytest.raises(UnreadableFile, match="is larger than"):
+        read_subscriptions(gzip.compress(feed + b" " * MOST_BYTES + b"</opml>"), "a.opml.gz")

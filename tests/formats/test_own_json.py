@@ -1,0 +1,64 @@
+"""The schema of our JSON is published, and every document keeps to it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats.own_json import JSON, JSON_LINES, own_schema, schema_text
+from tests.formats.exported import entries, written
+
+SCHEMA = own_schema()
+TYPES = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "null": type(None),
+}
+
+
+def check(value, schema, where="$"):
+    """Hold a value against the parts of JSON Schema that ours is made of."""
+    if "$ref" in schema:
+        check(value, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], where)
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    assert not kinds or isinstance(value, tuple(TYPES[each] for each in kinds)), where
+    assert value == schema.get("const", value), where
+    assert value in schema.get("enum", [value]), where
+    assert value >= schema.get("minimum", value) if isinstance(value, int) else True, where
+    if isinstance(value, str):
+        assert re.search(schema.get("pattern", ""), value), where
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            check(each, schema.get("items", {}), f"{where}[{number}]")
+    elif isinstance(value, dict):
+        assert {*schema.get("required", ())} <= value.keys(), where
+        for name, each in value.items():
+            check(each, schema.get("properties", {}).get(name, {}), f"{where}.{name}")
+
+
+def test_the_published_schema_is_that_of_the_program():
+    published = Path(__file__).parents[2] / "docs" / "export.schema.json"
+
+    assert published.read_text(encoding="utf-8") == schema_text()
+
+
+@given(st.lists(entries, max_size=3))
+def test_whatever_is_said_of_entries_keeps_to_the_schema(found):
+    check(json.loads(written(JSON, found)), SCHEMA)
+    lines = written(JSON_LINES, found).decode().split("\n")[:-1]
+    assert len(lines) == len(found)
+    for line in lines:
+        check(json.loads(line), SCHEMA["$defs"]["entry"])
+
+
+@pytest.mark.parametrize("wrong", [{"entries": {}}, {"entries": [{}]}, {"archiver": 2}])
+def test_what_does_not_keep_to_it_is_seen(wrong):
+    with pytest.raises(AssertionError):
+        check({"archiver": 1, "entries": []} | wrong, SCHEMA)

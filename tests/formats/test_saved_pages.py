@@ -1,0 +1,306 @@
+"""What came with links: whole pages with what they need, bounded, and led to where that is."""
+
+import base64
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from datetime import UTC, datetime
+from hashlib import md5
+from html import escape
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats.archive_members import TarMembers, is_tar
+from archiver.formats.compressed_files import ALWAYS_ALLOWED, unpacked
+from archiver.formats.saved_pages import MOST_MIME_PARTS, mime_parts, page_of
+from archiver.model.seed import part_url
+from tests.formats.goldens import GOLDENS, A, tarred
+from tests.formats.reading import opened
+
+PICTURE = b"\x89PNG a picture"
+SHEET = b"body { background: url(cid:back@mhtml) }"
+MHTML = b"\r\n".join(
+    [
+        b"From: <Saved by Blink>",
+        b"Snapshot-Content-Location: " + A.partition("#")[0].encode(),
+        b"Subject: =?utf-8?Q?Caf=C3=A9?=",
+        b"Date: Sun, 13 Sep 2020 12:26:40 -0000",
+        b"MIME-Version: 1.0",
+        b'Content-Type: multipart/related; type="text/html"; boundary="----Boundary--x----"',
+        b"",
+        b"",
+        b"------Boundary--x----",
+        b"Content-Type: text/html",
+        b"Content-ID: <frame-1@mhtml>",
+        b"Content-Transfer-Encoding: quoted-printable",
+        b"Content-Location: " + A.partition("#")[0].encode(),
+        b"",
+        b'<html><link rel=3D"stylesheet" href=3D"cid:css-1@mhtml"><p>Caf=C3=A9 =',
+        b'au lait</p><img src=3D"https://a.example/a.png"></html>',
+        b"------Boundary--x----",
+        b"Content-Type: image/png",
+        b"Content-Transfer-Encoding: base64",
+        b"Content-Location: https://a.example/a.png",
+        b"",
+        base64.encodebytes(PICTURE).replace(b"\n", b"\r\n").rstrip(),
+        b"------Boundary--x----",
+        b"Content-Type: text/css",
+        b"Content-ID: <css-1@mhtml>",
+        b"Content-Transfer-Encoding: binary",
+        b"Content-Location: cid:css-1@mhtml",
+        b"",
+        SHEET,
+        b"------Boundary--x----",
+        b"Content-Type: image/gif",
+        b"Content-ID: <back@mhtml>",
+        b"Content-Transfer-Encoding: base64",
+        b"",
+        base64.b64encode(b"GIF89a"),
+        b"------Boundary--x------",
+        b"",
+    ]
+)
+
+
+def members(packed):
+    return TarMembers(io.BytesIO(unpacked(io.BytesIO(packed), b"\x1f\x8b").read()))
+
+
+def pages(data, name="file"):
+    return [each.page for each in opened(data, name)[1]]
+
+
+@pytest.mark.parametrize("place", [b"a.png", b"/a.png", b"https://a.example/a.png"])
+def test_a_part_is_where_its_page_looks_for_it(place):
+    mark = b"Content-Location: https://a.example/a.png"
+    (page,) = pages(MHTML.replace(mark, b"Content-Location: " + place))
+
+    assert page.parts[0].url == "https://a.example/a.png"
+
+
+def test_a_page_of_mhtml_comes_with_its_parts_and_leads_to_them():
+    (page,) = pages(MHTML)
+    sheet, back = part_url(SHEET), part_url(b"GIF89a")
+
+    assert page.content.decode() == (
+        f'<html><link rel="stylesheet" href="{sheet}"><p>Café au lait</p>'
+        '<img src="https://a.example/a.png"></html>'
+    )
+    assert [(each.url, each.media_type, each.content) for each in page.parts] == [
+        ("https://a.example/a.png", "image/png", PICTURE),
+        (sheet, "text/css", SHEET.replace(b"cid:back@mhtml", back.encode())),
+        (back, "image/gif", b"GIF89a"),
+    ]
+
+
+def self_extracting(files):
+    head = (
+        "<!DOCTYPE html><html data-sfz><!--\n Page saved with SingleFile \n url: https://a.example/x"
+        " \n saved date: Sun Sep 13 2020 12:26:40 GMT+0000 (UTC)\n--><meta charset=windows-1252>"
+        "<title>An A</title><body hidden><script>unpack()</script><xmp>"
+    )
+    whole = io.BytesIO(head.encode())
+    with zipfile.ZipFile(whole, "a", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return whole.getvalue()
+
+
+def test_a_page_that_unpacks_itself_is_what_it_unpacks_to():
+    files = {"index.html": b'<p>Caf\xc3\xa9</p><img src="images/0.png">', "images/0.png": PICTURE}
+
+    form, [found] = opened(self_extracting(files), "x.html")
+
+    assert (form, found.annotation.title) == ("SingleFile HTML", "An A")
+    assert found.annotation.url_given == "https://a.example/x"
+    assert found.annotation.added_at == datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
+    assert found.page.content == (f'<p>Café</p><img src="{part_url(PICTURE)}">'.encode())
+    assert [(each.media_type, each.content) for each in found.page.parts] == [
+        ("image/png", PICTURE)
+    ]
+
+
+def test_a_page_is_searched_for_so_many_files_and_no_more():
+    names = [f"f{number}" for number in range(1_200)]
+    page = " ".join(f"<img src={each}.png>" for each in reversed(names)).encode()
+    files = {"index.html": page, **dict.fromkeys((f"{each}.png" for each in names), b"x")}
+
+    _, [found] = opened(self_extracting(files), "x.html")
+
+    assert b"<img src=f1199.png>" in found.page.content
+    assert len(found.page.parts) == 500
+
+
+def test_a_page_that_unpacks_itself_and_is_cut_is_a_link_alone():
+    whole = self_extracting({"index.html": b"<p>" + bytes(range(256)) * 100})
+
+    form, [found] = opened(whole[: len(whole) // 2], "x.html")
+
+    assert (form, found.page, found.problem) == ("SingleFile HTML", None, "")
+    assert found.annotation.url_given == "https://a.example/x"
+
+
+def test_a_page_saved_without_parts_comes_too():
+    head = "Content-Location: https://a.example/x\nMIME-Version: 1.0\nSubject: A\n"
+    head += "Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n"
+
+    form, [found] = opened(f"{head}\n<p>Caf=C3=A9 =\nau lait</p>\n", "x.mht")
+
+    assert (form, found.annotation.url_given) == ("MHTML", "https://a.example/x")
+    assert found.page.content.strip() == "<p>Café au lait</p>".encode()
+    assert found.page.media_type == "text/html; charset=utf-8"
+
+
+def test_a_note_that_was_clipped_comes_with_its_pictures():
+    key = md5(PICTURE, usedforsecurity=False).hexdigest()
+    note = (
+        f"<en-export><note><title>A</title><content><![CDATA[<en-note>Here:"
+        f'<en-media type="image/png" hash="{key}"/></en-note>]]></content>'
+        f"<note-attributes><source-url>https://a.example/</source-url></note-attributes>"
+        f'<resource><data encoding="base64">\n{base64.encodebytes(PICTURE).decode()}</data>'
+        f"<mime>image/png</mime></resource></note></en-export>"
+    )
+
+    (page,) = pages(note)
+
+    assert page.content.decode() == f'<en-note>Here:<img src="{part_url(PICTURE)}"></en-note>'
+    assert [(each.url, each.content) for each in page.parts] == [(part_url(PICTURE), PICTURE)]
+
+
+def test_an_article_of_readeck_comes_with_the_pictures_that_it_shows():
+    name, data, _ = GOLDENS["Readeck zip"]
+    (page,) = pages(data, name)
+
+    (picture,) = page.parts
+    assert (picture.media_type, picture.content) == ("image/png", b"a picture")
+    assert f'<img src="{picture.url}">'.encode() in page.content
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        (
+            "Linkwarden zip",
+            [
+                ("text/html", b"<html><p>A whole page</p></html>"),
+                ("text/html; charset=utf-8", b"<p>An article</p>"),
+                ("application/pdf", b"%PDF-1.4"),
+            ],
+        ),
+        (
+            "Karakeep dump",
+            [
+                ("text/html", b"<html><p>A whole page</p></html>"),
+                ("text/html; charset=utf-8", b"<p>An article</p>"),
+            ],
+        ),
+        (
+            "Karakeep data",
+            [
+                ("text/html", b"<html><p>A whole page</p></html>"),
+                ("text/html; charset=utf-8", b"<p>An article</p>"),
+            ],
+        ),
+    ],
+)
+def test_the_best_that_was_kept_of_a_page_is_taken(form, expected):
+    name, data, _ = GOLDENS[form]
+
+    assert [(each.media_type, each.content) for each in filter(None, pages(data, name))] == expected
+
+
+def test_a_tar_archive_names_files_and_nothing_leads_out_of_it():
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, kind in (("../../etc/passwd", b"2"), ("link", b"1"), ("dev", b"3")):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "/etc/passwd"
+            archive.addfile(info)
+    found = members(packed.getvalue())
+
+    assert found.names == ()
+    assert found.read("link", 100) == b""
+
+
+def test_a_bomb_costs_its_first_megabytes():
+    info = tarfile.TarInfo("zeros")
+    info.size = 4 * ALWAYS_ALLOWED
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=9) as out:
+        out.write(info.tobuf())
+        for _ in range(4):
+            out.write(bytes(ALWAYS_ALLOWED))
+
+    assert is_tar(gzip.decompress(packed.getvalue())[:512])
+    assert len(members(packed.getvalue()).read("zeros", 4 * ALWAYS_ALLOWED)) < 2 * ALWAYS_ALLOWED
+
+
+LONG = "<p>The otter swam.</p>" * 200
+
+
+RSS = (
+    '<rss xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><item>'
+    "<link>https://a.example/</link><description>A word</description>"
+    f"<content:encoded><![CDATA[{LONG}]]></content:encoded></item></channel></rss>"
+)
+ATOM = (
+    '<feed xmlns="http://www.w3.org/2005/Atom"><entry><link href="https://a.example/"/>'
+    f'<content type="html">{escape(LONG)}</content></entry></feed>'
+)
+JSON_FEED = json.dumps(
+    {
+        "version": "https://jsonfeed.org/version/1.1",
+        "items": [{"url": "https://a.example/", "content_html": LONG}],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "feed"), [("RSS or Atom", RSS), ("RSS or Atom", ATOM), ("JSON Feed", JSON_FEED)]
+)
+def test_an_article_in_a_feed_is_a_page_of_its_item(name, feed):
+    form, [found] = opened(feed)
+
+    assert (form, found.page.content) == (name, LONG.encode())
+    assert len(found.annotation.source_record) < 3_000
+
+
+@pytest.mark.parametrize("text", ["word " * 1_000, "<p>short</p>"])
+def test_what_a_feed_says_shortly_or_without_paragraphs_is_no_page(text):
+    _, [found] = opened(
+        "<rss><channel><item><link>https://a.example/</link>"
+        f"<description><![CDATA[{text}]]></description></item></channel></rss>"
+    )
+
+    assert found.page is None
+
+
+@given(st.integers(0, 2000))
+def test_a_tar_archive_that_breaks_off_gives_what_is_whole(length):
+    data = tarred({"a": "x" * 600, "b": "y" * 600})
+
+    found = members(data[: length % len(data)])
+
+    assert {found.read(name, 10)[:1] for name in found.names} <= {b"x", b"y", b""}
+
+
+@given(st.binary(), st.binary(max_size=20))
+def test_any_bytes_are_parts_or_none(data, boundary):
+    mark = boundary.hex().encode() or b"x"
+    head = b'Content-Type: multipart/related; boundary="' + mark + b'"\n\n'
+    wrapped = head + data.replace(b"\n", b"\n--" + mark + b"\n")
+
+    for each in (data, wrapped, MHTML[: len(data) * 20]):
+        parts = mime_parts(each)
+        is_page = any("html" in part.essence for part in parts)
+        assert (page_of(parts, A) is not None) == is_page
+
+
+def test_of_parts_nested_without_end_only_so_many_are_read():
+    nested = b"Content-Type: multipart/mixed; boundary=x\n\n--x\n"
+
+    assert len(mime_parts(nested * 5000)) <= MOST_MIME_PARTS

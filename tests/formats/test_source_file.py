@@ -1,0 +1,80 @@
+"""Charsets: marked, declared, or neither."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.formats.source_file import decode_head, is_text, read_text
+
+TEXT = "Äpfel: “Öl” & naïve café\nhttps://a.example/\n"
+
+
+def text_of(data: bytes) -> str:
+    return "".join(read_text(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize(
+    "charset", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"]
+)
+def test_a_charset_is_found_out(charset: str) -> None:
+    data = TEXT.encode(charset)
+
+    assert text_of(data) == TEXT
+    assert decode_head(data) == TEXT
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        b"<META charset=windows-1251>\n",
+        b'<meta HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=windows-1251">\n',
+    ],
+)
+def test_a_declared_charset_is_believed(declared: bytes) -> None:
+    assert text_of(declared + "Жизнь".encode("cp1251")).endswith("Жизнь")
+
+
+@pytest.mark.parametrize("label", ["rot13", "zip", "utf-7", "idna", "unicode_escape", "no-such"])
+def test_a_label_that_is_no_charset_of_the_web_is_not(label: str) -> None:
+    assert text_of(f"<META charset={label}>é +AGE-".encode()).endswith("é +AGE-")
+
+
+def test_each_line_that_is_not_utf_8_is_windows_1252() -> None:
+    data = "né 1\n".encode() + "né 2\n".encode("cp1252") + "né 3".encode()
+
+    assert text_of(data) == "né 1\nné 2\nné 3"
+
+
+def test_a_wrong_byte_late_in_a_long_file_is_read() -> None:
+    data = "né\n".encode() * 100_000 + b"\x93caf\xe9\x94"
+
+    assert text_of(data) == "né\n" * 100_000 + "“café”"
+
+
+def test_a_character_across_chunks_is_whole() -> None:
+    text = "a" + "€" * 100_000
+
+    assert text_of(text.encode()) == text
+
+
+def test_nuls_are_left_out() -> None:
+    assert text_of(b"a" * 100 + b"\0" + b"b") == "a" * 100 + "b"
+
+
+@given(st.binary())
+def test_no_bytes_make_it_raise(data: bytes) -> None:
+    text = text_of(data)
+
+    text.encode()
+    assert "\0" not in text
+    is_text(data)
+    decode_head(data)
+
+
+@given(st.text().filter(lambda text: not text.startswith("\ufeff")))
+def test_utf_8_comes_back_as_it_was(text: str) -> None:
+    given_text = "x" * 40 + text.replace("\0", "").replace("<", "")
+
+    assert text_of(given_text.encode()) == given_text

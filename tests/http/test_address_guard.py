@@ -1,0 +1,86 @@
+"""Only public addresses may be connected to, however they are written or found."""
+
+import asyncio
+import threading
+from contextlib import suppress
+from ipaddress import ip_network
+
+import pytest
+from aiohttp.abc import AbstractResolver
+
+from archiver.http.address_guard import AddressGuard, BlockedAddressError, GuardedResolver
+
+PRIVATE = """127.0.0.1 10.0.0.1 172.16.5.5 192.168.1.1 169.254.169.254 100.64.1.1 0.0.0.0 224.0.0.1
+255.255.255.255 198.18.0.1 192.0.2.1 ::1 :: fe80::1 fe80::1%eth0 fd00::1 ff02::1 ::ffff:127.0.0.1
+::ffff:10.1.1.1 64:ff9b::7f00:1 2002:7f00:1:: ::7f00:1 nonsense""".split()
+PUBLIC = "8.8.8.8 93.184.216.34 2606:4700::1111 ::ffff:8.8.8.8 64:ff9b::808:808".split()
+
+
+class Names(AbstractResolver):
+    def __init__(self, *addresses):
+        self._addresses = addresses
+
+    async def resolve(self, host, port=0, family=0):
+        return [
+            {"hostname": host, "host": each, "port": port, "family": family, "proto": 0, "flags": 0}
+            for each in self._addresses
+        ]
+
+    async def close(self):
+        pass
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_an_address_that_is_not_public_is_not_permitted(address):
+    assert not AddressGuard(()).permits(address)
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_a_public_address_is_permitted(address):
+    assert AddressGuard(()).permits(address)
+
+
+def test_a_network_that_is_named_is_permitted_and_no_other():
+    guard = AddressGuard((ip_network("192.168.1.0/24"),))
+
+    assert guard.permits("192.168.1.7")
+    assert guard.permits("::ffff:192.168.1.7")
+    assert not guard.permits("192.168.2.7")
+
+
+async def test_a_name_gives_only_its_public_addresses():
+    resolver = GuardedResolver(AddressGuard(()), Names("10.0.0.1", "8.8.8.8"))
+
+    assert [each["host"] for each in await resolver.resolve("example.com")] == ["8.8.8.8"]
+
+
+async def test_a_name_with_none_but_private_addresses_is_refused():
+    resolver = GuardedResolver(AddressGuard(()), Names("10.0.0.1", "::1"))
+
+    with pytest.raises(BlockedAddressError):
+        await resolver.resolve("intranet.example")
+
+
+async def test_looking_up_a_name_holds_no_thread_that_a_stop_would_have_to_wait_for():
+    before = {each.ident for each in threading.enumerate()}
+    resolver = GuardedResolver(AddressGuard(()))
+
+    lookup = asyncio.ensure_future(resolver.resolve("nobody.invalid"))
+    await asyncio.wait([lookup], timeout=0)
+    waiting = [each for each in threading.enumerate() if each.ident not in before]
+
+    assert not [each for each in waiting if not each.daemon or each.name.startswith("asyncio")]
+    lookup.cancel()
+    with suppress(asyncio.CancelledError, OSError):
+        await lookup
+    await resolver.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [("10.1.2.3", "10.1.2.0/24"), ("fe80::1%eth0", "fe80::/64"), ("odd", "192.168.1.0/24")],
+)
+def test_a_refusal_names_a_network_that_would_allow_it(address, network):
+    refused = BlockedAddressError("intranet.example", address)
+
+    assert refused.network == network

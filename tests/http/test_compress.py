@@ -1,0 +1,38 @@
+import gzip
+import zlib
+
+import brotli
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.http.content_coding import new_packer, pack, pack_once
+from archiver.http.headers import Coding
+
+UNPACK = {Coding.BROTLI: brotli.decompress, Coding.GZIP: gzip.decompress}
+CODED = pytest.mark.parametrize("coding", UNPACK)
+
+
+@CODED
+@given(body=st.binary(max_size=3000))
+def test_a_packed_body_unpacks_to_itself(coding, body):
+    assert UNPACK[coding](pack(body, coding)) == body
+    assert UNPACK[coding](pack_once(body, coding)) == body
+
+
+@CODED
+@given(pieces=st.lists(st.binary(max_size=500), max_size=8))
+def test_every_piece_of_a_stream_can_be_read_when_it_was_sent(coding, pieces):
+    packer = new_packer(coding)
+    reader = brotli.Decompressor() if coding is Coding.BROTLI else zlib.decompressobj(31)
+    read = reader.process if coding is Coding.BROTLI else reader.decompress
+
+    for piece in pieces:
+        assert read(packer.pack(piece)) == piece
+    assert read(packer.finish()) == b""
+    assert reader.is_finished() if coding is Coding.BROTLI else reader.eof
+
+
+def test_what_is_not_coded_needs_no_packer():
+    assert new_packer(Coding.IDENTITY) is None
+    assert pack(b"as it is", Coding.IDENTITY) == b"as it is"

@@ -1,0 +1,246 @@
+"""Connections are kept, held up and given up as they must be."""
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from archiver.errors import FetchError
+from archiver.http.connections import MOST_HELD, Line
+from archiver.http.fetcher import Fetcher
+from archiver.http.requests import Outgoing
+from archiver.model.failure import FailureKind
+from tests.http.test_fetcher import read_request, settings
+
+OPEN = Path("/proc/self/fd")
+SHORT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+
+
+@asynccontextmanager
+async def server_of(serve):
+    """A server that ``serve``s each connection; gives its address, and how many there were."""
+    counted, under_way = [], set()
+
+    async def count(reader, writer):
+        counted.append(writer)
+        under_way.add(asyncio.current_task())
+        with suppress(ConnectionError):
+            await serve(reader, writer, len(counted))
+        writer.close()
+
+    server = await asyncio.start_server(count, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", counted
+    finally:
+        server.close()
+        await asyncio.gather(*under_way)
+
+
+async def test_a_kept_connection_that_ended_meanwhile_is_made_again():
+    async def serve(reader, writer, number):
+        await read_request(reader)
+        writer.write(SHORT)
+        if number == 1:  # it takes the next request, and ends without an answer
+            await read_request(reader)
+        else:
+            await reader.read()
+
+    class Turn:
+        async def due(self):
+            happened.append("waited")
+
+        @asynccontextmanager
+        async def sending(self):
+            yield
+            happened.append("sent")
+
+    happened = []
+
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        for _ in range(2):
+            (await fetcher.fetch(Outgoing(url), Turn())).body.close()
+
+    assert len(counted) == 2
+    assert happened == ["sent", "sent", "waited", "sent"]  # each that went out is known of
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_connection_that_ended_before_its_turn_came_is_made_again(method):
+    async def serve(reader, writer, number):
+        if number > 1:
+            await read_request(reader)
+            writer.write(SHORT)
+
+    class Turn:
+        async def due(self):
+            happened.append("waited")
+
+        @asynccontextmanager
+        async def sending(self):
+            while not happened and open_files() > idle:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0)
+            yield
+            happened.append("sent")
+
+    happened = []
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        idle = open_files()
+        (await fetcher.fetch(Outgoing(url, method=method), Turn())).body.close()
+
+    assert len(counted) == 2
+    assert happened == ["waited", "sent"]
+
+
+async def test_a_request_is_on_its_way_once_the_system_has_all_of_it():
+    async def serve(reader, writer, _number):
+        await read_request(reader)
+        seen.append("head")
+        await reader.readexactly(len(content))
+        seen.append("all")
+        writer.write(SHORT)
+
+    class Turn:
+        @asynccontextmanager
+        async def sending(self):
+            yield
+            seen.append("sent")
+
+    seen, content = [], bytes(16 << 20)
+    async with server_of(serve) as (url, _), Fetcher(settings()) as fetcher:
+        asked = Outgoing(url, method="POST", body=content)
+        (await fetcher.fetch(asked, Turn())).body.close()
+
+    assert seen[0] == "head"
+
+
+async def test_what_may_not_be_asked_twice_is_asked_once():
+    async def serve(reader, _writer, _number):
+        await read_request(reader)
+
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        for method in ("POST", "GET"):
+            with pytest.raises(FetchError) as raised:
+                await fetcher.fetch(Outgoing(url, method=method))
+            assert raised.value.failure.kind is FailureKind.DISCONNECTED
+
+    assert len(counted) == 1 + 2
+
+
+class Wire(asyncio.Transport):
+    """A transport that goes nowhere."""
+
+    def __init__(self):
+        super().__init__()
+        self.is_held_up = self.is_closed = False
+
+    def write(self, data):
+        pass
+
+    def pause_reading(self):
+        self.is_held_up = True
+
+    def resume_reading(self):
+        self.is_held_up = False
+
+    def close(self):
+        self.is_closed = True
+
+    def is_closing(self):
+        return self.is_closed
+
+    def get_write_buffer_size(self):
+        return 0
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+async def test_a_body_that_is_not_taken_holds_its_server_up_and_is_not_given_up_for_it(is_taken):
+    loop, later = asyncio.get_running_loop(), asyncio.Event()
+    wire, line = Wire(), Line(asyncio.get_running_loop())
+    line.connection_made(wire)
+    line.ask(b"GET", is_bodiless=False, patience=0.01)
+    line.data_received(b"HTTP/1.1 200 OK\r\n\r\n" + bytes(MOST_HELD))
+
+    held_up = wire.is_held_up
+    if is_taken:
+        assert await line.piece() == bytes(MOST_HELD)
+    loop.call_later(0.05, later.set)
+    await later.wait()
+
+    assert held_up
+    assert (wire.is_held_up, wire.is_closed) == (not is_taken, is_taken)
+    line.connection_lost(None)
+
+
+async def test_what_comes_unasked_ends_a_connection():
+    ended = asyncio.Event()
+
+    async def serve(reader, writer, number):
+        await read_request(reader)
+        writer.write(SHORT)
+        if number == 1:
+            await writer.drain()
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfalse")
+        await reader.read()
+        ended.set()
+
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        (await fetcher.fetch(Outgoing(url))).body.close()
+        await ended.wait()
+        exchange = await fetcher.fetch(Outgoing(url))
+
+    with exchange.body as body:
+        assert body.read() == b"hi"
+    assert len(counted) == 2
+
+
+async def test_an_answer_that_is_left_before_its_end_takes_its_connection_with_it():
+    async def serve(reader, writer, _number):
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+        await reader.read()
+
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        async with fetcher.open(Outgoing(url)) as answer:
+            assert answer.head.status == 200
+        async with fetcher.open(Outgoing(url)) as answer:
+            assert answer.head.status == 200
+
+    assert len(counted) == 2
+
+
+async def test_no_request_follows_content_over_the_same_connection():
+    """The server answers before it reads the content, and takes that for a request."""
+
+    async def serve(reader, writer, number):
+        await read_request(reader)
+        writer.write(SHORT)
+        await reader.read()
+
+    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
+        for asked in (Outgoing(url, "POST", body=b"GET /evil HTTP/1.1\r\n\r\n"), Outgoing(url)):
+            (await fetcher.fetch(asked)).body.close()
+
+    assert len(counted) == 2
+
+
+def open_files():
+    return sum(1 for _ in OPEN.iterdir())
+
+
+async def test_a_server_that_reads_nothing_keeps_no_connection():
+    never = asyncio.Event()
+
+    async def serve(reader, _writer, _number):
+        reader._transport.pause_reading()
+        await never.wait()
+
+    async with server_of(serve) as (url, _), Fetcher(settings(read_timeout=0.2)) as fetcher:
+        before = open_files()
+        with pytest.raises(FetchError) as raised:
+            await fetcher.fetch(Outgoing(url, "POST", body=bytes(16 << 20)))
+        never.set()
+        left = open_files()
+
+    assert raised.value.failure.kind is FailureKind.TIMEOUT
+    assert left <= before + 1  # the server's own end

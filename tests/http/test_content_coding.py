@@ -1,0 +1,86 @@
+"""Codings are undone the same however the bytes arrive, and never beyond a bound."""
+
+import gzip
+import zlib
+
+import brotli
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.errors import TooLarge
+from archiver.http.content_coding import decode, zstd
+from archiver.http.response_parser import dechunk
+
+
+def raw_deflate(data):
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+CODERS = {
+    "gzip": ("gzip", gzip.compress),
+    "x-gzip": ("x-gzip", gzip.compress),
+    "members": ("gzip", lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])),
+    "zlib": ("deflate", zlib.compress),
+    "raw deflate": ("deflate", raw_deflate),
+    "br": ("br", brotli.compress),
+    "zstd": ("zstd", zstd.compress),
+    "two": ("gzip, br", lambda data: brotli.compress(gzip.compress(data))),
+    "unknown": ("whatever", lambda data: data),
+    "none": (None, lambda data: data),
+}
+
+
+def pieces(data, size):
+    return (data[start : start + size] for start in range(0, len(data), size))
+
+
+@pytest.mark.parametrize("name", CODERS)
+@given(data=st.binary(max_size=4000).map(lambda data: data * 60), size=st.integers(1, 9000))
+def test_what_was_coded_is_decoded_whatever_the_pieces(name, data, size):
+    label, pack = CODERS[name]
+
+    found = b"".join(decode(pieces(pack(data), max(size, 50)), label, limit=1 << 30))
+
+    assert found == data
+
+
+@pytest.mark.parametrize("name", ["gzip", "zlib", "raw deflate", "br", "zstd"])
+def test_a_bomb_is_told_of_before_it_is_unpacked(name):
+    label, pack = CODERS[name]
+    out = []
+
+    with pytest.raises(TooLarge):
+        out.extend(map(len, decode([pack(bytes(50_000_000))], label, limit=1 << 20)))
+    assert sum(out) <= 1 << 20
+
+
+@pytest.mark.parametrize("label", ["gzip", "deflate", "br", "zstd"])
+def test_content_that_is_not_in_its_coding_is_given_as_it_is(label):
+    page = b"<!DOCTYPE html><p>plain all along</p>"
+
+    assert b"".join(decode([page], label, limit=1000)) == page
+
+
+def test_content_that_is_cut_short_is_given_as_far_as_it_goes():
+    data = b"so far so good " * 5000
+
+    found = b"".join(decode([gzip.compress(data)[:-60]], "gzip", limit=1 << 30))
+
+    assert found
+    assert data.startswith(found)
+
+
+@given(parts=st.lists(st.binary(min_size=1, max_size=50), max_size=9), size=st.integers(1, 99))
+def test_chunk_framing_is_removed_whatever_the_pieces(parts, size):
+    framed = (
+        b"".join(b"%x;e=1\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\nT: x\r\n\r\n"
+    )
+
+    assert b"".join(dechunk(pieces(framed, size))) == b"".join(parts)
+
+
+@given(junk=st.binary(max_size=300), size=st.integers(1, 99))
+def test_no_framing_however_wrong_raises(junk, size):
+    assert len(b"".join(dechunk(pieces(junk, size)))) <= len(junk)

@@ -1,0 +1,109 @@
+"""Cookies that a person gives: read as others write them, and sent as RFC 6265 has it."""
+
+from urllib.parse import urlsplit
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.http.cookies import Cookie, cookies_for, read_cookies, write_cookies
+
+NOW = 1_700_000_000
+FILE = (
+    "# Netscape HTTP Cookie File\n"
+    "# a comment\n\n"
+    ".shop.example\tTRUE\t/\tTRUE\t0\tsession\tabc\n"
+    "#HttpOnly_www.shop.example\tFALSE\t/cart\tFALSE\t1800000000\tcart\t1;2\n"
+    "#HttpOnly_www.shop.example\tFALSE\t/cart\tFALSE\t1800000000\tcart\t12\r\n"
+    "www.shop.example\tFALSE\t/\tFALSE\t1600000000\told\tx\n"
+    "com\tTRUE\t/\tFALSE\t0\tall\tx\n"
+    "not a cookie\n"
+    "www.shop.example\tFALSE\t/\tFALSE\t0\tempty\n"
+)
+_text = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E, exclude_characters=";"))
+_name = st.text("abcXYZ019-_.", min_size=1, max_size=20)
+_cookies = st.builds(
+    Cookie,
+    host=st.sampled_from(["a.example", "www.a.example", "127.0.0.1", "::1", "localhost"]),
+    is_for_subdomains=st.just(False),
+    path=st.sampled_from(["/", "/a", "/a/b?c"]),
+    is_secure=st.booleans(),
+    expires=st.integers(0, 10**12),
+    name=_name,
+    value=_text,
+)
+
+
+def sent(url, *led_by):
+    hosts = led_by or (urlsplit(url).hostname,)
+    return cookies_for(url, read_cookies(FILE)[0], NOW, hosts)
+
+
+def test_a_file_is_read_as_curl_reads_it_and_what_is_no_cookie_is_named_by_its_line():
+    found, refused = read_cookies(FILE)
+
+    assert [(each.host, each.name, each.value) for each in found] == [
+        ("shop.example", "session", "abc"),
+        ("www.shop.example", "cart", "12"),
+        ("www.shop.example", "old", "x"),
+        ("www.shop.example", "empty", ""),
+    ]
+    assert refused == [5, 8, 9]
+
+
+def test_a_cookie_goes_to_its_host_path_and_scheme_alone_and_not_after_its_end():
+    assert sent("https://www.shop.example/cart/1") == "cart=12; session=abc; empty="
+    assert sent("https://www.shop.example/cartoon") == "session=abc; empty="
+    assert sent("http://www.shop.example/") == "empty="
+    assert sent("https://shop.example/") == "session=abc"
+    assert sent("https://x.shop.example:8443/") == "session=abc"
+    assert sent("https://noshop.example/") == ""
+    assert sent("https://shop.example.evil.example/") == ""
+
+
+def test_what_a_page_of_another_site_needs_gets_none():
+    asked = "https://x.shop.example/"
+
+    assert sent(asked, "x.shop.example", "shop.example") == "session=abc"
+    assert sent(asked, "evil.example", "x.shop.example") == ""
+
+
+def test_what_passed_another_site_on_its_way_gets_none_and_what_nobody_asked_for_neither():
+    asked = "https://www.shop.example/"
+
+    assert sent(asked, "shop.example", "evil.example", "www.shop.example") == ""
+    assert cookies_for(asked, read_cookies(FILE)[0], NOW, ()) == ""
+
+
+def test_a_host_and_the_same_with_www_lead_to_each_other_and_no_other_beneath_it():
+    own = read_cookies("www.a.example\tFALSE\t/\tFALSE\t0\ta\tb\n")[0]
+
+    assert cookies_for("http://www.a.example/", own, NOW, ["a.example", "www.a.example"]) == "a=b"
+    assert cookies_for("http://www.a.example/", own, NOW, ["x.a.example"]) == ""
+
+
+def test_an_address_has_no_subdomains():
+    (cookie,) = read_cookies(".0.0.1\tTRUE\t/\tFALSE\t0\ta\tb\n127.0.0.1\tTRUE\t/\tFALSE\t0\tc\td")[
+        0
+    ][1:]
+
+    assert not cookie.goes_to("1.127.0.0.1")
+    assert cookies_for("http://127.0.0.1:80/", [cookie], NOW, ["127.0.0.1"]) == "c=d"
+
+
+@given(st.lists(_cookies, unique_by=lambda each: each.key))
+def test_what_is_written_is_read(cookies):
+    assert read_cookies(write_cookies(cookies)) == (cookies, [])
+
+
+@given(st.text())
+def test_any_text_is_read_and_no_field_of_it_breaks_a_request(text):
+    field = cookies_for("https://a.example/", read_cookies(text)[0], NOW, ["a.example"])
+
+    assert not set(field) & set("\r\n\t\0")
+
+
+@given(st.text(), st.text(alphabet="\tTRUEFALSE/ #.a\r\n0"))
+def test_lines_that_look_like_cookies_are_read_or_refused(before, after):
+    found, _ = read_cookies(before + "\n" + after)
+
+    assert read_cookies(write_cookies(found)) == (found, [])

@@ -1,0 +1,115 @@
+"""Text that declares nothing is read as it was meant, as far as bytes can tell."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from archiver.http.encoding_detection import SAMPLE_BYTES, detect, has_enough
+from archiver.http.text_decoders import ENCODINGS, decode
+
+NOWHERE = "http://127.0.0.1/"
+SENTENCES = {
+    encoding: (domain, sentence)
+    for encoding, domain, sentence in (
+        line.split("\t")
+        for line in (Path(__file__).parent / "sentences.txt").read_text("utf-8").split("\n")
+        if line
+    )
+}
+PYTHON = {"windows-874": "cp874", "shift_jis": "cp932", "euc-kr": "cp949", "koi8-r": "koi8-r"}
+
+
+def written(encoding: str) -> bytes:
+    name = PYTHON.get(encoding, encoding.replace("windows-", "cp"))
+    return SENTENCES[encoding][1].encode(name)
+
+
+@pytest.mark.parametrize("encoding", SENTENCES)
+def test_a_sentence_is_enough_where_the_domain_says_the_country(encoding):
+    domain, sentence = SENTENCES[encoding]
+
+    found = detect(b"<title>x</title><p>" + written(encoding), f"http://a.{domain}/")
+
+    assert decode(written(encoding), found) == sentence
+
+
+@pytest.mark.parametrize("encoding", SENTENCES)
+def test_a_page_is_enough_where_nothing_does(encoding):
+    found = detect(b"<p>".join([written(encoding)] * 10), NOWHERE)
+
+    assert decode(written(encoding), found) == SENTENCES[encoding][1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It\u2019s",
+        "\u201cquoted\u201d \u2013 and \u2026",
+        "caf\xe9",
+        "\xa9 2004",
+        "na\xefve, \xe0 la carte",
+    ],
+)
+def test_a_few_characters_of_english_are_windows_1252(text):
+    assert detect(f"<title>{text}</title>".encode("cp1252"), NOWHERE) == "windows-1252"
+
+
+def test_the_domain_decides_where_bytes_can_not():
+    hungarian = "Árvíztűrő tükörfúrógép".encode("iso8859-2")
+
+    assert detect(hungarian, "http://a.hu/") == "iso-8859-2"
+    assert detect(hungarian, "http://a.hu.:8080/x.fr") == "iso-8859-2"
+    assert detect(hungarian, NOWHERE) == "windows-1252"
+
+
+@pytest.mark.parametrize(
+    "url", ["", "about:blank", "http://[::1]/", "http://a/", "http://xn--p1ai/"]
+)
+def test_any_url_will_do(url):
+    assert detect(written("windows-1251"), url) == "windows-1251"
+
+
+def test_ascii_is_windows_1252_as_browsers_have_it():
+    assert detect(b"<p>abc", NOWHERE) == detect(b"", NOWHERE) == "windows-1252"
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(min_codepoint=0x80, exclude_categories=["Cs"]), min_size=1), st.data())
+def test_utf_8_is_told_though_its_end_is_cut(text, data):
+    encoded = f"<p>{text}".encode()
+    cut = data.draw(st.integers(0, len(text[-1].encode()) - 1 if len(text) > 1 else 0))
+
+    assert detect(encoded[: len(encoded) - cut], NOWHERE) == "utf-8"
+
+
+@pytest.mark.parametrize("bad", [b"\xff", b"\xe9 ", b"\xc3("])
+def test_a_damaged_character_does_not_make_utf_8_another_encoding(bad):
+    text = "Où était l'été, où était le bœuf ?".encode()
+
+    assert detect(text + bad + text, NOWHERE) == "utf-8"
+
+
+@pytest.mark.parametrize("encoding", SENTENCES)
+def test_no_other_encoding_is_taken_for_damaged_utf_8(encoding):
+    for length in range(4, 40):
+        assert detect(written(encoding)[:length], NOWHERE) != "utf-8"
+
+
+def test_a_character_at_the_very_end_is_no_cut_one():
+    assert detect(b"the end of the caf\xe9", NOWHERE) == "windows-1252"
+
+
+def test_what_comes_late_is_looked_at_too():
+    ascii_only = b"x" * 3 * SAMPLE_BYTES
+
+    assert detect(ascii_only + "é".encode(), NOWHERE) == "utf-8"
+    assert not has_enough(ascii_only)
+    assert not has_enough(ascii_only + b"\xe9" * 10)
+    assert has_enough(ascii_only + b"\xe9" * SAMPLE_BYTES)
+
+
+@given(st.binary())
+def test_no_bytes_make_it_fail(data):
+    assert detect(data, NOWHERE) in ENCODINGS

@@ -1,0 +1,102 @@
+"""What a page declares in its markup, by the standard's own examples and html5lib's tests."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.http.encoding_detection import choose_encoding
+from archiver.http.encoding_prescan import declared_in_markup, xml_declaration
+from archiver.http.text_decoders import ENCODINGS, lookup
+
+URL = "http://127.0.0.1/"
+BETWEEN = (
+    "<meta",
+    "<!--",
+    "-->",
+    "<script>",
+    "</script>",
+    "<?xml ",
+    " charset",
+    " http-equiv",
+    " content",
+    "=",
+    "koi8-r",
+    "content-type",
+    "'",
+    '"',
+    ">",
+    "/",
+    " ",
+    "x",
+)
+
+
+def html5lib_cases():
+    data = (Path(__file__).parent / "html5lib.dat").read_bytes()
+    for block in data.split(b"#data\n")[1:]:
+        page, _, encoding = block.partition(b"\n#encoding\n")
+        yield pytest.param(page, encoding.strip().decode(), id=repr(page)[:80])
+
+
+@pytest.mark.parametrize(("page", "encoding"), [*html5lib_cases()])
+def test_html5lib_finds_the_same(page, encoding):
+    assert choose_encoding(page, "text/html", "", URL).encoding == lookup(encoding)
+
+
+@pytest.mark.parametrize("length", [511, 512, 1023, 1024, 1025, 2049, 4096, 8193, 65_000])
+def test_a_head_is_looked_through_as_long_as_it_goes_on(length):
+    page = b"<!--" + b"x" * length + b"--><title>a<p></title><meta charset=koi8-r><p>"
+
+    assert declared_in_markup(page) == ("koi8-r", "koi8-r")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<body>" + b"x" * 1024 + b"<meta charset=koi8-r>",
+        b"<head>" + b"<link>" * 200 + b"</head><meta charset=koi8-r>",
+        b"<script>" + b"x" * 1024 + b"<meta charset=koi8-r></script><p>",
+        b"<script>" + b"x" * 1024 + b"<meta charset=koi8-r>",
+        b"<!--" + b"x" * 70_000 + b"--><meta charset=koi8-r>",
+        b"<title>" + b"x" * 1100 + b"</title><meta charset=koi8-r",
+    ],
+    ids=["body", "behind the head", "script", "open script", "far", "cut"],
+)
+def test_what_comes_late_is_no_declaration_where_no_head_has_it(page):
+    assert declared_in_markup(page) is None
+
+
+@pytest.mark.parametrize(
+    ("start", "found"),
+    [
+        (b"<?xml version='1.0' encoding='koi8-r'?>", ("koi8-r", "koi8-r")),
+        (b'<?xml encoding \n=\t"UTF-16"?>', ("UTF-16", "utf-8")),
+        (b"<?xml encoding='nonsense'?>", None),
+        (b"<?xml encoding='koi8-r\"?>", None),
+        (b"<?xml encoding='koi8-r'", None),
+        (b"<?xml encoding='koi8 -r'?>", None),
+        (b" <?xml encoding='koi8-r'?>", None),
+        (b"<?xml version='1.0'?><p encoding='koi8-r'>", None),
+        (b"<?xml" + b" " * 2000 + b"encoding='koi8-r'?>", ("koi8-r", "koi8-r")),
+    ],
+)
+def test_an_xml_declaration_says_its_encoding(start, found):
+    assert xml_declaration(start) == found
+
+
+@given(st.lists(st.sampled_from(BETWEEN), max_size=60).map("".join))
+def test_no_markup_makes_it_fail(markup):
+    found = declared_in_markup(markup.encode())
+
+    assert found is None or lookup(found[0])
+    assert declared_in_markup(b"<link>" * 200 + markup.encode()) is None or "meta" in markup
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_it_fail(data):
+    for start in (data, b"<meta " + data):
+        found = declared_in_markup(start)
+
+        assert found is None or found[1] in ENCODINGS

@@ -1,0 +1,184 @@
+"""What crossed the wire comes home as it was; what went wrong comes home as a reason."""
+
+import asyncio
+import time
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from archiver.config import Settings
+from archiver.errors import FetchError
+from archiver.http.fetcher import Fetcher
+from archiver.http.requests import Outgoing
+from archiver.model.failure import FailureKind
+
+LARGE = bytes(range(256)) * 12_000
+ANSWERS = {
+    "/length": b"HTTP/1.1 200 OK\r\nX-oDD:   yes\r\nContent-Length: 5\r\n\r\nhello",
+    "/chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"5;ext=1\r\nhello\r\n3\r\nabc\r\n0\r\nTrailer: x\r\n\r\n",
+    "/nothing": b"HTTP/1.1 204 No Content\r\nA: b\r\n\r\n",
+    "/large": b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(LARGE) + LARGE,
+    "/next-line": b"HTTP/1.1 200 OK\r\nA: \x85b\r\n \r\nContent-Length: 2\r\n\r\nhi",
+    "/until-end": b"HTTP/1.0 200 OK\r\nA: b\r\n\r\nall of it",
+}
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+
+
+@asynccontextmanager
+async def raw_server(answers):
+    """Answers paths with bytes; gives its port and the requests it received."""
+    received, under_way = [], set()
+
+    async def serve(reader, writer):
+        under_way.add(asyncio.current_task())
+        while request := await read_request(reader):
+            received.append(request)
+            path = request.split()[1].decode()
+            writer.write(answers[path])
+            with suppress(ConnectionError):
+                await writer.drain()
+            if path in ("/until-end", "/short", "/junk"):
+                break
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1], received
+    finally:
+        server.close()
+        await asyncio.gather(*under_way)
+
+
+async def read_request(reader):
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return b""
+
+
+def settings(**more):
+    return Settings(allow_networks="127.0.0.0/8", **more)
+
+
+async def failure(url, chosen):
+    async with Fetcher(chosen) as fetcher:
+        with pytest.raises(FetchError) as raised:
+            await fetcher.fetch(Outgoing(url))
+    return raised.value.failure.kind
+
+
+@pytest.mark.parametrize("path", ANSWERS)
+async def test_a_response_and_its_request_are_kept_byte_for_byte(path):
+    async with raw_server(ANSWERS) as (port, received), Fetcher(settings()) as fetcher:
+        exchange = await fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}{path}"))
+
+        with exchange.body as body:
+            assert exchange.head + body.read() == ANSWERS[path]
+        assert exchange.request == received[-1]
+        assert exchange.ip == "127.0.0.1"
+
+
+async def test_a_request_goes_out_once_it_is_connected_and_may():
+    happened = asyncio.Queue()
+
+    async def serve(reader, writer):
+        await happened.put("connected")
+        await read_request(reader)
+        await happened.put("asked")
+        writer.write(ANSWERS["/until-end"])
+        writer.close()
+
+    class Turn:
+        @asynccontextmanager
+        async def sending(self):
+            seen.append(await happened.get())
+            seen.append("may")
+            yield
+
+    seen = []
+    async with (
+        await asyncio.start_server(serve, "127.0.0.1", 0) as server,
+        Fetcher(settings()) as fetcher,
+    ):
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        (await fetcher.fetch(Outgoing(url), Turn())).body.close()
+    assert [*seen, await happened.get()] == ["connected", "may", "asked"]
+
+
+async def test_an_interim_response_is_not_part_of_the_final_one():
+    answers = {"/hints": HINTS + ANSWERS["/length"]}
+    async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:
+        exchange = await fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}/hints"))
+
+        with exchange.body as body:
+            assert exchange.head + body.read() == ANSWERS["/length"]
+
+
+async def test_the_payload_s_digest_does_not_depend_on_its_chunks():
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    answers = {"/a": ANSWERS["/length"], "/b": chunked}
+    async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:
+        found = [
+            await fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}{path}")) for path in answers
+        ]
+
+    for each in found:
+        each.body.close()
+    assert found[0].payload_digest == found[1].payload_digest
+    assert [each.chunked for each in found] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n", FailureKind.DISCONNECTED),
+        (b"this is not http\r\n\r\n", FailureKind.PROTOCOL),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + b"x" * 5000, FailureKind.TOO_LARGE),
+        (CHUNKED + b"1;%s\r\nx\r\n" % (b"e" * 900) * 9, FailureKind.TOO_LARGE),
+        (CHUNKED + b"1;" + b"e" * (8 << 20), FailureKind.TOO_LARGE),
+        (HINTS * 200_000, FailureKind.PROTOCOL),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nslow", FailureKind.TIMEOUT),
+    ],
+    ids=["short", "junk", "large", "framing", "extension", "hints", "slow"],
+)
+async def test_what_goes_wrong_has_its_reason(answer, kind):
+    ends = kind is not FailureKind.TIMEOUT and len(answer) < 9000
+    path = "/short" if ends else "/goes-on"
+    chosen = settings(max_body_bytes=1000, read_timeout=0.2)
+    async with raw_server({path: answer}) as (port, _):
+        assert await failure(f"http://127.0.0.1:{port}{path}", chosen) is kind
+
+
+async def test_nobody_listening_is_refused():
+    assert await failure("http://127.0.0.1:1/", settings()) is FailureKind.REFUSED
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"])
+async def test_an_address_that_is_not_public_is_refused(host):
+    assert (
+        await failure(f"http://{host}:9/", Settings(allow_networks=()))
+        is FailureKind.BLOCKED_ADDRESS
+    )
+
+
+def test_a_fetcher_leaves_no_thread_behind():
+    async def come_and_go():
+        async with Fetcher(Settings()):
+            pass
+
+    def threads():
+        return len(list(Path("/proc/self/task").iterdir()))
+
+    asyncio.run(come_and_go())
+    before, patience = threads(), time.monotonic() + 10
+    for _ in range(5):
+        asyncio.run(come_and_go())
+    while threads() > before and time.monotonic() < patience:
+        pass  # the last of a thread is nothing to wait on
+
+    assert threads() <= before

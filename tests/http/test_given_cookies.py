@@ -1,0 +1,120 @@
+"""Cookies that a person gave go to their host, and are nowhere in what is kept."""
+
+import gzip
+import stat
+
+import pytest
+from aiohttp import web
+
+from archiver.errors import InputError
+from archiver.http.urls import host
+from archiver.services.cookies import CookieKeeping
+
+SECRET = "s3cr3t-of-the-person"
+
+
+def cookie(name="session", value=SECRET, domain="127.0.0.1"):
+    return f"{domain}\tFALSE\t/\tFALSE\t0\t{name}\t{value}\n".encode()
+
+
+@pytest.fixture
+def keeping(tmp_path):
+    return CookieKeeping(tmp_path / "data")
+
+
+@pytest.fixture
+def members(live):
+    """A page that only who has the cookie sees, and what it is asked with."""
+    asked = {}
+
+    async def answer(request):
+        asked[request.path] = request.headers.get("Cookie", "")
+        if SECRET not in asked[request.path]:
+            raise web.HTTPForbidden
+        page = '<title>For members</title><img src="/pixel.png"><p>' + "Welcome back. " * 30
+        return web.Response(
+            text=page,
+            content_type="text/html",
+            headers={"Set-Cookie": f"session={SECRET}-renewed; HttpOnly"},
+        )
+
+    for path in ("/members", "/pixel.png"):
+        live.answer(path, answer)
+    return asked
+
+
+def everything_in(directory):
+    """Each file beneath a directory but that of the cookies, unpacked where it is packed."""
+    for path in directory.rglob("*"):
+        if path.is_file() and path.name != "cookies.txt":
+            content = path.read_bytes()
+            yield path, gzip.decompress(content) if path.suffix == ".gz" else content
+
+
+async def test_they_go_with_requests_and_into_no_file_and_no_log(
+    crawling, live, keeping, members, tmp_path, caplog
+):
+    await keeping.take(cookie())
+    caplog.set_level("DEBUG")
+
+    async with crawling() as crawl:
+        await crawl.queue(live.url("/members"))
+        await crawl.run()
+        (job,) = await crawl.jobs()
+
+    assert job.title == "For members"
+    assert SECRET in members["/members"]
+    assert SECRET in members["/pixel.png"]
+    kept = dict(everything_in(tmp_path / "data"))
+    warc = b"".join(content for path, content in kept.items() if path.suffix == ".gz")
+    assert b"GET /members HTTP/1.1" in warc
+    assert b"Welcome back" in warc
+    assert [path for path, content in kept.items() if SECRET.encode() in content] == []
+    assert SECRET not in caplog.text
+
+
+async def test_what_a_page_of_another_host_needs_is_asked_for_without_them(
+    crawling, live, keeping, members
+):
+    await keeping.take(cookie())
+    elsewhere = live.origin.replace("127.0.0.1", "localhost")
+    live.put("/hostile", f'<img src="{live.url("/pixel.png")}"><p>A page of another site.')
+
+    async with crawling() as crawl:
+        await crawl.queue(f"{elsewhere}/hostile")
+        await crawl.run()
+
+    assert host(elsewhere) != host(live.origin)
+    assert members == {"/pixel.png": ""}
+
+
+async def test_others_see_the_host_and_the_name_and_nobody_but_the_owner_reads_the_file(
+    keeping, tmp_path
+):
+    await keeping.take(cookie() + cookie("theme", "dark", "other.example"))
+
+    assert [(each.host, each.name) for each in await keeping.list()] == [
+        ("127.0.0.1", "session"),
+        ("other.example", "theme"),
+    ]
+    assert SECRET not in repr(await keeping.list())
+    assert stat.S_IMODE((tmp_path / "data" / "cookies.txt").stat().st_mode) == 0o600
+
+
+async def test_what_is_removed_is_sent_no_more(crawling, live, keeping, members):
+    await keeping.take(cookie())
+    assert await keeping.remove("127.0.0.1") == 1
+
+    async with crawling(retries=0) as crawl:
+        await crawl.queue(live.url("/members"))
+        await crawl.run()
+
+    assert members == {"/members": ""}
+    with pytest.raises(InputError, match="No cookie is kept"):
+        await keeping.remove("127.0.0.1")
+
+
+@pytest.mark.parametrize("content", [b"", b"id=1; Path=/", b"\xff\xfe\0\0", b"# Netscape\n"])
+async def test_a_file_without_cookies_is_refused(keeping, content):
+    with pytest.raises(InputError, match="no cookie"):
+        await keeping.take(content)

@@ -1,0 +1,64 @@
+"""Heads are split where HTTP ends a line, and nowhere else."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from archiver.errors import InvalidRecord
+from archiver.http.headers import parse_head, without_fields
+
+LATIN_1 = st.characters(max_codepoint=0xFF, exclude_characters="\r\n\0")
+VALUES = st.text(LATIN_1).map(lambda text: text.strip(" \t"))
+NAMES = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_!#$%&'*+.^`|~", min_size=1)
+
+
+@given(
+    st.lists(st.tuples(NAMES, VALUES)),
+    st.sampled_from([b"\r\n", b"\n"]),
+    st.integers(100, 999),
+    VALUES,
+)
+@example([("location", "/\x85\x1c\x1d\x1e\x0b\x0cx"), ("x", "\xa0a\x85")], b"\r\n", 302, "Fo\x85")
+def test_every_latin_1_value_comes_back_as_it_was_sent(fields, end, status, reason):
+    lines = [f"HTTP/1.1 {status} {reason}", *(f"{name}: {value}" for name, value in fields)]
+    head = end.join(line.encode("latin-1") for line in [*lines, "", ""])
+
+    parsed = parse_head(head)
+
+    assert (parsed.status, parsed.reason) == (status, reason)
+    assert list(parsed.headers) == fields
+
+
+@given(st.binary())
+def test_no_bytes_make_it_fail_but_for_the_want_of_a_status_line(data):
+    parsed = parse_head(b"HTTP/1.1 200 OK\r\n" + data)
+
+    assert all(not set(value) & set("\r\n\0") for _, value in parsed.headers)
+
+
+def test_what_no_value_may_hold_becomes_a_space():
+    parsed = parse_head(b"HTTP/1.1 200 OK\r\nx: a\rb\0c\r\r\n\r\n")
+
+    assert parsed.headers == (("x", "a b c"),)
+
+
+def test_a_head_without_a_status_line_is_refused():
+    with pytest.raises(InvalidRecord, match="status line"):
+        parse_head(b"")
+
+
+@given(st.lists(st.tuples(NAMES, VALUES)), st.sampled_from(["\r\n", "\n"]))
+def test_fields_that_are_left_out_are_gone_and_the_others_as_they_came(fields, end):
+    mixed = [("Set-Cookie", "a=b"), *fields, ("set-cookie", f"c=d{end} folded")]
+    lines = [f"{name}: {value}" for name, value in mixed]
+    head = end.join(("HTTP/1.1 200 OK", *lines, "", "")).encode("latin-1")
+
+    kept = parse_head(without_fields(head, {"set-cookie"})).headers
+
+    assert kept == tuple(each for each in parse_head(head).headers if each[0] != "set-cookie")
+
+
+def test_no_part_of_a_field_that_is_left_out_stays_behind_a_byte_that_ends_no_line():
+    head = b"HTTP/1.1 200 OK\r\nSet-Cookie: s=a\rSECRET=1\r\nX: y\rz\r\n\r\n"
+
+    assert without_fields(head, {"set-cookie"}) == b"HTTP/1.1 200 OK\r\nX: y\rz\r\n\r\n"

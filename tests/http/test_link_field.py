@@ -1,0 +1,27 @@
+"""``Link`` fields, whatever they hold."""
+
+import pytest
+
+from archiver.http.headers import link_values
+
+
+@pytest.mark.parametrize(
+    ("value", "references"),
+    [
+        ('<a>; rel="x, <y>", <b>', ["a", "b"]),
+        (" ,\t, <a>,,<b>", ["a", "b"]),
+        ("<<a>", ["a"]),
+        ("<a", []),
+        ("", []),
+    ],
+)
+def test_links_are_found_and_what_is_none_is_passed_over(value, references):
+    assert [reference for reference, _ in link_values(value)] == references
+
+
+@pytest.mark.parametrize("piece", ["<", ",", " ,", "<a>;", '<a>"', "<a>;b=", "<a", "\\"])
+def test_a_megabyte_of_one_thing_is_read_once(piece):
+    """Each of these takes minutes where a reader looks ahead from every place."""
+    value = piece * ((1 << 20) // len(piece))
+
+    assert {reference for reference, _ in link_values(value)} <= {"a"}

@@ -1,0 +1,48 @@
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.http.timestamps import FIRST, LAST, in_utc, read_iso, write_iso
+
+ZONES = st.integers(-24 * 60 + 1, 24 * 60 - 1).map(lambda n: timezone(timedelta(minutes=n)))
+MOMENTS = st.datetimes(timezones=ZONES) | st.datetimes()
+
+
+@given(MOMENTS)
+def test_any_moment_is_written_with_a_year_of_four_digits_and_read_back(moment):
+    text = write_iso(moment)
+
+    assert len(text) == len("YYYY-MM-DDThh:mm:ssZ")
+    assert read_iso(text) == in_utc(moment)
+
+
+@given(MOMENTS)
+def test_any_moment_has_a_second_in_utc(moment):
+    found = in_utc(moment)
+
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    assert found.tzinfo is UTC
+    assert FIRST <= found <= LAST
+    assert abs(found - aware) < timedelta(seconds=1) or found in (FIRST, LAST)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("0001-01-01T00:00:00+05:00", FIRST),
+        ("9999-12-31T23:59:59-05:00", LAST),
+        ("2024-02-29T12:00:01.987654Z", datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)),
+    ],
+)
+def test_what_lies_beyond_the_calendar_is_its_first_or_last_second(text, moment):
+    assert read_iso(text) == moment
+
+
+@given(st.text(max_size=30))
+def test_what_is_no_moment_is_a_value_error(text):
+    try:
+        assert read_iso(text).tzinfo is UTC
+    except ValueError:
+        return

@@ -1,0 +1,191 @@
+"""What browsers show is kept, as it came; no connection is used again after it."""
+
+import asyncio
+import io
+import socket
+import struct
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from archiver.config import Settings
+from archiver.errors import FetchError
+from archiver.http.fetcher import Fetcher
+from archiver.http.requests import Outgoing
+from archiver.http.response_parser import dechunk
+from archiver.model.capture import Truncation
+from archiver.warc import writer as warc_writer
+from archiver.warc.reader import open_payload, read_record
+from archiver.warc.records import new_record_id
+from archiver.warc.writer import write_record
+from tests.chromium import chromium
+from tests.http.odd_responses import BODY, LENGTH, ODD, response
+
+NAMES = list(ODD)
+
+
+@asynccontextmanager
+async def serving(answers):
+    """Answers ``/n`` with the n-th of some answers, and closes; gives its port and its connections.
+
+    After what begins with ``+`` the connection is left open, after ``!`` it is reset.
+    """
+    connections, under_way = [], set()
+
+    async def serve(reader, writer):
+        under_way.add(asyncio.current_task())
+        connections.append(writer)
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                request = await reader.readuntil(b"\r\n\r\n")
+                answer = answers[request.split()[1].decode()]
+                writer.write(answer.lstrip(b"+!"))
+                await writer.drain()
+                if answer.startswith(b"!"):
+                    linger = struct.pack("ii", 1, 0)
+                    connection = writer.get_extra_info("socket")
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                if not answer.startswith(b"+"):
+                    break
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1], connections
+    finally:
+        server.close()
+        for writer in connections:
+            writer.close()
+        await asyncio.gather(*under_way)
+
+
+@asynccontextmanager
+async def fetching(answers):
+    """Fetch ``/n`` from a server of some answers."""
+    async with (
+        serving(answers) as (port, connections),
+        Fetcher(Settings(allow_networks="127.0.0.0/8")) as fetcher,
+    ):
+        yield lambda path: fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}{path}")), connections
+
+
+async def fetched(odd):
+    async with fetching({"/": odd.answer}) as (fetch, _):
+        return await fetch("/")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if ODD[name].is_kept])
+async def test_what_a_browser_shows_is_kept_as_it_came(name):
+    odd = ODD[name]
+
+    exchange = await fetched(odd)
+
+    with exchange.body as body:
+        assert exchange.head + body.read() == odd.kept or odd.answer
+        body.seek(0)
+        payload = b"".join(dechunk([body.read()])) if exchange.chunked else body.getvalue()
+    assert payload == BODY
+    assert exchange.payload_length == len(BODY)
+    assert (exchange.status, exchange.truncated) == (200, odd.truncated)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not ODD[name].is_kept])
+async def test_what_is_no_response_is_refused_with_a_reason(name):
+    with pytest.raises(FetchError) as raised:
+        await fetched(ODD[name])
+
+    assert raised.value.failure.kind in ("protocol", "disconnected")
+
+
+ITS_STATUS = {"HTTP/1.1\t200\tOK": "", "HTTP/1.1 200OK": "200OK"}
+"""What warcio, which splits status lines at spaces, takes for the status of some."""
+
+NOT_DECHUNKED = {
+    *("LF after chunks", "LF at the end of chunks", "a trailer", "an odd trailer"),
+    *("no end of trailers", "half a last chunk", "a size that is none", "more than a chunk's size"),
+    *(f"the coding {codings}" for codings in (", chunked", "chunked, chunked", "gzip, chunked")),
+    "the coding Chunked",
+}
+"""Where warcio leaves chunk framing, or what follows it, in the payload."""
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if ODD[name].is_kept])
+async def test_its_record_is_read_by_others_and_by_us(name):
+    exchange = await fetched(ODD[name])
+    record = warc_writer.response(exchange, id=new_record_id(), request_id=None)
+    file = io.BytesIO()
+    write_record(record, file)
+
+    with exchange.body:
+        file.seek(0)
+        theirs = next(ArchiveIterator(file))
+        assert theirs.http_headers.get_statuscode() == ITS_STATUS.get(name, "200")
+        assert theirs.rec_headers.get_header("WARC-Truncated") == exchange.truncated
+        payload = theirs.content_stream().read()
+        assert BODY in payload
+        assert (payload == BODY) is (name not in NOT_DECHUNKED)
+        head, payload = open_payload(read_record(file, 0))
+        assert (head.status, b"".join(payload)) == (200, BODY)
+
+
+LENIENT = (
+    "a body longer than its length",
+    "the same length twice",
+    "a length before chunks",
+    "no colon",
+    "a space before the colon",
+    "a folded value",
+    "LF for CRLF",
+    "HTTP/1.1 200OK",
+    "HTTP/2 200 OK",
+    "HTTP/1.0 200 OK",
+    "four bytes before the status",
+    "LF after chunks",
+    "more behind the last chunk",
+    "two lengths",
+)
+REGULAR = ("a value in UTF-8", "a trailer", "an extension", "103 Early Hints before it")
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [*((name, 2) for name in LENIENT), *((name, 1) for name in REGULAR)]
+)
+async def test_a_connection_is_used_again_after_regular_responses_only(name, count):
+    answers = {"/": b"+" + ODD[name].answer, "/next": b"+" + response(LENGTH)}
+    async with fetching(answers) as (fetch, connections):
+        with suppress(FetchError):
+            (await fetch("/")).body.close()
+        (await fetch("/next")).body.close()
+        (await fetch("/next")).body.close()
+
+    assert len(connections) == count
+
+
+@pytest.mark.parametrize("field", [b"Content-Length: 500", b"X: no length", b"Connection: close"])
+async def test_of_a_body_that_a_reset_cuts_short_what_came_is_kept(field):
+    answer = response(field)
+    async with fetching({"/": b"!" + answer}) as (fetch, _):
+        exchange = await fetch("/")
+
+    with exchange.body as body:
+        assert exchange.head + body.read() == answer
+    assert exchange.truncated is Truncation.DISCONNECT
+
+
+async def test_chromium_shows_and_refuses_the_same():
+    answers = {f"/{number}": ODD[name].answer for number, name in enumerate(NAMES)}
+    frames = "".join(f'<iframe src="/{number}"></iframe>' for number in range(len(NAMES)))
+    page = f"<!DOCTYPE html>{frames}".encode()
+    answers["/"] = response(b"Content-Length: %d" % len(page), body=page)
+    answers["/favicon.ico"] = response(LENGTH)
+    async with serving(answers) as (port, _), chromium() as browser:
+        tab = await browser.new_page()
+        await tab.goto(f"http://127.0.0.1:{port}/")
+        shown = await tab.evaluate(
+            "[...document.querySelectorAll('iframe')]"
+            ".map(frame => frame.contentDocument?.body?.innerText.trim() ?? '')"
+        )
+
+    found = {name: text == "hello world" for name, text in zip(NAMES, shown, strict=True)}
+    assert found == {name: odd.is_shown for name, odd in ODD.items()}

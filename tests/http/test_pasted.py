@@ -1,0 +1,93 @@
+import pytest
+
+from archiver.config import TRACKERS
+from archiver.http.urls import address_in, with_scheme, without_trackers, words_of
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("example.org/x", "https://example.org/x"),
+        (" www.example.org ", "https://www.example.org"),
+        ("example.org:8080/x?y#z", "http://example.org:8080/x?y#z"),
+        ("example.org:443", "https://example.org:443"),
+        ("127.0.0.1:8080/x", "http://127.0.0.1:8080/x"),
+        ("192.168.1.10/router", "http://192.168.1.10/router"),
+        ("[::1]:8080/x", "http://[::1]:8080/x"),
+        ("localhost:8080/x", "http://localhost:8080/x"),
+        ("localhost", "http://localhost"),
+        ("3.14", "3.14"),
+        ("http://example.org", "http://example.org"),
+        ("mailto:a@b.example", "mailto:a@b.example"),
+        ("a@b.example", "a@b.example"),
+        ("-example.org", "-example.org"),
+        ("two words", "two words"),
+        ("word", "word"),
+        ("", ""),
+    ],
+)
+def test_a_scheme_is_put_before_what_can_only_be_an_address(given, meant):
+    assert with_scheme(given) == meant
+
+
+@pytest.mark.parametrize(
+    ("url", "bare"),
+    [
+        ("https://a.example/?utm_source=x&UTM_Medium=y", "https://a.example/"),
+        (
+            "https://a.example/?id=1&fbclid=z&b=%20#p?utm_x=1",
+            "https://a.example/?id=1&b=%20#p?utm_x=1",
+        ),
+        ("https://a.example/?q=utm_source", "https://a.example/?q=utm_source"),
+        ("https://a.example/?=&&", "https://a.example/?=&&"),
+    ],
+)
+def test_only_named_parameters_are_dropped_and_the_rest_stays_as_it_was(url, bare):
+    assert without_trackers(url, TRACKERS) == bare
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (" red kite ", "red kite"),
+        ("kite", "kite"),
+        ("tag:birds", "tag:birds"),
+        ("version 3.14", "version 3.14"),
+        ("-example.org", "-example.org"),
+        ("what is ftp:// used for", "what is ftp:// used for"),
+        ("node.js", "node.js"),
+        ("jquery.min.js", "jquery.min.js"),
+        (" README.md ", "README.md"),
+        ("Bericht-2024.PDF", "Bericht-2024.PDF"),
+        ("node.js/docs", ""),
+        ("https://node.js", ""),
+        ("www.gov.md", ""),
+        ("crates.rs", ""),
+        ("node.js\nexample.org", ""),
+        (".md", ".md"),
+        ("example.org/kite", ""),
+        ("localhost:8080/x", ""),
+        ("http://1 1/", ""),
+        ("kite\nheron", ""),
+        ("", ""),
+    ],
+)
+def test_words_are_told_from_what_is_meant_as_an_address(given, words):
+    assert words_of(given) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("node.js", "https://node.js"),
+        ("example.org", "https://example.org"),
+        ("http://example.org/x", "http://example.org/x"),
+        ("ftp://example.org/x", ""),
+        ("example.org kites", ""),
+        ("site:example.org", ""),
+        ("kite", ""),
+        ("3.14", ""),
+    ],
+)
+def test_words_that_may_be_an_address_are_told_as_one(words, address):
+    assert address_in(words) == address

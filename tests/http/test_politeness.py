@@ -1,0 +1,241 @@
+"""A host is asked by few at a time, at a distance, and not at all while it rests."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from archiver.config import Settings
+from archiver.errors import FetchError
+from archiver.http import politeness
+from archiver.http.politeness import Throttle
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        self.now += seconds
+
+
+def throttle(shared=None, **settings):
+    clock = Clock()
+    return Throttle(Settings(**settings), clock, clock.sleep, shared), clock
+
+
+async def send(turn):
+    async with turn.sending():
+        pass
+
+
+async def test_pages_of_a_host_are_apart_and_requisites_are_not():
+    polite, clock = throttle(host_delay=2)
+    moments = []
+    for spaced in (True, True, False, True):
+        async with polite.slot("a.example", spaced=spaced):
+            moments.append(clock.now)
+
+    assert moments == [100, 102, 102, 104]
+
+
+async def test_pages_go_out_apart_however_long_their_connections_took():
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example") as slow, polite.slot("a.example") as quick:
+        moments = [clock.now]
+        for each in (slow, quick):
+            await send(each)
+            moments.append(clock.now)
+        async with polite.slot("a.example", spaced=False) as requisite:
+            await send(requisite)
+            moments.append(clock.now)
+
+    assert moments == [102, 102, 104, 104]
+
+
+async def test_after_a_slow_connection_no_more_than_one_waits_connected():
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example") as slow, polite.slot("a.example") as quick:
+        clock.now += 5  # until the first is connected
+        for each in (slow, quick):
+            await send(each)
+    sent, connected = [clock.now], []
+    for _ in range(2):
+        async with polite.slot("a.example") as turn:
+            connected.append(clock.now)
+            await send(turn)
+            sent.append(clock.now)
+
+    assert sent == [109, 111, 113]
+    assert connected == sent[1:]
+
+
+async def test_the_distance_runs_from_when_the_system_had_the_request():
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example") as turn, polite.slot("a.example") as next_turn:
+        async with turn.sending():
+            following = asyncio.create_task(send(next_turn))
+            await asyncio.sleep(0)
+            clock.now += 3  # until this process has a core again
+        gone_out = clock.now
+        await following
+
+    assert clock.now == gone_out + 2
+
+
+async def test_a_request_goes_out_again_at_its_distance_if_the_host_may_have_had_it():
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example") as turn:
+        with suppress(ConnectionError):
+            async with turn.sending():
+                raise ConnectionError  # the connection had ended: nothing went out
+        await send(turn)
+        first = clock.now
+        clock.now += 0.5  # until it is known that there is no answer
+        await turn.due()
+        await send(turn)
+        again = clock.now
+    async with polite.slot("a.example") as turn:
+        await send(turn)
+
+    assert (first, again, clock.now) == (100, 102, 104)
+
+
+@pytest.mark.parametrize("spaced", [True, False])
+async def test_what_is_connected_already_waits_for_a_host_that_asks_for_rest(spaced):
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example", spaced=spaced) as turn:
+        polite.pause("a.example", 30)
+        await send(turn)
+
+    assert clock.now == 130
+
+
+@pytest.mark.parametrize("spaced", [True, False])
+async def test_nobody_waits_longer_than_they_would_for_a_host_that_asks_for_rest(spaced):
+    polite, clock = throttle(host_delay=2, host_concurrency=1)
+    async with polite.slot("a.example", spaced=spaced, longest_rest=10) as turn:
+        polite.pause("a.example", 30)
+        with pytest.raises(FetchError, match="asked to be left alone"):
+            await send(turn)
+    with pytest.raises(FetchError, match="asked to be left alone"):
+        async with polite.slot("a.example", spaced=spaced, longest_rest=10):
+            pass
+    assert clock.now == 100
+
+    async with polite.slot("a.example", spaced=spaced, longest_rest=30) as turn:
+        await send(turn)
+    assert clock.now == 130
+
+
+class Worker:
+    """A worker among others."""
+
+    def __init__(self, workers, hosts=()):
+        self.workers = workers
+        self.hosts = frozenset(hosts)
+        self.permitted = asyncio.Event()
+        self.permitted.set()
+
+    async def permit(self):
+        await self.permitted.wait()
+
+
+async def test_nothing_is_sent_while_the_worker_lock_is_lost():
+    worker = Worker(1)
+    polite, _ = throttle(worker)
+    async with polite.slot("a.example") as turn:
+        worker.permitted.clear()
+        sending = asyncio.create_task(send(turn))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not sending.done()
+        worker.permitted.set()
+        await sending
+
+
+async def test_workers_share_the_delay_of_a_host_that_none_of_them_has():
+    polite, clock = throttle(Worker(3, {"mine.example"}), host_delay=2)
+    for host, seconds in (("mine.example", 2), ("other.example", 6)):
+        begun = clock.now
+        for _ in range(2):
+            async with polite.slot(host) as turn:
+                await send(turn)
+        assert clock.now - begun == seconds
+
+
+async def test_workers_share_the_number_of_requests_at_a_host():
+    polite, _ = throttle(Worker(3), host_concurrency=6, host_delay=0)
+    entered = [await polite.slot("a.example").__aenter__() for _ in range(2)]
+    third = asyncio.create_task(polite.slot("a.example").__aenter__())
+    await asyncio.sleep(0)
+    assert not third.done()
+
+    await entered[0].__aexit__(None, None, None)
+    await third
+
+
+async def test_a_host_that_was_just_asked_is_not_forgotten(monkeypatch):
+    monkeypatch.setattr(politeness, "IDLE_HOSTS", 1)
+    polite, clock = throttle(host_delay=2)
+    async with polite.slot("a.example") as turn:
+        clock.now += 5
+        await send(turn)
+    async with polite.slot("b.example"):
+        pass
+    async with polite.slot("a.example") as turn:
+        await send(turn)
+        assert clock.now == 107
+
+
+async def test_hosts_do_not_wait_for_each_other():
+    polite, clock = throttle(host_delay=2)
+    for host in ("a.example", "b.example"):
+        async with polite.slot(host):
+            assert clock.now == 100
+
+
+async def test_no_more_than_so_many_are_under_way_at_a_host():
+    polite, _ = throttle(host_delay=0, host_concurrency=2)
+    under_way, most = 0, 0
+
+    async def ask():
+        nonlocal under_way, most
+        async with polite.slot("a.example"):
+            under_way += 1
+            most = max(most, under_way)
+            await asyncio.sleep(0)
+            under_way -= 1
+
+    await asyncio.gather(*(ask() for _ in range(9)))
+    assert most == 2
+
+
+async def test_a_host_that_asked_for_rest_gets_it():
+    polite, clock = throttle(host_delay=0)
+    polite.pause("a.example", 30)
+
+    assert polite.resting_hosts() == ["a.example"]
+    assert polite.resting("a.example") == 30
+    async with polite.slot("a.example", spaced=False):
+        assert clock.now == 130
+    assert polite.resting_hosts() == []
+
+
+async def test_who_waits_for_a_host_hears_that_it_asked_for_rest():
+    polite, clock = throttle(host_delay=2)
+    slept = []
+
+    async def sleep(seconds):
+        clock.now += seconds
+        if not slept:
+            polite.pause("a.example", 30)
+        slept.append(seconds)
+
+    async with polite.slot("a.example"):
+        polite._sleep = sleep
+    async with polite.slot("a.example"):
+        assert (clock.now, slept) == (132, [2, 30])

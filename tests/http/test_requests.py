@@ -1,0 +1,94 @@
+"""A request is written as aiohttp would write it, and goes to the host of its URL."""
+
+import asyncio
+
+import aiohttp
+import pytest
+from yarl import URL
+
+from archiver.errors import FetchError
+from archiver.http.address_guard import AddressGuard
+from archiver.http.fetcher import Fetcher
+from archiver.http.requests import Outgoing, Requests
+from archiver.model.failure import FailureKind
+from tests.http.test_fetcher import failure, raw_server, settings
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+PATHS = ["/", "/a?b=%20c&d", "/a?", "/a??", "/%C3%A4;x=1?q=%3F", "/a//b/:@!$&'()*+,"]
+
+
+@pytest.mark.parametrize("headers", [(), (("Referer", "http://a.example/b?c"),), (("X", "y"),)])
+@pytest.mark.parametrize("path", PATHS)
+async def test_what_is_sent_is_what_aiohttp_would_send(path, headers):
+    async with raw_server(dict.fromkeys([*PATHS, "/a"], ANSWER)) as (port, received):
+        url = f"http://127.0.0.1:{port}{path}"
+        async with Fetcher(settings()) as fetcher:
+            (await fetcher.fetch(Outgoing(url, headers=headers))).body.close()
+        common = [line.split(": ", 1) for line in received[-1].decode().split("\r\n")[2:6]]
+        async with aiohttp.ClientSession(headers=dict(common)) as session:
+            (await session.get(URL(url, encoded=True), headers=dict(headers))).close()
+
+    assert received[0] == received[1]
+
+
+async def test_a_user_in_a_url_is_told_to_its_host_and_to_no_other():
+    async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
+        for who in ("ann%40a:b%3Ac@", ""):
+            (await fetcher.fetch(Outgoing(f"http://{who}127.0.0.1:{port}/"))).body.close()
+
+    assert b"\r\nAuthorization: Basic YW5uQGE6Yjpj\r\n" in received[0]
+    assert b"Authorization" not in received[1]
+
+
+async def test_a_browsers_fields_go_out_as_the_bytes_they_came_as():
+    came = "é".encode().decode("latin-1")
+    headers = (("X-A", came), ("X-B", "\xe9"))
+    async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
+        url = f"http://127.0.0.1:{port}/"
+        for is_browser in (True, False):
+            asked = Outgoing(url, headers=headers, is_browser=is_browser)
+            (await fetcher.fetch(asked)).body.close()
+
+    assert b"\r\nX-A: \xc3\xa9\r\nX-B: \xe9\r\n" in received[0]
+    assert b"\r\nX-B: \xc3\xa9\r\n" in received[1]
+
+
+async def test_cookies_that_a_person_gave_go_before_a_browsers_each_as_its_bytes():
+    asked = Outgoing("http://a.example/", headers=(("Cookie", "b=\xe9"),), is_browser=True)
+
+    head = Requests(AddressGuard(()), {}).head(asked, "a=日")
+
+    assert b"\r\nCookie: a=\xe6\x97\xa5; b=\xe9\r\n" in head
+
+
+@pytest.mark.parametrize(
+    "url", ["http:///a", "ftp://a/", "http://127.0.0.1:1/a b", "http://127.0.0.1:1/a\r\nX: y"]
+)
+async def test_what_is_no_address_of_a_page_is_not_requested(url):
+    assert await failure(url, settings()) is FailureKind.INVALID_URL
+
+
+@pytest.mark.parametrize("name", ["Referer", "X-Other"])
+async def test_a_field_that_holds_the_end_of_a_line_is_not_sent(name):
+    async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
+        asked = Outgoing(f"http://127.0.0.1:{port}/", headers=((name, "a\r\nX: y"),))
+        with pytest.raises(FetchError) as raised:
+            await fetcher.fetch(asked)
+
+    assert raised.value.failure.kind is FailureKind.INVALID_URL
+    assert received == []
+
+
+async def test_many_hosts_do_not_mix_up_their_heads():
+    async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
+        names = [f"127.0.0.{n}" for n in range(2, 4)]
+        for name in (*names, *names):
+            with pytest.raises(FetchError):
+                await fetcher.fetch(Outgoing(f"http://{name}:{port}/"))
+        await asyncio.gather(
+            *(fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}/")) for _ in range(9))
+        )
+
+    assert {line for each in received for line in each.split(b"\r\n") if b"Host" in line} == {
+        b"Host: 127.0.0.1:%d" % port
+    }

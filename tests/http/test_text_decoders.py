@@ -1,0 +1,119 @@
+"""Bytes are read as a browser reads them, whole or in pieces."""
+
+import base64
+import json
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.http.text_decoders import (
+    ASCII_TRANSPARENT,
+    ENCODINGS,
+    SINGLE_BYTE,
+    decode,
+    decode_part,
+    decoder,
+    encode_part,
+)
+from tests.chromium import chromium
+
+ASCII = bytes(range(0x80))
+NAMES = st.sampled_from(sorted(ENCODINGS))
+LEADS, TRAILS = range(0x7F, 0x100), range(0x20, 0x100)
+PAIRS = [bytes(pair) for pair in product(LEADS, TRAILS)]
+TRIPLES = [b"\x8f" + bytes(pair) for pair in product(range(0xA1, 0xFF), range(0x40, 0xFF))]
+QUADRUPLES = [
+    bytes((first, 0x30 + second, third, 0x30 + second))
+    for first, second, third in product(range(0x81, 0xFF), range(10), (0x81, 0xA0, 0xFE, 0xFF))
+]
+KANJI = [
+    b"\x1b" + mode + bytes(pair) + b"\x1b(B"
+    for mode in (b"$B", b"$@", b"(I", b"(J")
+    for pair in product(range(0x20, 0x80), range(0x20, 0x80))
+    if pair != (0x24, 0x1B)
+]
+INPUTS = {
+    **{name: [bytes([byte]) for byte in range(256)] for name in SINGLE_BYTE},
+    **dict.fromkeys(("big5", "euc-kr", "shift_jis", "utf-8", "utf-16le", "utf-16be"), PAIRS),
+    "euc-jp": [*PAIRS, *TRIPLES],
+    "gbk": [*PAIRS, *QUADRUPLES, b"\x80", b"\x84\x31", b"\x84\x31\x82", b"\x81\x35\xf4\x37"],
+    "gb18030": [*PAIRS, *QUADRUPLES],
+    "iso-2022-jp": [*KANJI, b"\x1b(B\x1b(Ba", b"\x1b(Bx\x1b$Ba", b"\x1b", b"\x1b$", b"\x0e\x80"],
+}
+LOOK_ALIKES = {"big5": {b"\xa2\x41", b"\xa2\x42"}, "euc-jp": {b"\x8f\xa2\xb7"}}
+"""Where ours is another character of nearly the same form."""
+MISREAD = {b"\x88\x62", b"\x88\x64", b"\x88\xa3", b"\x88\xa5"}
+"""What Chromium makes lone surrogates of, against the standard: Ê and ê with accents."""
+READ = """([name, inputs]) => JSON.stringify(inputs.split(",").map((each) => {
+  const bytes = Uint8Array.from(atob(each), (one) => one.charCodeAt(0));
+  return new TextDecoder(name, {ignoreBOM: false}).decode(bytes);
+}))"""
+"""Each way in one string: what drives the browser is slow with lists."""
+
+
+async def test_every_byte_and_pair_is_what_chromium_reads():
+    differences = {}
+    async with chromium() as browser:
+        page = await browser.new_page()
+        for name, inputs in INPUTS.items():
+            given_ = ",".join(base64.b64encode(each).decode() for each in inputs)
+            theirs = json.loads(await page.evaluate(READ, [name, given_]))
+            differences[name] = {
+                each
+                for each, text in zip(inputs, theirs, strict=True)
+                if decode(each, name) != text and each not in MISREAD
+            }
+
+    assert {name: found for name, found in differences.items() if found} == LOOK_ALIKES
+
+
+@given(NAMES, st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=5))
+def test_pieces_of_any_size_give_the_same_text(name, data, cuts):
+    reading = decoder(name)
+    places = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
+
+    pieces = [reading.decode(data[a:b]) for a, b in pairwise(places)]
+
+    assert "".join(pieces) + reading.decode(b"", True) == decode(data, name)
+
+
+@given(st.sampled_from(sorted(ASCII_TRANSPARENT)), st.binary(max_size=20), st.binary(max_size=20))
+def test_a_byte_of_ascii_is_that_character_whatever_stands_around_it(name, before, behind):
+    assert "<" in decode(before + b"<" + behind, name)
+    assert decode(ASCII, name) == ASCII.decode()
+
+
+@given(st.sampled_from(sorted(ASCII_TRANSPARENT)), st.text())
+def test_what_an_encoding_lacks_is_written_as_a_reference(name, text):
+    written = encode_part(text.encode("utf-8", "replace").decode(), name)
+
+    assert written.isascii() or name != "euc-jp"
+    assert decode_part(encode_part("é€一<", name), name).endswith("<")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "written"),
+    [
+        ("windows-1252", "é€\u4e00\x81", b"\xe9\x80&#19968;\x81"),
+        ("koi8-u", "ў╝", b"\xae&#9565;"),
+        ("utf-8", "é", "é".encode()),
+        ("euc-jp", "é日", b"&#233;&#26085;"),
+    ],
+)
+def test_text_in_markup_is_written_in_the_markup_s_encoding(name, text, written):
+    assert encode_part(text, name) == written
+
+
+@pytest.mark.parametrize("mark", ["\ufeff", ""])
+@pytest.mark.parametrize(
+    ("name", "python"), [("utf-8", "utf-8"), ("utf-16le", "utf-16-le"), ("utf-16be", "utf-16-be")]
+)
+def test_a_byte_order_mark_is_no_text(name, python, mark):
+    assert decode(f"{mark}né\ufeff".encode(python), name) == "né\ufeff"
+
+
+def test_an_encoding_that_can_be_abused_is_not_read():
+    assert decode(b"<script>", "replacement") == "\ufffd"
+    assert decode(b"", "replacement") == ""

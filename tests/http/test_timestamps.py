@@ -1,0 +1,102 @@
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.errors import InputError
+from archiver.http.timestamps import (
+    http_date,
+    pad,
+    parse_accept_datetime,
+    to_datetime,
+    to_timestamp,
+)
+
+ZONES = st.integers(-24 * 60 + 1, 24 * 60 - 1).map(lambda n: timezone(timedelta(minutes=n)))
+MOMENTS = st.datetimes(timezones=st.just(UTC)).map(lambda each: each.replace(microsecond=0))
+
+
+@given(MOMENTS)
+def test_a_moment_survives_its_timestamp_and_its_http_date(moment):
+    assert to_datetime(to_timestamp(moment)) == moment
+    assert parse_accept_datetime(http_date(moment)) == moment
+
+
+@given(st.datetimes(timezones=ZONES))
+def test_a_moment_of_any_zone_has_14_digits_and_an_http_date(moment):
+    digits = to_timestamp(moment)
+
+    assert len(digits) == 14
+    assert http_date(moment) == http_date(to_datetime(digits))
+
+
+def test_a_timestamp_is_in_utc():
+    moment = datetime(2024, 2, 29, 1, 30, tzinfo=timezone(timedelta(hours=2)))
+
+    assert to_timestamp(moment) == "20240228233000"
+
+
+@pytest.mark.parametrize("text", ["", "2024", "20240230000000", "2024022912000x", "\uff12" * 14])
+def test_what_is_no_timestamp_is_refused(text):
+    with pytest.raises(InputError):
+        to_datetime(text)
+
+
+@given(MOMENTS, st.integers(4, 14))
+def test_a_prefix_is_padded_to_a_moment_within_its_period(moment, digits):
+    prefix = to_timestamp(moment)[:digits]
+
+    if prefix != "0000":
+        assert pad(prefix).startswith(prefix[: 4 + (digits - 4) // 2 * 2])
+
+
+@given(st.from_regex(r"[0-9]{4,14}", fullmatch=True))
+def test_any_digits_are_padded_to_a_moment_that_can_be(prefix):
+    assert to_timestamp(to_datetime(pad(prefix))) == pad(prefix)
+
+
+@pytest.mark.parametrize("prefix", ["", "202", "2024x", "202402291200011", "-2024"])
+def test_what_names_no_period_is_refused(prefix):
+    with pytest.raises(InputError):
+        pad(prefix)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Thu, 29 Feb 2024 12:00:01 GMT",
+        "Thursday, 29-Feb-24 12:00:01 GMT",
+        "Thu Feb 29 12:00:01 2024",
+        "Thu, 29 Feb 2024 13:00:01 +0100",
+    ],
+)
+def test_every_form_of_http_date_is_read(value):
+    assert parse_accept_datetime(value) == datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "moment"),
+    [
+        ("Mon, 01 Jan 0001 00:00:00 GMT", datetime(1, 1, 1, tzinfo=UTC)),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
+        ("Fri, 31 Dec 9999 23:59:59 -0500", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
+    ],
+)
+def test_the_ends_of_the_calendar_can_be_asked_for(value, moment):
+    assert parse_accept_datetime(value) == moment
+
+
+@pytest.mark.parametrize(
+    "value", ["Thu, 30 Feb 2024 12:00:01 GMT", "Mon, 01 Jan 0000 00:00:00 GMT"]
+)
+def test_a_day_that_never_was_is_refused(value):
+    with pytest.raises(InputError):
+        parse_accept_datetime(value)
+
+
+@given(st.text())
+def test_what_is_no_http_date_is_refused(value):
+    with suppress(InputError):
+        assert parse_accept_datetime(value).tzinfo is UTC

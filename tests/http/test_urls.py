@@ -1,0 +1,91 @@
+"""URLs are parsed and named as the contract says."""
+
+import re
+from contextlib import suppress
+
+import ada_url
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.errors import InvalidUrl
+from archiver.http.surt import surt
+from archiver.http.urls import _AS_IT_IS, hash_url, host, is_hash_url, join, parse_url
+
+ORIGINAL = "http://pawelmhm.github.io/asyncio/python/aiohttp/2016/04/22/asyncio-aiohttp.html"
+
+
+_near = st.builds(
+    "https://a{}.example/{}".format, *[st.text("ab.-019xn/?%2eE:@#'é ", max_size=12)] * 2
+)
+
+
+@given(st.from_regex(re.compile(_AS_IT_IS.pattern, _AS_IT_IS.flags), fullmatch=True) | _near)
+def test_what_seems_to_need_no_parser_is_what_the_parser_gives(url):
+    if _AS_IT_IS.fullmatch(url):
+        assert ada_url.normalize_url(url) == url
+
+
+def test_the_name_of_an_entry_is_the_md5_of_its_url():
+    assert hash_url(parse_url(ORIGINAL)) == "44abc2fd416f673b9c6ae0f5147726a9"
+    assert is_hash_url("44abc2fd416f673b9c6ae0f5147726a9")
+    assert not is_hash_url("44ABC2FD416F673B9C6AE0F5147726A9")
+
+
+@pytest.mark.parametrize(
+    ("given", "parsed"),
+    [
+        ("  HTTP://EXAMPLE.com:80/a b#part ", "http://example.com/a%20b"),
+        ("https://example.com", "https://example.com/"),
+        ("https://bücher.example/ü", "https://xn--bcher-kva.example/%C3%BC"),
+        ("http://0x7f.1/", "http://127.0.0.1/"),
+        ("http://example.com/a/../b?x=1&y#z", "http://example.com/b?x=1&y"),
+    ],
+)
+def test_a_url_is_serialised_as_browsers_do_without_its_fragment(given, parsed):
+    assert parse_url(given) == parsed
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("", "empty"),
+        ("hello there", "not an address"),
+        ("example.com/x", "Did you mean https://example.com/x?"),
+        ("ftp://example.com/", "ftp:"),
+        ("javascript:alert(1)", "javascript:"),
+        ("http://user:secret@example.com/", "user name or password"),
+        ("http://exa mple.com/", "browser"),
+        ("http://example.com/" + "x" * 9000, "longer"),
+        ("http://example.com/\ud800", "characters"),
+    ],
+)
+def test_what_can_t_be_kept_is_refused_with_a_reason(given, says):
+    with pytest.raises(InvalidUrl, match=says.replace("?", r"\?")):
+        parse_url(given)
+
+
+@given(st.text(max_size=60).map("http://example.com/".__add__))
+def test_parsing_twice_is_parsing_once(text):
+    try:
+        once = parse_url(text)
+    except InvalidUrl:
+        return
+    assert parse_url(once) == once
+    assert surt(once).startswith("com,example)/")
+    assert host(once) == "example.com"
+
+
+@given(st.text(max_size=60))
+def test_nothing_given_raises_anything_but_a_reason(text):
+    with suppress(InvalidUrl):
+        assert surt(parse_url(text))
+
+
+def test_references_are_resolved_or_lead_nowhere():
+    base = "http://example.com/a/b"
+
+    assert join(base, "../c?d#e") == "http://example.com/c?d"
+    assert join(base, "//other.example/x") == "http://other.example/x"
+    for reference in ("data:,x", "javascript:x", "mailto:a@b.c", "http://", "x" * 9000):
+        assert join(base, reference) is None

@@ -1,0 +1,43 @@
+"""Lists of other pages go that stand above the title; what else stands there stays."""
+
+import pytest
+
+from archiver.pages.article.extraction import extract_article
+
+URL = "https://example.com/mills.html"
+TITLE = "Mills of the valley"
+SENTENCE = "The mill stood by the river and ground what the valley grew each year. "
+OTHERS = "".join(f"<li><a href='/{n}'>Another page, of number {n}</a></li>" for n in range(4))
+NAMES = ", ".join(f"<a href='/{each}'>{each}</a>" for each in ("Ada", "Grace", "Mary"))
+
+
+def article_of(above: str, heading: str = TITLE) -> str:
+    text = f"<h2>{heading}</h2><p>{SENTENCE * 9}</p><p>{SENTENCE * 9}</p>"
+    page = f"<title>{TITLE}</title><body><div id=main>{above}<div>{text}</div></div>"
+    return extract_article(page, URL).html
+
+
+def test_a_list_of_other_pages_above_the_title_goes_with_its_heading():
+    found = article_of(f"<div><h2>Tools</h2><ul>{OTHERS}</ul></div>")
+
+    assert "Another page" not in found
+    assert "Tools" not in found
+    assert SENTENCE.strip() in found
+
+
+@pytest.mark.parametrize(
+    ("above", "said"),
+    [
+        ("<p><b>Read first:</b> nothing that was ground here was sold.</p>", "Read first"),
+        ("<div><img src=mill.jpg width=900 height=600></div>", "mill.jpg"),
+        (f"<p>Told by those who kept it for all those years: {NAMES}.</p>", "Told by"),
+    ],
+)
+def test_what_says_or_shows_something_above_the_title_stays(above, said):
+    assert said in article_of(above)
+
+
+def test_a_list_above_one_of_several_sections_stays():
+    found = article_of(f"<div><h2>Tools</h2><ul>{OTHERS}</ul></div>", heading="Mills")
+
+    assert "Another page" in found

@@ -1,0 +1,559 @@
+"""Everything that belongs to an article is in it, however a page writes it."""
+
+import re
+import unicodedata
+from itertools import pairwise
+
+import pytest
+
+from archiver.pages.article.extraction import extract_article
+
+URL = "https://example.com/deep/page.html"
+PROSE = (
+    "<p>" + "The mill stood by the river, and ground what the valley grew, each year. " * 4 + "</p>"
+)
+
+
+def read(middle: str, head: str = "", around: str = "{}") -> str:
+    """The article of a page with something between paragraphs, without those."""
+    body = around.format(f"<article>{PROSE * 3}{middle}{PROSE * 3}</article>")
+    html = extract_article(f"<html><head>{head}</head><body>{body}</body></html>", URL).html
+    return html.replace(PROSE, "")
+
+
+@pytest.mark.parametrize(
+    ("written", "source"),
+    [
+        ('<img src="a.png">', "https://example.com/deep/a.png"),
+        ('<img src="data:," data-src="a.png">', "https://example.com/deep/a.png"),
+        ('<img srcset="s.png 1x, l.png 2x">', "https://example.com/deep/l.png"),
+        ('<img srcset="s.png 100w,l.png 900w">', "https://example.com/deep/l.png"),
+        ('<picture><source srcset="l.webp"><img></picture>', "https://example.com/deep/l.webp"),
+        (
+            '<img class=lazy><noscript><img src="a.png"></noscript>',
+            "https://example.com/deep/a.png",
+        ),
+        (
+            '<noscript><img src="a.png"></noscript><img class=lazy data-src="a.png">',
+            "https://example.com/deep/a.png",
+        ),
+        ('<figure style="background-image:url(a.png)"></figure>', "https://example.com/deep/a.png"),
+        ('<amp-img src="a.png" width=9 height=9></amp-img>', "https://example.com/deep/a.png"),
+        (
+            "<amp-img srcset='s.png 1x, a.png 2x'><amp-img src=t.png></amp-img></amp-img>",
+            "https://example.com/deep/a.png",
+        ),
+        (
+            '<amp-img src=b.png><noscript><img src="a.png"></noscript></amp-img>',
+            "https://example.com/deep/a.png",
+        ),
+        (f'<img src="data:image/png;base64,{"A" * 900}">', f"data:image/png;base64,{'A' * 900}"),
+    ],
+)
+def test_a_picture_is_shown_however_it_is_loaded(written, source):
+    found = read(written)
+
+    assert f'src="{source}"' in found
+    assert found.count("<img") == 1
+
+
+def test_a_picture_is_there_once_and_has_its_size():
+    found = read(
+        '<img class=lazy width=600 style="height: 400px">'
+        '<noscript><img src="a.png"></noscript><img src=dot.gif width=1 height=1>'
+    )
+
+    assert found.count("<img") == 1
+    assert 'width="600"' in found
+
+
+def test_what_is_blurred_until_a_picture_is_loaded_goes_with_what_waits_for_it():
+    size = "width=900 height=600"
+
+    found = read(
+        f"<figure><div><div><img src=tiny.png {size}></div><img {size}>"
+        f"<noscript><img src=large.png {size}></noscript></div></figure>"
+        f"<p><img src=own.png width=90 height=60></p><img {size}>"
+        f"<noscript><img src=next.png {size}></noscript>"
+    )
+
+    assert re.findall(r'src="[^"]*/(\w+)\.png"', found) == ["large", "own", "next"]
+
+
+def test_a_figure_is_more_than_code():
+    framed = "<figure class=highlight><pre><code>x = 1</code></pre></figure>"
+    told = "<figure><pre><code>y = 2</code></pre><figcaption>Listing 1</figcaption></figure>"
+
+    found = read(framed + told)
+
+    assert found.count("<figure>") == 1
+    assert "<pre><code>x = 1</code></pre><figure>" in found
+
+
+def test_what_a_search_on_the_site_would_show_is_not_in_it():
+    found = read(
+        "<p>The end of it.</p><div class=search-results><div><h2>No results</h2>"
+        "<p><img src=by.png></p></div></div>",
+        around="<div id=book-search-results>{}</div>",
+    )
+
+    assert "The end of it." in found
+    assert "No results" not in found
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<h2>A</h2>",
+        "<figure><img src='https://e.org/a.png' alt=''><figcaption>A</figcaption></figure>",
+        "<dl><dt>A</dt><dd>B</dd></dl>",
+        "<ul><li>A</li><li>B</li></ul>",
+        "<table><thead><tr><th>A</th></tr></thead><tbody><tr><td>B</td></tr></tbody></table>",
+        "<blockquote><p>A</p></blockquote>",
+        "<pre>A</pre>",
+        "<details><summary>A</summary>B</details>",
+    ],
+)
+def test_nothing_goes_because_it_is_short(part):
+    found = read(part).removeprefix("<article>").removesuffix("</article>")
+
+    assert found == part.replace("'", '"')
+
+
+def test_a_gallery_of_pictures_that_link_to_larger_ones_stays():
+    links = "".join(f"<a href='{n}.jpg'><img src='{n}s.jpg'></a>" for n in range(12))
+
+    assert read(f"<div class='images'>{links}</div>").count("<img") == 12
+
+
+def test_a_notebook_is_read_cell_by_cell():
+    cells = "".join(
+        f"<div class='cell'><div class='prompt'></div><div class='text_cell_render'><p>{word} is "
+        f"explained here, at some length, before the code that does it.</p></div></div>"
+        f"<div class='cell'><div class='input_area'><div class='highlight hl-ipython3'><pre>"
+        f"<span>for</span> x in {word}:\n    print(x)</pre></div></div>"
+        f"<div class='output_area'><img src='data:image/png;base64,{word}{'A' * 900}'></div></div>"
+        for word in ("one", "two", "three", "four", "five", "six")
+    )
+    page = f"<body><nav><a href=/>Home</a></nav><div id=notebook>{cells}</div></body>"
+
+    found = extract_article(page, URL).html
+
+    assert found.count('<pre><code class="language-ipython3">for x in') == 6
+    assert found.count("<img") == 6
+    assert found.count("is explained here") == 6
+    assert "Home" not in found
+
+
+def test_navigation_share_bars_related_links_and_comments_are_not_in_it():
+    beside = (
+        "<div class=share-buttons><a href=x>Share</a></div>"
+        "<div class=related><ul><li><a href=x>Elsewhere</a></li></ul></div>"
+        "<nav><a href=x>Menu</a></nav><form><input name=q><button>Subscribe</button></form>"
+        "<section class=comments><p>First!</p></section>"
+    )
+
+    found = read(beside, around=f"<header class=site-header>Logo</header>{{}}{beside}")
+
+    for word in ("Share", "Elsewhere", "Menu", "Subscribe", "First!", "Logo"):
+        assert word not in found
+
+
+def test_what_readers_asked_stays_before_its_answer_and_comments_behind_the_matter_go():
+    posts = "".join(
+        f"<div class=post><h2>Question {n}</h2><div class=user-comments><div class=user-comment>"
+        f"<h3 class=comment-by>Reader {n}</h3><blockquote>Why number {n}?</blockquote></div></div>"
+        f"<div class=answer><p>Because of this, that, and the number {n} of many.</p></div>"
+        f"<div class=user-comments><p>I disagree with {n}.</p></div></div>"
+        for n in range(5)
+    )
+
+    found = read(posts)
+
+    for n in range(5):
+        assert f"Reader {n}" in found
+        assert f"Why number {n}?" in found
+        assert f"I disagree with {n}." not in found
+
+
+def test_footnotes_lead_there_and_back():
+    found = read(
+        '<p>Said<sup id="r1"><a href="page.html#n1">1</a></sup></p>'
+        '<aside class="footnotes"><ol><li id="n1">Note <a href="#r1">back</a></li></ol></aside>'
+        '<p><a name="old">Old</a> <a href="#old">to it</a></p>'
+    )
+
+    for name in ("n1", "r1", "old"):
+        assert f'id="a-{name}"' in found
+        assert f'href="#a-{name}"' in found
+
+
+@pytest.mark.parametrize(
+    ("frame", "page", "title"),
+    [
+        (
+            '<iframe src="//www.youtube.com/embed/abc_-123">',
+            "https://www.youtube.com/watch?v=abc_-123",
+            "",
+        ),
+        (
+            '<iframe src="https://player.vimeo.com/video/12" title="Us">',
+            "https://vimeo.com/12",
+            "Us",
+        ),
+        (
+            '<iframe data-src="https://e.org/x" src="https://e.org/player/x">',
+            "https://e.org/player/x",
+            "",
+        ),
+    ],
+)
+def test_what_is_embedded_is_a_card_with_its_host_and_a_link(frame, page, title):
+    found = read(f"<p>{frame}</iframe></p>")
+
+    link = re.search(r'<a class="embed" href="([^"]*)"[^>]*>([^<]*)</a>', found)
+    assert link
+    assert link[1].endswith(page.removeprefix("https:"))
+    assert title in link[2]
+
+
+@pytest.mark.parametrize(
+    ("widget", "page", "title"),
+    [
+        (
+            "<script src=https://gist.github.com/ann/0123abcd.js?file=a.py></script>",
+            "https://gist.github.com/ann/0123abcd?file=a.py",
+            "gist.github.com",
+        ),
+        (
+            "<p><script src=https://gist.github.com/0123abcd.js></script></p>",
+            "https://gist.github.com/0123abcd",
+            "gist.github.com",
+        ),
+        (
+            "<lite-youtube videoid=abc_-123456 playlabel='A talk'></lite-youtube>",
+            "https://www.youtube.com/watch?v=abc_-123456",
+            "A talk",
+        ),
+        (
+            "<blockquote data-instgrm-permalink='https://www.instagram.com/p/a1/?x'></blockquote>",
+            "https://www.instagram.com/p/a1/",
+            "instagram.com",
+        ),
+        (
+            "<object data=https://e.org/paper type=application/pdf></object>",
+            "https://e.org/paper",
+            "e.org",
+        ),
+    ],
+)
+def test_what_scripts_would_show_is_a_card_too(widget, page, title):
+    found = read(widget)
+
+    link = re.search(r'<a class="embed" href="([^"]*)"[^>]*>([^<]*)</a>', found)
+    assert link
+    assert link[1] == page
+    assert title in link[2]
+
+
+def test_a_figure_around_an_embed_alone_lays_it_out_and_one_with_a_caption_is_a_figure():
+    frame = "<div><iframe src=https://youtube.com/embed/abcdefg></iframe></div>"
+    picture = '<img src="a.png">'
+
+    found = read(
+        f"<figure>{frame}</figure><figure>{frame}<figcaption>A talk</figcaption></figure>"
+        f"<figure>{frame}{picture}</figure>"
+    )
+
+    assert found.count('class="embed"') == 3
+    assert found.count("<figure>") == 2
+    assert "A talk</figcaption>" in found
+
+
+@pytest.mark.parametrize(
+    ("document", "page"),
+    [
+        ("<iframe src=/report.pdf></iframe>", "https://example.com/report.pdf"),
+        ("<iframe src=newsletter.PDF#page=2></iframe>", "https://example.com/deep/newsletter.PDF"),
+        ("<iframe src='/viewer?file=a.pdf'></iframe>", "https://example.com/viewer?file=a.pdf"),
+        ("<embed src=/second.pdf>", "https://example.com/second.pdf"),
+        ("<object data=/third.pdf></object>", "https://example.com/third.pdf"),
+        (
+            "<iframe src=https://docs.google.com/document/d/x/pub?embedded=true></iframe>",
+            "https://docs.google.com/document/d/x/pub?embedded=true",
+        ),
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "<p>{}</p>", "<div>{}</div>"])
+def test_a_document_in_a_page_is_a_card_with_a_link(document, page, around):
+    found = read(around.format(document))
+
+    assert f'<a class="embed" href="{page}' in found
+
+
+@pytest.mark.parametrize("address", ["javascript:x.pdf", "data:text/html,x.pdf", "blob:x/a.pdf"])
+def test_no_card_leads_to_what_is_no_address_of_a_document(address):
+    assert "embed" not in read(f"<iframe src='{address}'></iframe>")
+
+
+@pytest.mark.parametrize("around", ["{}", "<p>Look{}there</p>", "Look<span>{}</span>there"])
+def test_words_of_cards_are_apart_from_all_that_is_beside_them(around):
+    cards = "<iframe src=https://youtube.com/embed/abcdefg></iframe><embed src=//b.example/a.pdf>"
+
+    text = extract_article(f"<article>{PROSE}{around.format(cards)}{PROSE}</article>", URL).text
+
+    words = text.split()
+    assert words.count("Embedded") == 2
+    assert {"youtube.com", "b.example"} <= set(words)
+    assert ("there" in words) == ("Look" in words) == ("Look" in around)
+
+
+@pytest.mark.parametrize(
+    "widget",
+    [
+        "<script src=https://gist.github.com/ann/0123abcd.evil></script>",
+        "<lite-youtube videoid='x/../../y'></lite-youtube>",
+        "<blockquote data-instgrm-permalink='javascript:alert(1)'></blockquote>",
+    ],
+)
+def test_no_card_leads_where_no_player_is(widget):
+    assert "embed" not in read(widget)
+
+
+def test_films_and_recordings_keep_what_they_are_loaded_from():
+    found = read('<video src="v.mp4" poster="p.jpg" width=4 height=3></video><audio src="a.ogg">')
+
+    assert 'src="https://example.com/deep/v.mp4"' in found
+    assert 'poster="https://example.com/deep/p.jpg"' in found
+    assert 'src="https://example.com/deep/a.ogg"' in found
+
+
+def test_films_and_frames_of_amp_are_those_that_its_script_would_make():
+    found = read(
+        "<amp-video poster=p.jpg><source src=v.mp4></amp-video>"
+        "<amp-iframe src=https://maps.example.com/embed/1><p>Loading</amp-iframe>"
+    )
+
+    assert 'poster="https://example.com/deep/p.jpg"' in found
+    assert 'src="https://example.com/deep/v.mp4"' in found
+    assert '<a class="embed" href="https://maps.example.com/embed/1"' in found
+    assert "Loading" not in found
+
+
+def test_a_caption_that_is_kept_from_screen_readers_is_seen():
+    shown = "<img src=a.png alt='The mill'><figcaption aria-hidden=true>The mill</figcaption>"
+
+    assert "<figcaption>The mill</figcaption>" in read(f"<figure>{shown}</figure>")
+
+
+def test_white_space_that_is_marked_parts_words_and_indents_code():
+    found = read("<p>one<span> </span>two</p><pre>a:<span>  </span>b</pre>")
+
+    assert "one two" in found
+    assert "a:  b</pre>" in found
+
+
+MATH = (
+    "<math><semantics><mrow><mi>x</mi></mrow>"
+    "<annotation encoding='application/x-tex'>x</annotation></semantics></math>"
+)
+KATEX = f"""<span class=katex><span class=katex-mathml>{MATH}</span>
+<span class=katex-html aria-hidden=true>x</span></span>"""
+MATHJAX = f"""<mjx-container display=true><mjx-math>x</mjx-math>
+<mjx-assistive-mml>{MATH}</mjx-assistive-mml></mjx-container>"""
+TABLED = """<table class='highlighttable'><tr><td class=linenos><pre>1\n2</pre></td><td>
+<pre class='lang-python'>def f():\n    return 1</pre></td></tr></table>"""
+NUMBERED = (
+    "<pre data-lang=python><span class=lineno>1 </span>def f():<br>"
+    "<span class=lineno>2 </span>    return 1<button>Copy</button></pre>"
+)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        MATH,
+        KATEX,
+        MATHJAX,
+        "<span class=MathJax_Preview>x</span><script type='math/tex'>x</script>",
+        "<script type='math/tex; mode=display'>x</script>",
+        r"\(x\)",
+        r"\[x\]",
+        "$$x$$",
+        "$x$",
+        r"<span class='math inline'>\(x\)</span>",
+        "<span class='math math-inline'>x</span>",
+        "<span class='math inline'>x</span>",
+    ],
+)
+def test_a_formula_is_mathml_with_its_source_however_it_was_written(written):
+    scripts = "<script src=mathjax.js></script><script>inlineMath: [['$','$']]</script>"
+
+    found = read(f"<p>where {written} is</p>", scripts)
+
+    assert re.search(r"where <math[^>]*><semantics>(<mrow>)+<mi>x</mi>(</mrow>)+<annotation", found)
+    assert '<annotation encoding="application/x-tex">x</annotation></semantics></math> is' in found
+
+
+@pytest.mark.parametrize(
+    "defined",
+    [
+        r"<p>\(\newcommand{\set}[1]{\mathbb{#1}} \newcommand{\reals}{\set{R}}\)</p>",
+        r"<p>\(\def\set#1{\mathbb{#1}}\def\reals{\set R}\)</p>",
+        r"""<script>tex: {macros: {reals: "\\set R", set: ['\\mathbb{#1}', 1]}}</script>""",
+        r"""<script>macros: {"\\reals": "\\set R", "\\set": "\\mathbb{#1}"}</script>""",
+    ],
+)
+def test_a_formula_may_use_what_the_page_defines_elsewhere(defined):
+    found = read(
+        rf"{defined}<p>where \(\reals\label{{eq:1}}\) is</p>", "<script src=mathjax.js></script>"
+    )
+
+    assert found.count("<math") == 1
+    assert "<mi>\N{DOUBLE-STRUCK CAPITAL R}</mi>" in found
+    assert r'<annotation encoding="application/x-tex">\reals\label{eq:1}</annotation>' in found
+
+
+@pytest.mark.parametrize(
+    ("variant", "letters", "expected"),
+    [
+        ("bold", "xA1", "BOLD SMALL X|BOLD CAPITAL A|BOLD DIGIT ONE"),
+        ("double-struck", "kR", "DOUBLE-STRUCK SMALL K|DOUBLE-STRUCK CAPITAL R"),
+        ("fraktur", "gC", "FRAKTUR SMALL G|BLACK-LETTER CAPITAL C"),
+        ("script", "LA", "SCRIPT CAPITAL L|SCRIPT CAPITAL A"),
+        ("bold-italic", "β+", "BOLD ITALIC SMALL BETA|PLUS SIGN"),
+    ],
+)
+def test_letters_of_a_formula_are_in_the_face_that_browsers_do_not_give_them(
+    variant, letters, expected
+):
+    found = read(f'<p>so <math><mi mathvariant="{variant}">{letters}</mi></math> is</p>')
+
+    shown = re.search(r"<mi>(.*?)</mi>", found)[1]
+    named = [unicodedata.name(each).removeprefix("MATHEMATICAL ") for each in shown]
+    assert "|".join(named) == expected
+
+
+def test_what_a_page_defines_without_end_is_left_as_it_is_written():
+    chain = "".join(
+        rf"\newcommand{{\{a * 3}}}{{\{b * 3}\{b * 3}}}" for a, b in pairwise("abcdefghijklmnopqrst")
+    )
+    loop = r"\newcommand{\xx}{\xx\xx}"
+
+    found = read(
+        rf"<p>\({chain}{loop}\) so \(\aaa\) and \(\xx\)</p>", "<script src=mathjax.js></script>"
+    )
+
+    assert r"\aaa</annotation>" in found
+    assert "\\xx</" in found
+
+
+@pytest.mark.parametrize(
+    "defined",
+    [
+        "".join(
+            rf"\newcommand{{\{a * 3}}}[1]{{\{b * 3}{{#1#1}}}}"
+            for a, b in pairwise("abcdefghijklmnopqrs")
+        )
+        + r"\newcommand{\sss}[1]{#1}",
+        rf"\newcommand{{\aaa}}[1]{{{'#1' * 140}}}",
+        r"\newcommand{\aaa}{\def\bbb##1{##1##1}\bbb}",
+    ],
+)
+def test_what_a_command_makes_of_what_it_is_given_counts_too(defined):
+    used = r"\aaa{" + "x" * 100 + "}"
+
+    found = read(rf"<p>\({defined}\) so \({used}\)</p>", "<script src=mathjax.js></script>")
+
+    assert used in found
+    assert len(found) < 20_000
+
+
+def test_what_the_commands_of_all_formulas_stand_for_is_bounded():
+    many = r"\aaa" * 15
+    defined = rf"\newcommand{{\aaa}}{{{'x' * 290}}}\newcommand{{\bbb}}{{{many}}}"
+    formulas = " ".join(rf"\(\bbb{n}\)" for n in range(60))
+
+    found = read(rf"<p>\({defined}\) so {formulas}</p>", "<script src=mathjax.js></script>")
+
+    assert 10 < found.count("<math") < 20
+    assert r"<code>\bbb59</code>" in found.replace(' class="language-tex"', "")
+
+
+def test_a_formula_that_defines_what_is_not_understood_is_code():
+    written = r"\newenvironment{a}{x}{y}\begin{a}\end{a}"
+
+    found = read(rf"<p>so \({written}\) is</p>", "<script src=mathjax.js></script>")
+
+    assert f"{written}</code>" in found
+
+
+def test_money_is_no_formula_and_neither_is_code():
+    found = read(
+        r"<p>from $5 to $7, \(a</p><pre>$$x$$</pre><p><code>\(x\)</code></p>",
+        "<script src=katex.js></script><script>['$', '$']</script>",
+    )
+
+    assert "<math" not in found
+    assert "from $5 to $7" in found
+
+
+def test_latex_that_cannot_be_turned_is_shown_as_it_was_written():
+    found = read(r"<p>\(\frac{\)</p>", "<script src=katex.js></script>")
+
+    assert r'<code class="language-tex">\frac{</code>' in found
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<div class='highlight-python'><pre>def f():\n    return 1</pre></div>",
+        "<pre><code class='language-python'><span>def</span> f():\n    return 1\n</code></pre>",
+        "<pre class='sourceCode python'><code><span>def f():</span>\n    return 1</code></pre>",
+        TABLED,
+        NUMBERED,
+        "<pre class='lang-python'><ol><li>def f():</li><li>    return 1</li></ol></pre>",
+    ],
+)
+def test_code_keeps_its_lines_its_indentation_and_its_language(written):
+    assert '<pre><code class="language-python">def f():\n    return 1</code></pre>' in read(written)
+
+
+def test_a_drawing_keeps_what_its_styles_say_and_an_icon_goes():
+    found = read(
+        "<svg viewBox='0 0 90 90'><style>.a{fill:red;stroke:url(#g)}</style><defs>"
+        "<linearGradient id=g></linearGradient></defs><path class=a d='M0 0L9 9'/></svg>"
+        "<svg width=16 height=16><path d='M0 0'/></svg>"
+    )
+
+    assert found.count("<svg") == 1
+    assert '<path d="M0 0L9 9" fill="red" stroke="url(#a-g)">' in found
+    assert '<linearGradient id="a-g">' in found
+
+
+def test_what_is_read_from_right_to_left_says_so():
+    page = f"<html dir=rtl><body><div dir=rtl><p lang=ar>{'مرحبا، ' * 200}</p></div></body></html>"
+
+    assert 'lang="ar"' in extract_article(page, URL).html
+
+
+@pytest.mark.parametrize("label", ["<span class=lang>js</span>", "<div>JS</div>"])
+def test_the_name_of_a_language_above_code_is_none_of_its_words(label):
+    found = read(f"<div class=language-js>{label}<pre><code>let a = 1</code></pre></div>")
+
+    assert '<pre><code class="language-js">let a = 1</code></pre>' in found
+    assert ">js<" not in found.lower()
+
+
+def test_what_stands_above_code_outside_of_its_frame_stays():
+    found = read("<p>js</p><pre class=language-js>let a = 1</pre>")
+
+    assert "<p>js</p>" in found
+
+
+def test_a_table_of_data_stays_whose_cells_are_links():
+    row = "<tr><td><a href=/{0}>https://example.com/watch?v={0}</a><td>short {0}"
+    rows = "".join(row.format(n) for n in range(4))
+    found = read(f"<div class=wrapper><table><tr><th>Address<th>Name{rows}</table></div>")
+
+    assert found.count("<tr>") == 5

@@ -1,0 +1,88 @@
+"""Who wrote it is said above an article; a line in it that says no more goes."""
+
+import pytest
+
+from archiver.pages.article.extraction import extract_article
+
+WORDS = "<p>The red kite is back, and many people, in towns as well, look up when it circles. " * 9
+HEAD = '<title>Kites</title><meta name="author" content="Ada Byron">'
+
+
+def article(lines, head=HEAD):
+    page = f"{head}<article><h1>Kites</h1>{lines}{WORDS}</article>"
+    return extract_article(page, "http://a.example/")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<p>By Ada Byron</p>",
+        "<div><span>Ada  BYRON</span></div>",
+        '<p>by <a href="/ada">Ada Byron</a></p>',
+        "<p>Von: Ada Byron</p>",
+    ],
+)
+def test_a_line_that_is_the_byline_goes(line):
+    assert "Byron" not in article(line).text.title()
+    assert article(line).metadata.byline == "Ada Byron"
+
+
+@pytest.mark.parametrize(
+    ("line", "goes"),
+    [
+        ("By Ada Byron · 3 May 2023", True),
+        ("Ada Byron, posted on May 3, 2023", True),
+        ("Ada Byron, 4 May 1823", False),
+        ("Ada Byron and the kites of May 3, 2023", False),
+    ],
+)
+def test_a_byline_with_the_day_that_is_known_goes(line, goes):
+    dated = f'{HEAD}<meta name="date" content="2023-05-03">'
+
+    assert ("Ada Byron" not in article(f"<p>{line}</p>", head=dated).text) == goes
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<div>{}<div><button>Follow</button><time>3 May 2023</time> 5 min read</div></div>",
+        "<section><ul><li><a href=/ada><img class=avatar src=/ada.jpg></a></ul>{}</section>",
+        "<div><a href=/ada><img src=/ada.jpg width=44 height=44></a><div>{}</div> 123 claps</div>",
+    ],
+)
+def test_what_is_around_the_byline_and_says_little_else_goes_with_it(around):
+    found = article(around.format("<p>Ada Byron</p>"))
+
+    assert found.html == article("").html
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "<h2>Early years</h2>",
+        "<figure><img src=/kite.jpg></figure>",
+        "<img src=/kite.jpg width=800 height=600>",
+        f"<p>{'It was a fine day on the hills above the town. ' * 4}</p>",
+    ],
+)
+def test_what_is_the_matter_stays_beside_a_byline(beside):
+    found = article(f"<div>{beside}<p>Ada Byron</p></div>")
+
+    assert "Ada Byron" not in found.text
+    assert found.html != article("").html
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<p>Ada Byron has kept kites for thirty years.</p>",
+        '<p><img src="/ada.jpg"> Ada Byron</p>',
+        f"{WORDS}<p>Ada Byron</p>",
+    ],
+)
+def test_what_says_more_or_stands_further_down_stays(line):
+    assert "Ada Byron" in article(line).text
+
+
+def test_a_page_that_names_nobody_keeps_its_lines():
+    assert "By someone" in article("<p>By someone</p>", head="<title>Kites</title>").text

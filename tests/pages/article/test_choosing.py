@@ -1,0 +1,439 @@
+"""What is chosen of a page is what it holds to read and to see, and nothing that leads around."""
+
+import pytest
+
+from archiver.pages.article.extraction import extract_article
+from archiver.pages.article_text import whole
+
+URL = "https://example.com/deep/page.html"
+SENTENCE = "The mill stood by the river and ground what the valley grew each year. "
+
+
+def article_of(body: str) -> str:
+    """The article of a page with such a body, its head above it."""
+    return whole(extract_article(f"<html><body>{body}</body></html>", URL))
+
+
+def test_pictures_that_lead_to_themselves_are_a_gallery():
+    items = "".join(f'<li><a href="{n}.jpg"><img src="s{n}.jpg"></a></li>' for n in range(8))
+
+    found = article_of(f"<div id=main><h2>The mill</h2><ul>{items}</ul></div>")
+
+    assert found.count("<img") == 8
+
+
+def test_a_manual_in_sections_is_read_whole():
+    sections = "".join(
+        f"<div class=sect><h2>Part {n}</h2><div class=body><div><p>{SENTENCE * size}</p></div>"
+        "</div></div>"
+        for n, size in enumerate((2, 9, 1, 3))
+    )
+
+    found = article_of(f"<div id=header><h1>Mill</h1></div><div id=content>{sections}</div>")
+
+    assert all(f"Part {n}</h2>" in found for n in range(4))
+
+
+def test_a_thread_whose_posts_are_no_paragraphs_is_read_whole():
+    posts = "".join(
+        f"<div class=post><h4>{name}</h4><div><span>{SENTENCE * 4}</span></div></div>"
+        for name in ("Ada", "Grace", "Mary")
+    )
+    quoting = posts.replace("<span>", "<span></span><table><tr><td>said</td></tr></table><span>")
+
+    found = article_of(f"<h1>Mills</h1><div id=posts>{quoting}</div>")
+
+    assert all(name in found for name in ("Ada", "Grace", "Mary"))
+
+
+def test_posts_that_stand_in_tables_of_their_own_are_one_thread():
+    def row(said: str) -> str:
+        post = f"<table><tr><td><span class=post>{said}</span></td></tr></table>"
+        return f"<tr><td>{post}</td></tr>"
+
+    posts = [SENTENCE * 60, *(f"{name}: {SENTENCE * 3}" for name in ("Ada", "Grace", "Mary"))]
+    links = "".join(f'<li><a href="/{n}">Board number {n}</a>' for n in range(9))
+
+    found = article_of(f"<ul>{links}</ul><div><table>{''.join(map(row, posts))}</table></div>")
+
+    assert all(name in found for name in ("Ada", "Grace", "Mary"))
+    assert "Board number" not in found
+
+
+def test_a_text_in_sections_keeps_its_title_and_its_motto():
+    sections = "".join(
+        f"<div class=section><h2>Part {n}</h2><p>{SENTENCE * 9}</p></div>" for n in range(3)
+    )
+    above = "<h1>On mills</h1><blockquote><p>Grind - A miller</p></blockquote>"
+
+    found = article_of(f"<div class=book>{above}{sections}</div>")
+
+    assert "On mills" in found
+    assert "A miller" in found
+
+
+def test_lists_that_stand_above_and_below_lead_around():
+    around = '<ul><li>Next message: <a href="1">On rivers</a><li>By <a href="2">author</a></ul>'
+
+    found = article_of(f"{around}<hr><pre>{SENTENCE * 3}</pre><hr>{around}")
+
+    assert SENTENCE in found
+    assert "Next message" not in found
+
+
+def test_a_list_of_links_that_stands_once_stays():
+    once = '<ul><li>See <a href="1">mills</a><li>and <a href="2">rivers</a></ul>'
+
+    assert "rivers" in article_of(f"<pre>{SENTENCE * 3}</pre>{once}")
+
+
+def test_what_a_page_repeats_stays_as_one():
+    entry = f"<div class=entry><h4>Noon</h4><p>{SENTENCE * 3}</p></div>"
+    card = '<div class=entry><a href="/x"><img src="x.png"><h4>Report of the day</h4></a></div>'
+
+    found = article_of(f"<div id=content>{entry * 3}{card}{entry}</div>")
+
+    assert "Report of the day" in found
+    assert found.count("<img") == 1
+
+
+def test_a_section_is_not_unlikely_for_what_it_is_about():
+    section = (
+        '<div id="long-header"><h3>Long Header</h3><p>A packet has a header.</p></div>'
+        f"<div id=site-footer><p>{SENTENCE}</p></div>"
+    )
+
+    found = article_of(f"<div id=content><p>{SENTENCE * 9}</p>{section}<p>{SENTENCE * 9}</p></div>")
+
+    assert "A packet has a header" in found
+    assert found.count("The mill") == 18
+
+
+def test_the_number_of_a_heading_stays():
+    heading = '<h2><span class="header-section-number">2.5</span> Tables</h2>'
+
+    assert "2.5" in article_of(f"<div>{heading}<p>{SENTENCE * 9}</p></div>")
+
+
+def test_a_short_page_does_not_gain_what_is_around_it():
+    found = article_of(
+        f"<p class=breadcrumbs>Boards / Mills</p><article><p>{SENTENCE * 4}</p></article>"
+        f"<footer class=site-footer><p>Made from a dump, by a program, in July.</p></footer>"
+    )
+
+    assert "Boards" not in found
+    assert "dump" not in found
+
+
+def test_words_loose_in_a_section_are_text():
+    found = article_of(
+        f"<section>{SENTENCE}<b>Twice.</b></section><div><p>{SENTENCE * 9}</p></div>"
+    )
+
+    assert "Twice." in found
+
+
+def test_code_and_a_captioned_figure_are_not_unlikely_for_what_they_are_named_after():
+    code = '<div id="cookie-header-example"><div><pre>Set-Cookie: a=1</pre></div></div>'
+    figure = (
+        '<div id="fig-header-ack"><figure><img src="/ack.png"><figcaption>An answer</figcaption>'
+        "</figure></div>"
+    )
+
+    found = article_of(f"<div id=content><p>{SENTENCE * 9}</p>{code}{figure}</div>")
+
+    assert "Set-Cookie" in found
+    assert "An answer" in found
+
+
+def test_a_page_of_links_is_what_it_calls_its_main_part():
+    links = "".join(f"<li><a href=/{n}>A mill by the river, number {n}</a></li>" for n in range(9))
+
+    toast = "<aside class=toast><div><p>A new version of content is available.</p></div></aside>"
+
+    found = article_of(f"<div><main><ul>{links}</ul></main></div>{toast}")
+
+    assert found.count("A mill by the river") == 9
+    assert "available" not in found
+
+
+def test_a_heading_is_not_unlikely_for_what_it_is_about_where_something_is_said_below():
+    told = f'<h2 id="footer">Footer</h2><p>{SENTENCE * 3}</p>'
+    beside = '<h2 id="comments">Comments</h2><ol class="comments"><li>First!</li></ol>'
+
+    found = article_of(
+        f'<div id=content><h1 id="menu">Menu</h1><p>{SENTENCE}</p>'
+        f"<p>{SENTENCE * 9}</p>{told}{beside}</div>"
+    )
+
+    assert ">Menu</h2>" in found
+    assert ">Footer</h2>" in found
+    assert "Comments" not in found
+
+
+def test_a_page_that_a_script_shows_is_read():
+    for hidden in ("hidden", "aria-hidden=true", "style='display: none'"):
+        found = extract_article(f"<body {hidden}><article><p>{SENTENCE * 9}</p></article>", URL)
+
+        assert SENTENCE.strip() in found.text
+
+
+@pytest.mark.parametrize("name", ["header-anchor", "section-header", "header"])
+def test_a_heading_that_is_called_a_header_stays_whatever_follows(name):
+    middle = f"<h2 class={name}>In autumn</h2><ul><li>Rye</li><li>Barley</li></ul>"
+
+    found = article_of(f"<article><p>{SENTENCE * 9}</p>{middle}<p>{SENTENCE * 9}</p></article>")
+
+    assert "In autumn</h2>" in found
+
+
+@pytest.mark.parametrize("name", ["scroll-x", "media", "widget"])
+def test_tables_of_data_and_pictures_stay_whatever_is_around_them_is_called(name):
+    table = f"<div class={name}><table><tr><th>Rye</th></tr><tr><td>12</td></tr></table></div>"
+    picture = f"<div class={name}><img src=a.jpg><small>A sack</small></div>"
+    middle = f"{table}<p>{SENTENCE * 9}</p>{picture}"
+
+    found = article_of(f"<article><p>{SENTENCE * 9}</p>{middle}<p>{SENTENCE * 9}</p></article>")
+
+    assert "<table>" in found
+    assert "<img" in found
+    assert "A sack" in found
+
+
+def test_sections_named_by_their_headings_stay_whatever_these_say():
+    def section(name: str) -> str:
+        slug = name.lower().replace(" ", "-")
+        return f"<section id={slug}><h2>{name}</h2><p>{SENTENCE * 6}</p></section>"
+
+    names = ("Wheels", "Legends", "Related work", "Community")
+
+    found = article_of(f"<main><h1>Mills</h1>{''.join(map(section, names))}</main>")
+
+    assert all(f"{name}</h2>" in found for name in names)
+
+
+def test_a_block_named_by_its_heading_goes_where_it_holds_no_prose_or_what_readers_said():
+    links = "".join(f'<li><a href="/{n}">Mill number {n}</a></li>' for n in range(5))
+    page = (
+        f"<main><section id=wheels><h2>Wheels</h2><p>{SENTENCE * 9}</p></section>"
+        f"<section id=related><h2>Related</h2><ul>{links}</ul></section>"
+        f"<section id=comments><h2>Comments</h2><p>{SENTENCE * 2} I saw it.</p></section></main>"
+    )
+
+    found = article_of(page)
+
+    assert "Wheels" in found
+    assert "Mill number" not in found
+    assert "I saw it" not in found
+
+
+def test_what_stands_beside_a_figure_that_holds_most_of_the_text_is_read():
+    opening = "<h2>Before</h2><ol><li>Take the stone.</li></ol><pre>mill --turn</pre>"
+
+    found = article_of(
+        f"<div class=post><p>{SENTENCE}</p>{opening}"
+        f"<figure><img src=a.png><figure>{f'<p>{SENTENCE * 3}</p>' * 9}</figure></figure></div>"
+    )
+
+    assert "Before</h2>" in found
+    assert "Take the stone." in found
+    assert "mill --turn" in found
+
+
+def test_paragraphs_in_what_is_called_shared_are_no_share_bar():
+    prose = f"<p>{SENTENCE}</p><p>{SENTENCE}</p>"
+
+    found = article_of(
+        f'<div class="entry share">{prose}</div><div class=share><p>Share</p><p>Send</p></div>'
+    )
+
+    assert found.count("The mill stood") == 2
+    assert "Send" not in found
+
+
+def test_lists_of_the_words_that_a_site_files_a_text_under_go_and_lists_of_pages_stay():
+    text = f"<p>{SENTENCE * 9}</p>"
+    filed = '<ul><li><a href="/tag/mills/">mills</a></li><li><a rel=tag href="/w">wheels</a></ul>'
+    read = '<h2>Sources</h2><ul><li><a href="/mills/">On mills</a></li></ul>'
+
+    found = article_of(f"<article>{text}{read}<div>Tags: {filed}</div></article>")
+
+    assert "On mills" in found
+    assert "wheels" not in found
+
+
+def test_what_is_called_navigation_goes_where_it_is_links_and_nothing_else():
+    crumbs = '<ul class="nav-crumbs"><li><a href="/">Home</a><li><a href="/a">Articles</a></ul>'
+    around = '<ul class="post-navigation"><li><a href="/b">Older wheel</a></ul>'
+    said = '<ul class="nav"><li>Turn <a href="/c">left</a> at the mill, and stop.</ul>'
+
+    found = article_of(f"<article><h2>Mills</h2>{crumbs}{around}<p>{SENTENCE * 9}</p>{said}")
+
+    assert "Articles" not in found
+    assert "Older wheel" not in found
+    assert "at the mill, and stop" in found
+
+
+def test_what_offers_a_newsletter_or_other_pages_by_its_name_goes():
+    offered = (
+        "<section class=x-recommended><h3>Recommended for you</h3><p>Another mill</p></section>"
+        "<section class=newsletter-box><h4>Letters from the mill</h4></section>"
+    )
+
+    found = article_of(f"<article><p>{SENTENCE * 9}</p>{offered}</article>")
+
+    assert "Another mill" not in found
+    assert "Letters" not in found
+
+
+def test_a_heading_that_only_names_the_file_of_its_picture_goes():
+    figure = '<figure><h2>Old-Mill.JPG</h2><img src="/files/old-mill.jpg?w=9" alt=""></figure>'
+    section = "<h2>stone.png</h2><p>What the icon shows.</p>"
+
+    found = article_of(f"<article>{figure}<p>{SENTENCE * 9}</p>{section}</article>")
+
+    assert "Old-Mill" not in found
+    assert "stone.png</h2>" in found
+
+
+def test_a_head_and_a_foot_without_a_row_between_are_of_printed_pages():
+    running = "<table><thead><tr><td>RFC 1<td>Mills</thead><tfoot><tr><td>Ada<td>[Page]</tfoot>"
+    headed = "<table><thead><tr><th>Wheel<th>Size</thead><tr><td>Large<td>4</table>"
+
+    found = article_of(f"<article>{running}</table><p>{SENTENCE * 9}</p>{headed}</article>")
+
+    assert "[Page]" not in found
+    assert "Large" in found
+    assert found.count("<table") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["onlyprint", "print-only", "visible-print-block", "d-none d-print-block"]
+)
+def test_what_is_seen_on_paper_alone_is_not_read(name):
+    text = f"<p>{SENTENCE * 9}</p>" * 2
+
+    found = article_of(f"<main><div class='{name}'><h2>Contents</h2>Mills</div>{text}</main>")
+
+    assert "Contents" not in found
+    assert SENTENCE.strip() in found
+
+
+def test_what_is_for_printers_is_told_in_time_that_grows_with_a_page():
+    many = f"<p class=print-only>{SENTENCE}</p>" * 20_000
+    html = f'<body><div class="print {"d-none " * 200_000}"></div>{many}<p>{SENTENCE * 9}</p>'
+
+    assert SENTENCE.strip() in extract_article(html, URL).text
+
+
+def test_text_between_much_that_is_hidden_stays_and_takes_time_that_grows_with_it():
+    many = "".join(f"<i hidden>{n}<b hidden>?</b></i> mill {n}," for n in range(8000))
+
+    found = extract_article(f"<main><p>{SENTENCE * 9}</p><p>{many}</p></main>", URL).text
+
+    assert " ".join(f"mill {n}," for n in range(8000)) in found
+
+
+def test_a_note_is_looked_for_among_many_names_in_time_that_grows_with_them():
+    many = "".join(f"<i id='n{n}'>mill<b id='m{n}'>,</b></i> " for n in range(8000))
+    noted = "<footer><p id='note'>A note that says more. <a href='#n1'>back</a></p></footer>"
+
+    article = f"<main><p>{SENTENCE * 9}{many}<a href='#note'>1</a></p></main>"
+    found = extract_article(article + noted, URL).text
+
+    assert "A note that says more." in found
+
+
+@pytest.mark.parametrize("name", ["print-only", "blueprint", "print", "d-print-block"])
+def test_what_is_most_of_a_page_or_only_named_after_prints_is_read(name):
+    most = SENTENCE * (9 if name == "print-only" else 1)
+
+    found = article_of(
+        f"<main><div class='{name}'><p>{most}Ink.</p></div><p>{SENTENCE * 8}</p></main>"
+    )
+
+    assert "Ink." in found
+
+
+def test_a_navigation_beside_an_article_is_no_part_of_it_though_it_is_called_a_post():
+    links = "<div><a href=/a>The mill of the valley</a> <a href=/b>Other mills</a></div>"
+    around = f"<nav class=post-navigation><h2>More of them</h2>{links}</nav>"
+
+    text = f"<p>{SENTENCE * 5}</p>" * 2
+
+    found = article_of(f"<div class=entry-content>{text}</div>{around}")
+
+    assert SENTENCE.strip() in found
+    assert "More of them" not in found
+
+
+def test_a_post_of_one_line_is_read_and_not_the_teasers_below():
+    teasers = "".join(
+        f"<article class=card><a href='/{n}'><h3>Another post, {n}</h3><p>{SENTENCE * 3}</p></a>"
+        "</article>"
+        for n in range(4)
+    )
+    post = "<article class=post><h1>Away</h1><p>I will be away until May.</p></article>"
+
+    page = f"<title>Away</title><main>{post}</main><section><h2>More</h2>{teasers}</section>"
+    found = extract_article(page, URL).text
+
+    assert "away until May" in found
+    assert "Another post" not in found
+
+
+def test_posts_of_a_thread_stay_below_a_first_one_of_one_line():
+    posts = "".join(
+        f"<article class=post><h3><a href='/t/{n}'>Re: Away, {n}</a></h3><p>{SENTENCE * 3}</p>"
+        "</article>"
+        for n in range(4)
+    )
+    first = "<article class=post><h1>Away</h1><p>I will be away until May.</p></article>"
+
+    found = extract_article(f"<title>Away</title><main>{first}{posts}</main>", URL).text
+
+    assert found.count(SENTENCE.strip()) >= 4
+
+
+LOOSE = (
+    "First line.<br><br>Second line.<br><br>Third line.",
+    f"First. {SENTENCE}<br>Second. {SENTENCE}<br>Third. {SENTENCE}",
+    f"First. {SENTENCE}<div><p>Second. {SENTENCE * 9}</p></div>Third. {SENTENCE}",
+    f"First. {SENTENCE}<p>Second. {SENTENCE}<p><i>Third.</i> {SENTENCE}",
+    f"<h2>First</h2>Second. {SENTENCE}<hr>Third. {SENTENCE}",
+    f"First. {SENTENCE}<table><tr><td>Second. {SENTENCE * 9}</table>Third. {SENTENCE}",
+)
+
+
+@pytest.mark.parametrize("text", LOOSE, ids=["breaks", "lines", "div", "p", "headings", "table"])
+def test_text_directly_in_the_body_is_in_the_article(text):
+    found = extract_article(f"<title>Mill</title><body>{text}", URL).text
+
+    assert [found.find(word) for word in ("First", "Second", "Third")] == sorted(
+        found.find(word) for word in ("First", "Second", "Third")
+    )
+    assert "First" in found
+    assert SENTENCE not in text or found.count(SENTENCE.strip()) == text.count(SENTENCE.strip())
+
+
+@pytest.mark.parametrize(
+    "tag",
+    "main center form fieldset details blockquote li dd td my-body font span b section".split(),
+)
+def test_text_beside_a_block_is_in_the_article(tag):
+    block = f"<div><p>Second. {SENTENCE * 9}</p><p>{SENTENCE * 9}</p></div>"
+    text = f"<{tag}>First. {SENTENCE * 3}{block}Third. {SENTENCE * 3}</{tag}>"
+    held = f"<table><tr>{text}</table>" if tag == "td" else text
+
+    found = article_of(held)
+
+    assert found.find("First") < found.find("Second") < found.find("Third")
+    assert "First" in found
+
+
+def test_links_directly_in_the_body_stay_beside_an_article():
+    links = "".join(f'<a href="/{n}">Page {n}</a> | ' for n in range(5))
+
+    found = article_of(f"{links}<div id=content><p>{SENTENCE * 9}</p><p>{SENTENCE * 9}</p></div>")
+
+    assert "Page 3" not in found

@@ -1,0 +1,38 @@
+"""A line of whose a site is ends no article; whose a picture is does."""
+
+import pytest
+
+from archiver.pages.article.extraction import extract_article
+
+
+def text_of(end: str) -> str:
+    body = f"<main><h1>Away</h1><p>I will be away until May.</p>{end}</main>"
+    return extract_article(f"<title>Away</title>{body}", "https://example.com/").text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<p>© 2021 <a href=/>A. Body</a>. <a href=/t>A theme</a> for Hugo.</p>",
+        "<div><div><p>Copyright (c) A. Body, 2019</p></div><br></div>",
+        "<small>(c) 1999-2004 A. Body</small>",
+    ],
+)
+def test_a_copyright_with_its_year_at_the_end_goes(line):
+    found = text_of(line)
+
+    assert "A. Body" not in found
+    assert "away until May" in found
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "<p>© 2021 A. Body</p><p>And one thing more.</p>",
+        "<figure><img src=/a.png alt=a><figcaption>© 2021 A. Body</figcaption></figure>",
+        "<p>The copyright of 1909 was a law.</p>",
+        f"<p>© 2021 A. Body{' and others' * 40}</p>",
+    ],
+)
+def test_what_is_said_of_a_copyright_elsewhere_stays(end):
+    assert text_of(end) != text_of("")

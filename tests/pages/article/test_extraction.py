@@ -1,0 +1,159 @@
+"""Articles are read clean, whatever the page; what could act is gone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.errors import InvalidRecord
+from archiver.model.page import Article, PageMetadata
+from archiver.pages.article.extraction import extract_article, image_article
+from archiver.pages.article_text import (
+    read_article_document,
+    text_article,
+    to_text,
+    write_article_document,
+)
+from archiver.pages.sanitizer import sanitise
+
+URL = "https://example.com/deep/page.html"
+WORDS = "The mill stood by the river, and ground what the valley grew, for two hundred years. " * 4
+PAGE = f"""<html lang="en-GB"><head><title>The mill | Example</title>
+<meta name="author" content="Ann Author"><meta property="og:site_name" content="Example">
+</head><body><nav>Menu Menu Menu</nav><article><h1>The mill</h1><p>{WORDS}</p>
+<figure><img data-src="../mill.jpg" src="data:image/gif;base64,R0lGODlhAQABAAAAACw="></figure>
+<p>{WORDS}<a href="/more" onclick="x()">more</a></p><script>bad()</script></article></body>"""
+
+
+def test_an_article_is_found_with_what_the_page_says_of_itself():
+    article = extract_article(PAGE, URL)
+
+    assert article.text.count("The mill stood") == 8
+    assert "Menu" not in article.text
+    assert 'href="https://example.com/more"' in article.html
+    assert 'src="https://example.com/mill.jpg"' in article.html
+    said = article.metadata
+    assert (said.title, said.byline, said.site) == ("The mill", "Ann Author", "Example")
+    assert said.language == "en-GB"
+
+
+def test_half_a_character_in_what_a_page_says_of_itself_is_replaced():
+    said = '{"@type": "Article", "headline": "The \\ud800 mill", "author": {"name": "\\udfff"}}'
+    page = f'<script type="application/ld+json">{said}</script>{PAGE}'
+
+    assert extract_article(page, URL).metadata.title == "The \ufffd mill"
+    assert extract_article(page, URL).metadata.byline == "\ufffd"
+
+
+def test_a_page_without_an_article_gives_its_text():
+    assert extract_article("<main>Log in here</main><footer>f</footer>", URL).text == "Log in here"
+    assert extract_article("", URL).text == ""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<div>" * 60_000 + "deep",
+        "<" * 500_000,
+        "<a href='" * 50_000,
+        "\0\ud7ff<p>x",
+        "<p>" * 90_000,
+    ],
+    ids=["deep", "signs", "quotes", "nulls", "open"],
+)
+def test_a_hostile_page_is_read_all_the_same(page):
+    assert isinstance(extract_article(page, URL), Article)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "<script>x</script>",
+        "<img src=x onerror=x>",
+        "<a href='javascript:x'>a</a>",
+        "<a href='data:text/html,x'>a</a>",
+        "<svg onload=x><script>x</script></svg>",
+        "<iframe src=x></iframe>",
+        "<style>x</style>",
+        "<form action=x><button formaction=x>",
+        "<meta http-equiv=refresh content=x>",
+        "<object data=x><embed src=x>",
+    ],
+)
+def test_nothing_that_could_act_is_left(harm):
+    clean = sanitise(f"<p>before</p>{harm}<p>after</p>").lower()
+
+    assert "before" in clean
+    for sign in ("<script", "onerror", "onload", "javascript:", "data:", "<iframe", "<style"):
+        assert sign not in clean
+    for sign in ("<form", "<button", "<meta", "<object", "<embed"):
+        assert sign not in clean
+
+
+@given(st.text(max_size=200), st.text(max_size=80))
+def test_an_article_s_document_gives_it_back(text, title):
+    article = text_article(text, title)
+
+    assert read_article_document(write_article_document(article)) == (
+        title.encode("utf-8", "replace").decode(),
+        article.html.encode("utf-8", "replace").decode(),
+    )
+
+
+def test_what_is_no_article_s_document_is_told_of():
+    with pytest.raises(InvalidRecord):
+        read_article_document(b"<html></html>")
+
+
+def test_text_has_a_line_for_each_block():
+    html = '<h1 title="a>b">One</h1><p>two <b>three</b>&amp;</p><ul><li>four</li><li>five</li></ul>'
+
+    assert to_text(html) == "One\ntwo three&\nfour\nfive"
+
+
+def test_an_image_is_its_own_article():
+    article = image_article("https://example.com/a.png?x=1&y=2", "a.png")
+
+    assert 'src="https://example.com/a.png?x=1&amp;y=2"' in article.html
+    assert article.metadata == PageMetadata(title="a.png")
+
+
+def test_a_page_that_says_nothing_of_itself_is_told_by_how_it_begins():
+    long = "Herons stand in the shallow water and wait for as long as it takes. "
+    text = f"<article><h1>Herons</h1><p>By A.</p><p>{long * 3}</p><p>{long * 9}</p></article>"
+
+    told = extract_article(f"<title>Herons</title>{text}", "http://a.example/").metadata.excerpt
+
+    assert told.startswith("Herons stand in")
+    assert told.endswith(" water…")
+    assert len(told) <= 241
+    described = f"<meta name=description content='Of birds.'>{text}"
+    assert extract_article(described, "http://a.example/").metadata.excerpt == "Of birds."
+
+
+def test_a_line_above_the_text_that_is_a_date_is_when_it_was_published_if_nothing_else_says_so():
+    said = "<p>Posted on July 13, 2014</p>" + "<p>The mill stood by the river, for years.</p>" * 20
+    known = '<meta property="article:published_time" content="2014-07-12">'
+
+    assert extract_article(f"<article>{said}</article>", URL).metadata.published == "2014-07-13"
+    assert (
+        extract_article(f"{known}<article>{said}</article>", URL).metadata.published == "2014-07-12"
+    )
+
+
+def test_a_table_in_code_stands_between_the_code_before_and_behind_it():
+    table = "<table><tr><th>Wheel<th>Size</tr><tr><td>Large<td>4</tr></table>"
+    page = (
+        f"<article><p>{'The mill stood by the river. ' * 20}</p>"
+        f'<pre class="sourceCode r"><code><span>show(</span>mill)\n<div id=x>{table}</div>'
+        f"<span>turn(mill)</span></code></pre><p>behind</p>"
+        f"<pre><code>{table}</code></pre></article>"
+    )
+
+    found = extract_article(page, URL).html
+
+    before, first, second = found.split("<table>")
+    assert "show(mill)</code></pre>" in before
+    assert "turn(mill)</code></pre>" in first.partition("</table>")[2]
+    assert "Large" in first
+    assert "behind" in first
+    assert "<pre" not in second

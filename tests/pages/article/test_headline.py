@@ -1,0 +1,154 @@
+"""An article has a head and a text: what says the title and what leads in stand above, apart."""
+
+import pytest
+
+from archiver.pages.article.extraction import extract_article, extract_stood
+from archiver.pages.article_text import (
+    read_article_document,
+    to_text,
+    whole,
+    write_article_document,
+)
+from archiver.pages.sanitizer import sanitise
+
+URL = "https://example.com/"
+SENTENCE = "The mill stood by the river and ground what the valley grew each year. "
+PROSE = f"<p>{SENTENCE * 5}</p>"
+TITLE = "The mill of twelve villages"
+PICTURE = "<figure><img src=hero.jpg width=900><figcaption>The wheel</figcaption></figure>"
+OUTSIDE = f"<header class=top><h1>{TITLE}</h1>{PICTURE}</header><div class=story>{PROSE * 4}</div>"
+
+
+def read(body, title=TITLE):
+    return extract_article(f"<title>{title}</title><body>{body}", URL)
+
+
+def test_a_picture_that_leads_from_outside_stands_in_the_head_with_its_caption():
+    found = read(OUTSIDE)
+
+    assert "hero.jpg" in found.head
+    assert "The wheel</figcaption>" in found.head
+    assert "hero.jpg" not in found.html
+    assert "The wheel" not in found.html
+
+
+def test_a_picture_in_the_article_stays_where_it_stands():
+    found = read(f"<article><h1>{TITLE}</h1>{PROSE}{PICTURE}{PROSE * 3}</article>")
+
+    assert "hero.jpg" in found.html
+    assert "hero.jpg" not in found.head
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        f"<h1>{TITLE}</h1>",
+        f"<div><section><h3>{TITLE}</h3><p>{SENTENCE}</p></section></div>",
+        "<h1>The mill of the twelve villages!</h1>".replace("the twelve", "twelve"),
+        f"<p>3 May 1924</p><h2>{TITLE}</h2>",
+        f"<h4>Rivers</h4><h1>{TITLE}</h1>",
+        f"{PICTURE}<h1>{TITLE}</h1>",
+        "<h1>The mill</h1>",
+    ],
+)
+def test_a_heading_that_says_the_title_before_the_first_sentence_stands_in_the_head(above):
+    found = read(f"<article>{above}{PROSE * 4}</article>")
+
+    assert "mill" in found.head
+    assert found.head.startswith("<h")
+    assert ">The mill" not in found.html.replace(f">{SENTENCE[:8]} stood", "")
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "<h1>Rivers</h1>",
+        f"{PROSE}<h2>{TITLE}</h2>",
+        f"{PICTURE}<h3>{TITLE}</h3>",
+        f"<p>3 May 1924</p><h2>{TITLE[:8]}</h2>",
+        f"<blockquote><h2>{TITLE}</h2><p>{SENTENCE}</p></blockquote>",
+        f"<ul><li><h2>{TITLE}</h2>{SENTENCE}</li></ul>",
+        f"<h2>{TITLE}, where we were for a year and a day in all weathers</h2>",
+    ],
+)
+def test_any_other_heading_stays_in_the_text(above):
+    found = read(f"<article>{above}{PROSE * 4}</article>")
+
+    assert found.head == ""
+    assert "</h2>" in found.html
+
+
+def test_a_page_that_is_its_title_keeps_it_as_its_text():
+    found = read(f"<article><h1>{TITLE}</h1></article>")
+
+    assert found.head == ""
+    assert TITLE in found.html
+
+
+def test_headings_of_the_text_begin_at_the_second_level_without_the_title():
+    sections = f"<h2>Wheels</h2>{PROSE}<h3>Paddles</h3>{PROSE}"
+
+    found = read(f"<article><h1>{TITLE}</h1>{sections}{PROSE}</article>")
+
+    assert "Wheels</h2>" in found.html
+    assert "Paddles</h3>" in found.html
+
+
+def test_a_subtitle_before_the_picture_stays_before_it_and_one_behind_it_leads_the_text():
+    subtitle = "<p class=subtitle>How twelve villages shared one wheel</p>"
+    story = f"<div class=story>{PROSE * 4}</div>"
+
+    before = read(f"<header><h1>{TITLE}</h1>{subtitle}{PICTURE}</header>{story}")
+    behind = read(f"<header><h1>{TITLE}</h1>{PICTURE}{subtitle}</header>{story}")
+
+    assert before.head.index("shared one wheel") < before.head.index("hero.jpg")
+    assert "shared one wheel" in behind.html
+
+
+def test_an_abstract_is_text_and_so_is_what_stands_behind_it():
+    abstract = f"<div class=abstract><p>{SENTENCE * 12}</p></div>"
+    other = SENTENCE.replace("mill", "weir")
+    story = f"<div class=story>{PROSE.replace('mill', 'forge') * 4}<p>{other * 5}</p></div>"
+
+    found = read(f"<header><h1>{TITLE}</h1>{abstract}{PICTURE}</header>{story}")
+
+    assert "hero.jpg" not in found.head
+    assert found.html.index("The mill stood") < found.html.index("hero.jpg")
+
+
+def test_a_subtitle_that_is_a_heading_in_a_block_heads_nothing():
+    header = f"<h1>{TITLE}</h1><div class=description><h2>How villages shared a wheel</h2></div>"
+
+    found = read(f"<header>{header}</header><div class=story>{PROSE * 4}</div>")
+
+    assert "How villages shared a wheel</p>" in found.html
+
+
+@pytest.mark.parametrize("around", ["", " dir=rtl", " style='writing-mode: vertical-rl'"])
+def test_the_document_of_an_article_has_its_head_in_a_header_before_its_text(around):
+    found = extract_article(f"<title>{TITLE}</title><body{around}>{OUTSIDE}", URL)
+
+    kept = read_article_document(write_article_document(found))[1]
+
+    assert kept == whole(found) == sanitise(kept)
+    assert to_text(kept) == found.text
+    header = kept[kept.index("<header>") : kept.index("</header>")]
+    assert "hero.jpg" in header
+    assert SENTENCE not in header
+    assert kept.count("<header>") == 1
+    assert kept.startswith("<div " if around else "<header>")
+
+
+def test_what_is_kept_without_a_head_is_read_back_as_it_was():
+    old = "<header><h2>The mill</h2></header><p>Words.</p>"
+    document = f"<!DOCTYPE html>\n<title>x</title>\n<body>\n{old}\n</body>\n</html>\n"
+
+    assert read_article_document(document.encode()) == ("x", old)
+
+
+def test_a_page_that_is_shown_as_it_stood_has_its_title_once():
+    page = f"<title>{TITLE}</title><body><nav><a href=/a>{SENTENCE * 40}</a></nav>{OUTSIDE}"
+
+    found = extract_stood(page, URL)
+
+    assert whole(found).count(TITLE) == 1

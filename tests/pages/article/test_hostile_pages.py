@@ -1,0 +1,118 @@
+"""Reading takes time in proportion to a page's length, whatever stands in it."""
+
+import time
+
+import pytest
+from lxml import etree
+from lxml.html import document_fromstring
+
+from archiver.model.page import Article
+from archiver.pages.article.code_blocks import settle_code
+from archiver.pages.article.extraction import extract_article
+
+URL = "https://example.com/"
+DEEP = 400
+"""Levels of each nest, far from where a page is no longer parsed."""
+
+FILL = "<i></i>"
+
+LONG = f"<p>{'word and more words, here. ' * 60}</p>"
+"""What makes an article of a page."""
+
+FLAT = {
+    "functions": ("<p style='", "url(", "'>x"),
+    "figures' styles": ("<figure style='", "url(", "'>x"),
+    "breaks": ("<div>", "<br>", "</div>"),
+    "candidates": ("<img srcset='", "a 1x,", "'>"),
+    "openings": ("<script src=mathjax.js></script>", r"\( $x \[ ", ""),
+    "formulas": ("<script src=mathjax.js></script>", r"\(x\) ", ""),
+    "rules": ("<svg><style>", ".a{fill:red} ", "</style><path class=a></svg>"),
+    "classes": ("<div class='", "share related ", "'>x</div>"),
+    "fragments": ("", "<a href='#x' id=x>x</a>", ""),
+    "pictures of a link": (f"<article>{LONG}<a href=/x>", "<img src=/a.png>", "</a>"),
+    "loose captions": (
+        f"<article>{LONG}<div>",
+        "<figcaption>xyz</figcaption>",
+        "<img src=/a></div>",
+    ),
+    "names of files": ("<div>", "<h2>a.png</h2><img src=b.png>", "</div>"),
+    "tables in code": ("<pre>", "<table><tr><th>a<td>b</table>x", "</pre>"),
+    "sections": (
+        "<main>",
+        f"<section id=menu><h2>menu</h2><p>{'word ' * 20}</p></section>",
+        "</main>",
+    ),
+    "tags": ("<div>", "<ul><li><a href=/tag/x>x</a></li></ul>", "</div>"),
+    "modes": ("<style>", "a{writing-mode:vertical-rl}", "</style><p>x"),
+    "comments left open": ("<style>writing-mode", "/*a" * 8, "</style><p>x"),
+    "media left open": ("<style>writing-mode", "@media print " * 4, "</style><p>x"),
+    "twins": ("", "<p><img><noscript><img src=a></noscript>", ""),
+}
+NESTED = {
+    "tables": "<table><tr><td>{}</td></tr></table>",
+    "shares": "<div class=share>{}</div>",
+    "pictures": "<div role=img>{}</div>",
+    "lists": "<ul><li><img>{}</li></ul>",
+    "drawings": "<svg>{}</svg>",
+    "code": "<pre><div>{}</div></pre>",
+    "objects": "<object>{}</object>",
+    "paragraphs": "<div><p><object>{}</object></p></div>",
+    "insertions": "<ins>{}</ins>",
+    "quotes": "<blockquote>{}</blockquote>",
+    "posts": "<blockquote data-instgrm-permalink=https://www.instagram.com/p/a/>{}</blockquote>",
+    "films": "<article><video src=/a>{}</video></article>",
+}
+
+
+def cost(page: str) -> float:
+    """The CPU seconds of reading, the lesser of two times."""
+    costs = []
+    for _ in range(2):
+        begun = time.process_time()
+        assert isinstance(extract_article(page, URL), Article)
+        costs.append(time.process_time() - begun)
+    return min(costs)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_what_is_repeated_costs_in_proportion(name):
+    start, piece, end = FLAT[name]
+
+    short, long = (cost(start + piece * count + end) for count in (250, 2_000))
+
+    assert long < 8 * 4 * max(short, 0.002)
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_what_is_nested_does_not_multiply_what_is_in_it(name):
+    before, after = NESTED[name].split("{}")
+
+    flat, nested = (
+        cost(f"<body>{before * depth}{FILL * 2_000}{after * depth}") for depth in (1, DEEP)
+    )
+
+    assert nested < 12 * max(flat, 0.01)
+
+
+@pytest.mark.parametrize("names", [["ins"], ["kbd"], ["em", "del", "ins", "kbd", "var"]])
+def test_emphasis_left_open_does_not_multiply_the_blocks_in_it(names):
+    opened = "".join(f"<{names[n % len(names)]}>" for n in range(DEEP // 2))
+    blocks = "<p>some words of the article</p>" * 100
+
+    found = extract_article(f"<body><article>{LONG}{opened}{blocks}", URL).html
+
+    assert found.count("some words of the article") == 100
+    assert all(found.count(f"<{name}>") <= 101 for name in names)
+    assert len(found) < 3 * len(LONG + opened + blocks)
+
+
+def test_code_that_goes_on_behind_many_tables_takes_no_long_attribute_along_each_time():
+    table = "<table><tr><th>a<td>b</table>and so on "
+    around = f"<pre><code class='language-x' title='{'long ' * 2_000}'>"
+    body = document_fromstring(f"<body>{around}{table * 2_000}").body
+
+    settle_code(body)
+
+    written = etree.tostring(body, encoding="unicode")
+    assert "<th>a</th>" in written
+    assert len(written) < 2 * len(around + table * 2_000)

@@ -1,0 +1,71 @@
+"""What the tests of references share: how a page is discovered, and how it is led."""
+
+from collections.abc import Callable
+
+import pytest
+
+from archiver.http.urls import join
+from archiver.model.requisite import RequisiteKind
+from archiver.pages.css_references import CssReferences
+from archiver.pages.reference_attributes import REQUISITE_KINDS, Use
+from archiver.pages.requisites import find_requisites
+from archiver.replay.html_rewriter import HtmlRewriter
+from archiver.replay.url_rewriter import UrlRewriter
+from tests.led import MOMENT, PAGE, fed, led_to
+
+Pointed = set[tuple[str, RequisiteKind]]
+
+
+class Watched(UrlRewriter):
+    """Leads references, and remembers what it led into the archive."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.led: list[tuple[str, Use]] = []
+
+    def lead(self, reference, use):
+        path = super().lead(reference, use)
+        if path:
+            self.led.append((join(self.base, reference.partition("#")[0]), use))
+        return path
+
+    def nested(self):
+        inner = Watched(self.base, MOMENT)
+        inner.led = self.led
+        return inner
+
+
+@pytest.fixture(scope="session")
+def discovered() -> Callable[[str], Pointed]:
+    """What discovery names."""
+    return lambda markup: {(each.url, each.kind) for each in find_requisites(markup, PAGE, 1000)}
+
+
+@pytest.fixture(scope="session")
+def loaded() -> Callable[[str], Pointed]:
+    """What rewriting leads into the archive as something that a browser loads."""
+
+    def lead(markup: str) -> Pointed:
+        links = Watched(PAGE, MOMENT)
+        rewriter = HtmlRewriter(links)
+        rewriter.feed(markup)
+        rewriter.close()
+        return {(url, REQUISITE_KINDS[use]) for url, use in links.led if use in REQUISITE_KINDS}
+
+    return lead
+
+
+@pytest.fixture(scope="session")
+def css() -> Callable[..., str]:
+    """Leads a style sheet; with a ``seed``, in pieces of random small sizes."""
+
+    def lead(sheet: str, *, seed: int | None = None) -> str:
+        return fed(CssReferences(UrlRewriter(PAGE, MOMENT).lead), sheet, seed)
+
+    return lead
+
+
+@pytest.fixture(scope="session")
+def led() -> Callable[..., str]:
+    """Where a URL of the page is led to."""
+    return led_to

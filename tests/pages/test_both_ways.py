@@ -1,0 +1,140 @@
+"""The law of this room: what rewriting leads in as loaded is discovered, and the other way round.
+
+Discovery reads the tree that a parser built, rewriting the source; both read one table.
+"""
+
+from itertools import count
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.model.requisite import RequisiteKind
+from archiver.pages.reference_attributes import (
+    EVERYWHERE,
+    HTML,
+    MATHML,
+    REQUISITE_KINDS,
+    SVG,
+    SVG_ANY,
+    Choice,
+    Form,
+    Use,
+    is_loaded,
+    resolve,
+)
+
+AROUND = {
+    "body": "{}",
+    "frame": "<frameset>{}</frameset>",
+    "head": "{}",
+    "html": "{}",
+    **dict.fromkeys(("tbody", "tfoot", "thead"), "<table>{}</table>"),
+    "tr": "<table><tbody>{}</table>",
+    **dict.fromkeys(("td", "th"), "<table><tr>{}</table>"),
+}
+WAYS = {
+    ("link", "href"): [
+        {"rel": rel, "as": loaded_as}
+        for rel in ("stylesheet", "shortcut icon", "manifest", "preload", "modulepreload", "next")
+        for loaded_as in ("style", "font", "image", "video", "script", "fetch")
+    ],
+    ("object", "data"): [{}, {"type": "image/png"}, {"type": "text/html"}],
+    ("embed", "src"): [{}, {"type": "image/png"}],
+    ("param", "value"): [{"name": "movie"}, {"name": "quality"}],
+    ("meta", "content"): [{"http-equiv": "refresh"}, {"name": "description"}],
+}
+ROWS = [
+    *((AROUND.get(name, "<p>{}</p>"), name, rules) for name, rules in HTML.items()),
+    ("{}", "div", EVERYWHERE),
+    *(("<svg>{}</svg>", name, rules) for name, rules in SVG.items()),
+    *(("<svg>{}</svg>", name, SVG_ANY) for name in ("use", "feImage", "rect", "linearGradient")),
+    ("<svg><foreignObject>{}</foreignObject></svg>", "img", HTML["img"]),
+    ("<svg><title>{}</title></svg>", "iframe", HTML["iframe"]),
+    ("<noscript>{}</noscript>", "img", HTML["img"]),
+    ("<template>{}</template>", "img", HTML["img"]),
+    ("<math>{}</math>", "mglyph", MATHML),
+]
+MOVED = {"body", "form", "frame", "head", "html", "image"}
+"""Elements that parsers drop or put together, in places, if they come again."""
+ANYWHERE = [row for row in ROWS if row[1] not in MOVED]
+CASES = [
+    (around, name, attribute, rule, others)
+    for around, name, rules in ROWS
+    for attribute, rule in rules.items()
+    for others in WAYS.get((name, attribute), [{}])
+]
+VALUES = {
+    Form.URL: "/{}.png",
+    Form.SRCSET: "/{}.png 1x, /{}b.png 2x",
+    Form.CSS: "background: url(/{}.png)",
+    Form.DOCUMENT: "&lt;img src=/{}.png>",
+    Form.REFRESH: "0; url=/{}.png",
+}
+
+
+def value_for(rule, name):
+    """A value with a reference of its own, in the form that the rule reads."""
+    form = rule.form if not isinstance(rule, Choice) else Form.URL
+    if isinstance(rule, Choice) and rule.uses == {Use.ANCHOR}:
+        form = Form.REFRESH
+    return VALUES[form].replace("{}", name)
+
+
+def element(name, attributes):
+    written = "".join(f' {each}="{value}"' for each, value in attributes.items())
+    return f"<{name}{written}>"
+
+
+@pytest.mark.parametrize(("around", "name", "attribute", "rule", "others"), CASES)
+def test_each_row_of_the_table_is_discovered_as_what_it_is_led_as(
+    loaded, discovered, around, name, attribute, rule, others
+):
+    given_attributes = {**others, attribute: value_for(rule, "x")}
+    markup = around.format(element(name, given_attributes))
+    pointer = resolve(rule, lambda each: given_attributes.get(each, ""))
+
+    is_needed = pointer is not None and pointer.use in REQUISITE_KINDS
+    found = discovered(markup)
+
+    assert found == loaded(markup)
+    assert any(url == "https://example.com/x.png" for url, _ in found) == is_needed
+    if is_needed and pointer.form is not Form.DOCUMENT:
+        assert {kind for _, kind in found} == {REQUISITE_KINDS[pointer.use]}
+
+
+def test_every_kind_of_requisite_but_the_next_part_of_an_article_is_some_use():
+    uses = {use for *_, rule, _ in CASES if is_loaded(rule) for use in _uses(rule)}
+
+    assert {REQUISITE_KINDS[use] for use in uses if use in REQUISITE_KINDS} == {*RequisiteKind} - {
+        RequisiteKind.PART
+    }
+
+
+def _uses(rule):
+    return rule.uses if isinstance(rule, Choice) else {rule.use}
+
+
+@st.composite
+def documents(draw):
+    """Elements of the table, in any order, each reference a different one."""
+    numbers = count()
+    parts = []
+    for _ in range(draw(st.integers(1, 6))):
+        around, name, rules = draw(st.sampled_from(ANYWHERE))
+        rows = {**rules, **EVERYWHERE}
+        chosen = draw(st.lists(st.sampled_from([*rows]), unique=True, max_size=5))
+        ways = [way for each in chosen for way in WAYS.get((name, each), [{}])]
+        others = draw(st.sampled_from(ways)) if ways else {}
+        attributes = {each: value_for(rows[each], f"r{next(numbers)}") for each in chosen}
+        parts.append(around.format(element(name, {**others, **attributes})))
+    sheet = draw(
+        st.sampled_from(["", "<style>@import '/i.css'; @font-face{src:url(/f.woff)}</style>"])
+    )
+    base = draw(st.sampled_from(["", "<base href=/b/>"]))
+    return base + sheet + "".join(parts)
+
+
+@given(documents())
+def test_what_is_led_in_as_loaded_is_discovered_and_the_other_way_round(loaded, discovered, markup):
+    assert discovered(markup) == loaded(markup)

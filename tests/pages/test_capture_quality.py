@@ -1,0 +1,149 @@
+"""How well a page was kept: a score with its reasons."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.rendering import WHOLE, Appearance, Limit, Rendering
+from archiver.model.requisite import RequisiteKind, RequisiteOutcome
+from archiver.pages.capture_quality import score_of
+from archiver.pages.page_problems import is_error
+
+LOST = Failure(FailureKind.TIMEOUT, "It took too long.")
+READ = Appearance(readable=600, source=40_000)
+
+
+def image(status: int | None, area: int = 0) -> RequisiteOutcome:
+    return outcome(RequisiteKind.IMAGE, status, area)
+
+
+def outcome(kind: RequisiteKind, status: int | None, area: int = 0) -> RequisiteOutcome:
+    failure = None if status else LOST
+    return RequisiteOutcome("https://example.org/x", kind, status, failure, area)
+
+
+def hundredths(*requisites: RequisiteOutcome, seen: Appearance = READ, rendering="") -> int:
+    return score_of(Rendering(rendering), requisites, seen).hundredths
+
+
+def test_a_page_that_lacks_nothing_is_whole():
+    assert score_of(Rendering.NONE, [image(200)], READ).reasons == ()
+    assert hundredths(image(200)) == WHOLE
+
+
+def test_a_style_sheet_costs_more_than_a_picture_and_that_more_than_an_icon():
+    costs = [
+        hundredths(outcome(kind, None))
+        for kind in (RequisiteKind.STYLE, RequisiteKind.IMAGE, RequisiteKind.FONT)
+    ]
+
+    assert costs == sorted(costs)
+    assert costs[0] < costs[1] < costs[2] < WHOLE
+
+
+def test_a_large_picture_costs_more_than_a_small_one():
+    large, small = 800 * 600, 16 * 16
+
+    assert hundredths(image(None, large), image(200, small)) < 80
+    assert hundredths(image(200, large), image(None, small)) == WHOLE
+
+
+def test_what_the_web_lacked_as_well_costs_less():
+    assert hundredths(image(None)) < hundredths(image(404)) < WHOLE
+
+
+@pytest.mark.parametrize(
+    ("seen", "rendering", "says"),
+    [
+        (Appearance(0, 900), "needed", "no browser ran them"),
+        (Appearance(3, 90_000), "", "nothing to read"),
+        (Appearance(120, 90_000), "", "little to read"),
+        (Appearance(50, 900, is_error=True), "", "it is an error"),
+        (Appearance(600, 9_000, is_cut=True), "", "broke off"),
+        (Appearance(600, 9_000, picture=40), "done", "40 % of it looks"),
+        (Appearance(600, 9_000, words=55), "done", "55 % of its words"),
+        *((Appearance(600, limits=(each,)), "done", str(each.sentence)) for each in Limit),
+        (Appearance(0, 900, limits=(Limit.TAB,)), "needed", str(Limit.TAB.sentence)),
+    ],
+)
+def test_each_flaw_costs_something_and_says_what_it_is(seen, rendering, says):
+    score = score_of(Rendering(rendering), [], seen)
+
+    (reason,) = score.reasons
+    assert says in reason.sentence
+    assert score.hundredths == WHOLE - reason.cost
+
+
+def test_a_page_that_a_browser_could_not_read_is_as_poor_as_one_that_none_showed():
+    unshown = hundredths(seen=Appearance(0, 900), rendering="needed")
+
+    for limit in Limit:
+        assert hundredths(seen=Appearance(0, 900, limits=(limit,)), rendering="needed") == unshown
+
+
+def test_what_was_not_looked_at_costs_nothing():
+    assert hundredths(seen=Appearance()) == WHOLE
+    assert hundredths(seen=Appearance(readable=5, source=400)) == WHOLE
+
+
+OUTCOMES = st.lists(
+    st.builds(
+        outcome,
+        st.sampled_from(RequisiteKind),
+        st.none() | st.sampled_from([200, 304, 404, 500]),
+        st.integers(0, 10**9),
+    ),
+    max_size=9,
+)
+SEEN = st.builds(
+    Appearance,
+    st.none() | st.integers(0, 600),
+    st.integers(0, 10**7),
+    st.booleans(),
+    st.booleans(),
+    st.none() | st.integers(0, 10**6),
+    st.none() | st.integers(0, 10**6),
+    st.lists(st.sampled_from(Limit), max_size=3, unique=True).map(tuple),
+)
+
+
+@given(st.sampled_from(Rendering), OUTCOMES, SEEN)
+def test_any_score_is_from_0_to_1_and_its_reasons_say_all_that_it_lacks(rendering, found, seen):
+    score = score_of(rendering, found, seen)
+
+    assert 0 <= score.hundredths <= WHOLE
+    assert score.hundredths + sum(each.cost for each in score.reasons) == WHOLE
+    assert all(each.cost > 0 for each in score.reasons)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "404 Not Found",
+        "Page not found - Example",
+        "403 Forbidden",
+        "Error 500",
+        "Access Denied",
+        "Service Temporarily Unavailable",
+        "Seite nicht gefunden | Beispiel",
+        "An error occurred",
+    ],
+)
+def test_the_titles_of_error_pages_are_known(title):
+    assert is_error(title, "Sorry.")
+    assert not is_error(title, "w" * 600)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "HTTP 404 and what to do about it",
+        "The lost city was not found",
+        "500 days of summer",
+        "Error handling in Rust",
+        "Access denied: a history of locks",
+    ],
+)
+def test_pages_about_errors_are_none(title):
+    assert not is_error(title, "Short.")

@@ -1,0 +1,54 @@
+"""What says that it is too small to show is told so without a child, and nothing else is."""
+
+from io import BytesIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from archiver.model.rendering import LikenessKind
+from archiver.pages.icon_candidates import LEAST, is_too_small
+from archiver.pages.image_drawing import draw
+from archiver.pages.worker_pool import DerivePool
+
+
+def picture(wide, high, form):
+    out = BytesIO()
+    Image.new("RGB", (wide, high), "teal").save(out, form)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("kind", LEAST)
+@pytest.mark.parametrize("form", ["PNG", "GIF"])
+def test_a_picture_smaller_than_the_least_is_told_by_its_first_bytes(kind, form):
+    wide, high = LEAST[kind]
+
+    assert is_too_small(kind, picture(wide - 1, high, form)[:24])
+    assert is_too_small(kind, picture(wide, high - 1, form)[:24])
+    assert not is_too_small(kind, picture(wide, high, form))
+
+
+@given(
+    st.sampled_from(sorted(LEAST)),
+    st.integers(1, 300),
+    st.integers(1, 160),
+    st.sampled_from(["PNG", "GIF", "JPEG", "BMP", "WEBP"]),
+)
+def test_what_is_told_too_small_would_not_be_drawn(kind, wide, high, form):
+    content = picture(wide, high, form)
+
+    assert not is_too_small(kind, content) or draw(kind, content) is None
+
+
+@given(st.sampled_from(sorted(LEAST)), st.binary(max_size=40))
+def test_what_says_nothing_of_its_size_is_not_too_small(kind, junk):
+    for start in (b"", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"\xff\xd8\xff"):
+        is_too_small(kind, start + junk)
+    assert not is_too_small(kind, b"\xff\xd8\xff" + junk)
+
+
+async def test_no_child_is_started_for_what_is_too_small():
+    pool = DerivePool(processes=0, timeout=1, memory_bytes=1 << 30, max_requisites=1)
+
+    assert await pool.draw(LikenessKind.ICON, picture(1, 1, "PNG"), "") is None

@@ -1,0 +1,122 @@
+"""What a page says of itself is read from wherever it says it, and no more than that."""
+
+import json
+
+import pytest
+
+from archiver.model.page import PageMetadata
+from archiver.pages.metadata import read_metadata
+from archiver.pages.parsing import parse
+from archiver.pages.requisites import look_through
+
+
+def read(html: str) -> PageMetadata:
+    page = parse(html)
+    assert page
+    return read_metadata(page, "https://a.example/articles/1")
+
+
+def linked(**data: object) -> str:
+    return f"<script type='application/ld+json'>{json.dumps({'@type': 'Article', **data})}</script>"
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        (linked(headline="The mill"), "The mill"),
+        (
+            linked(headline="A building", name="The mill") + "<title>The mill - Site</title>",
+            "The mill",
+        ),
+        ("<meta property=og:title content='The mill'><title>x</title>", "The mill"),
+        ("<title>The mill | Site</title><h1>The mill</h1>", "The mill"),
+        ("<title>The mill | Site</title><h1>Site</h1>", "The mill | Site"),
+        ("<meta property=og:title content='https://e.org/mill'><h1>The mill</h1>", "The mill"),
+        ("<title>www.example.org/mill</title><h1>The mill</h1>", "The mill"),
+    ],
+)
+def test_a_title_is_what_the_page_calls_itself_and_not_its_address(html, title):
+    assert read(html).title == title
+
+
+FRAMED = """<script type='application/ld+json'><![CDATA[
+{"@type": "Article", "headline": "x", "author": "Ann Author"}
+]]></script>"""
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        linked(headline="x", author={"name": "Ann Author"}),
+        linked(headline="x", author=["Ann Author"]),
+        FRAMED,
+        "<meta name=author content='by Ann Author'>",
+        "<p class=byline>By <a rel=author href=x>Ann Author</a> May 4, 2019 10:00</p>",
+        "<span class=post-byline>By Ann Author \u2022 8h</span>",
+        "<p itemprop=author><b itemprop=name>Ann Author</b>, Editor</p>",
+    ],
+)
+def test_an_author_is_a_name_alone(html):
+    assert read(html).byline == "Ann Author"
+
+
+@pytest.mark.parametrize(
+    ("names", "byline"),
+    [
+        (["Ann Author", "Ben Writer", "Ann Author"], "Ann Author, Ben Writer"),
+        (["Author, A.", "Writer, B."], "Author, A.; Writer, B."),
+        (["Ann Author", "https://example.com/ben"], "Ann Author"),
+    ],
+)
+def test_all_authors_whom_a_page_names_are_its_authors(names, byline):
+    page = "".join(f'<meta name="DC.Creator" content="{each}">' for each in names)
+
+    assert read(page).byline == byline
+
+
+def test_a_title_that_all_pages_are_given_gives_way_to_the_page_s_own():
+    given = '<meta property="og:title" content="A handbook | of knots">'
+    heading = "<h1>Bowlines <a href=#b>&#8203;</a></h1>"
+
+    assert (
+        read(f"<title>Bowlines | Handbook</title>{given}{heading}").title == "Bowlines | Handbook"
+    )
+    assert read(f"<title>Handbook</title>{given}{heading}").title == "A handbook | of knots"
+
+
+def test_the_first_of_several_headings_does_not_tell_which_part_of_a_title_is_the_site():
+    site = "<h1><a href=/>The handbook of things</a></h1>"
+    title = "<title>Knots \u2014 The handbook of things</title>"
+
+    assert read(title + site + "<h1>Knots</h1>").title == "Knots \u2014 The handbook of things"
+    assert read(title + "<h1>Knots</h1><h1>Beyond</h1>").title == "Knots"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        linked(headline="x", datePublished="2019-05-04"),
+        "<meta property=article:published_time content=2019-05-04>",
+        "<time itemprop=datePublished datetime=2019-05-04>May</time>",
+        "<article><time datetime=2019-05-04>May</time></article>",
+        linked(headline="x", datePublished="soon") + "<time class=published>May 4, 2019</time>",
+    ],
+)
+def test_a_date_is_read_from_wherever_it_can_be(html):
+    assert read(html).published == "2019-05-04"
+
+
+def test_a_date_that_cannot_be_read_is_not_shown():
+    assert read("<meta name=date content='article.date.isoformat()'>").published == ""
+
+
+@pytest.mark.parametrize("name", ["image", "author", "publisher"])
+@pytest.mark.parametrize("depth", [70, 700, 70_000])
+def test_a_description_without_end_is_left_unread_and_the_page_is_not(name, depth):
+    data = f'{{"@type": "Article", "headline": "Deep", "{name}": {"[" * depth}1{"]" * depth}}}'
+    page = f"<title>Kept</title><img src=a.png><script type='application/ld+json'>{data}</script>"
+
+    found = look_through(page, "https://a.example/", 9)
+
+    assert found.metadata.title == "Kept"
+    assert [each.url for each in found.requisites] == ["https://a.example/a.png"]

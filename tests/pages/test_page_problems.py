@@ -1,0 +1,132 @@
+"""What a page tells without its scripts: that it is empty, or that a wall stands in its place."""
+
+import pytest
+
+from archiver.pages.page_problems import wall_in_headers
+from archiver.pages.requisites import look_through
+
+SCRIPT = '<script src="/app.js"></script>'
+SHELLS = {
+    "react": f'<title>App</title><body><div id="root"></div>{SCRIPT}',
+    "vue, with a placeholder": f'<body><div id="app">Loading…</div>{SCRIPT}',
+    "next, client side": f'<body><div id="__next"></div>{SCRIPT}',
+    "angular": f"<body><app-root></app-root>{SCRIPT}",
+    "redoc": f'<body><redoc spec-url="a.yaml"></redoc>{SCRIPT}',
+    "docsify": '<body><div id="app"></div><script>window.$docsify = {}</script>' + SCRIPT,
+    "flutter: a body with a script": '<body><script src="flutter.js"></script>',
+    "asks for scripts": f"<body><p>One moment.</p><noscript>Enable JavaScript.</noscript>{SCRIPT}",
+    "a footer only": f'<body><section id="root"></section><footer>Part of it.</footer>{SCRIPT}',
+    "all program": f"<body><p>Demo</p><script>{'run();' * 3000}</script>",
+    "hidden until it has begun": f'<body><div id="app"><p hidden>{"word " * 99}</p></div>{SCRIPT}',
+    "leads on by a script": "<body><script>location.href = '/next'</script>",
+}
+WHOLE = {
+    "short, and no script": "<body><p>It works!</p>",
+    "short, and counted": f"<body><h1>It works!</h1><p>This is the default page.</p>{SCRIPT}",
+    "a picture, and counted": f'<body><img src="a.png">{SCRIPT}',
+    "a form, and counted": f'<body><form><input name="q"></form>{SCRIPT}',
+    "a filled root": f'<body><div id="root"><p>{"word " * 60}</p></div>{SCRIPT}',
+    "data in a script": '<body><div id="root"></div><script type="application/ld+json">{}</script>',
+    "a long text that asks for scripts": (
+        f"<body><p>{'word ' * 60}</p><noscript>Please enable JavaScript.</noscript>{SCRIPT}"
+    ),
+    "an empty root beside a text": f'<body><p>{"word " * 60}</p><div id="app"></div>{SCRIPT}',
+    "frames": '<frameset><frame src="a.html"></frameset>',
+}
+WALLS = {
+    "Cloudflare": "<title>Just a moment...</title><script>window._cf_chl_opt = {}</script>",
+    "DataDome": "<script>var dd={'rt':'c','host':'geo.captcha-delivery.com'}</script>",
+    "HUMAN": '<title>Access to this page has been denied</title><div id="px-captcha"></div>',
+    "Akamai": "<TITLE>Access Denied</TITLE><p>Reference #18.2d3d1602.1700000000.1",
+    "Imperva": '<iframe id="main-iframe" src="/_Incapsula_Resource?SWUDNSAI=31">Request</iframe>',
+    "Kasada": "<script>window.KPSDK={};</script><script src='/1/2/ips.js?x=1'></script>",
+    "Anubis": (
+        "<title>Making sure</title>"
+        '<script id="anubis_challenge" type="application/json">{}</script>'
+    ),
+    "Cloudflare, that blocks": "<title>Attention Required! | Cloudflare</title><h1>Sorry</h1>",
+    "Imperva, that asks": "<title>Pardon Our Interruption...</title><h1>Pardon</h1>",
+    "Sucuri": (
+        "<title>You are being redirected...</title><noscript>Javascript is required.</noscript>"
+        "<script>var s={},u,c,U,r,i,l=0,a,e=eval,sucuri_cloudproxy_js='',S='cz0i';</script>"
+    ),
+    "AWS WAF": (
+        "<title></title><script>window.awsWafCookieDomainList = [];</script>"
+        "<script src='https://a.token.awswaf.com/a/challenge.js'></script>"
+    ),
+    "AWS WAF, with a puzzle": "<title>Human</title><script>window.gokuProps = {};</script>",
+}
+"""By whose it is, and which of theirs."""
+PARKED = {
+    "Sedo": '<title>fox.example</title><script src="//img.sedoparking.com/js/jquery.js"></script>',
+    "Bodis": "<html data-adblockkey=x><body><script>window.park = 'eyJ1dWlk';</script>",
+    "GoDaddy": "<script>window.onload=function(){window.location.href='/lander'}</script>",
+    "a dealer in names": (
+        '<title>fox.example is for sale</title><a href="https://www.hugedomains.com/">Buy</a>'
+    ),
+}
+
+
+def look(html):
+    return look_through(html, "https://example.org/", 10)
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_an_empty_shell_needs_a_browser(name):
+    found = look(SHELLS[name])
+
+    assert found.needs_browser
+    assert not found.wall
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_no_sign_is_enough_alone(name):
+    assert not look(WHOLE[name]).needs_browser
+
+
+@pytest.mark.parametrize("name", WALLS)
+def test_a_wall_is_known_by_its_marks(name):
+    assert look(WALLS[name]).wall == name.partition(",")[0]
+
+
+@pytest.mark.parametrize("name", WALLS)
+def test_a_page_that_tells_of_walls_is_none(name):
+    assert not look(f"{WALLS[name]}<article>{'They keep programs out. ' * 60}</article>").wall
+
+
+def test_what_guards_add_to_whole_pages_is_no_mark():
+    added = (
+        '<title>Shop</title><script src="/_Incapsula_Resource?SWJIYLWA=1"></script>'
+        '<script src="https://js.datadome.co/tags.js"></script>'
+        '<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script><p>A shop.</p>'
+    )
+
+    assert not look(added).wall
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "guard"),
+    [
+        ("cf-mitigated", "challenge", "Cloudflare"),
+        ("cf-mitigated", "none", ""),
+        ("x-amzn-waf-action", "challenge", "AWS WAF"),
+        ("x-amzn-waf-action", "captcha", "AWS WAF"),
+        ("x-amzn-waf-action", "count", ""),
+        ("x-vercel-mitigated", "Challenge ", "Vercel"),
+        ("x-vercel-mitigated", "deny", ""),
+    ],
+)
+def test_a_response_may_say_that_it_is_a_challenge(field, value, guard):
+    assert wall_in_headers([("server", "cloudflare"), (field, value)]) == guard
+
+
+@pytest.mark.parametrize("name", PARKED)
+def test_an_offer_of_the_domain_has_the_name_of_who_makes_it(name):
+    assert look(PARKED[name]).parked == name
+
+
+@pytest.mark.parametrize("name", PARKED)
+def test_a_page_that_only_speaks_of_such_offers_is_one(name):
+    whole = f"{PARKED[name]}<article>{'word ' * 200}</article>"
+
+    assert not look(whole).parked

@@ -1,0 +1,61 @@
+"""The text of PDFs: paragraphs, what it says of itself, and nothing that can hurt."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from archiver.pages import pdf
+from archiver.pages.article_text import to_text
+from archiver.pages.pdf import pdf_article
+from archiver.pages.sanitizer import sanitise
+from tests.pdfs import pdf_of
+
+
+def test_its_text_is_read_page_by_page_in_paragraphs_without_hyphens():
+    long = "A line that goes on to the right edge of the page, as lines of text do, and"
+    article = pdf_article(
+        pdf_of([[long, "ends here <now> & then.", long, "is hyphen-", "ated."], ["Page two."]]),
+        "f.pdf",
+    )
+
+    assert article.text == (f"{long} ends here <now> & then.\n{long} is hyphenated.\nPage two.")
+    assert article.html.startswith("<p>A line")
+    assert to_text(article.html) == article.text
+    assert sanitise(article.html) == article.html
+
+
+def test_what_it_says_of_itself_is_kept_where_it_says_something():
+    said = {"Title": "On (kites)", "Author": "Ada Byron", "CreationDate": "D:20240305103000Z"}
+    article = pdf_article(pdf_of([["x"]], said), "f.pdf")
+    silent = pdf_article(pdf_of([["x"]], {"Title": "-"}), "f.pdf")
+
+    assert (article.metadata.title, article.metadata.byline) == ("On (kites)", "Ada Byron")
+    assert article.metadata.published == "2024-03-05"
+    assert (silent.metadata.title, silent.metadata.byline) == ("f.pdf", "")
+
+
+@pytest.mark.parametrize("payload", [b"", b"%PDF-1.4", b"%PDF-1.7\n" + b"\0\xff" * 999])
+def test_what_is_none_has_no_text(payload):
+    article = pdf_article(payload, "f.pdf")
+
+    assert (article.html, article.text, article.metadata.title) == ("", "", "f.pdf")
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 600), st.binary(min_size=1, max_size=8))
+def test_one_that_is_damaged_is_read_as_far_as_it_goes(at, junk):
+    payload = bytearray(pdf_of([["One two."], ["Three."]]))
+    payload[at : at + len(junk)] = junk
+
+    article = pdf_article(bytes(payload), "f.pdf")
+
+    assert sanitise(article.html) == article.html
+
+
+def test_pages_and_characters_are_bounded(monkeypatch):
+    monkeypatch.setattr(pdf, "MOST_PAGES", 2)
+    monkeypatch.setattr(pdf, "MOST_CHARACTERS", 12)
+
+    article = pdf_article(pdf_of([["First page."], ["Second page."], ["Third page."]]), "f.pdf")
+
+    assert article.text == "First page.\nS"

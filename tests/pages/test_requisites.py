@@ -1,0 +1,108 @@
+"""Everything a page makes a browser load is named, once, with what it is for."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.pages.requisites import (
+    find_linked,
+    find_requisites,
+    find_sheet_requisites,
+    find_xml_requisites,
+)
+
+PAGE = """<base href="/b/"><link rel=stylesheet href=s.css><link rel="shortcut icon" href=/i.ico>
+<link rel=preload as=font href=f.woff><link rel=canonical href=/none>
+<style>@import 'two.css'; p { background: url("bg.png") }</style>
+<p style="background-image: url(inline.png)"><img src=a.png srcset="a1.png 1x, a2.png 2x">
+<img src="data:image/gif;base64,x" data-src=lazy.jpg>
+<picture><source srcset="w.webp 800w"></picture>
+<iframe src=frame.html></iframe><video poster=p.jpg src=v.mp4></video>
+<noscript><img src=noscript.png></noscript><svg><image href=svg.png /><use href="#x"/></svg>
+<a href=/page>a</a><script src=x.js></script><img src=a.png>"""
+NAMED = """s.css:style ../i.ico:icon f.woff:font two.css:style bg.png:image inline.png:image
+a.png:image a1.png:image a2.png:image lazy.jpg:image w.webp:image frame.html:frame p.jpg:image
+v.mp4:media noscript.png:image svg.png:image"""
+
+
+def test_a_page_names_what_it_needs():
+    found = find_requisites(PAGE, "http://example.com/a/", 100)
+
+    named = {f"{each.url.removeprefix('http://example.com/b/')}:{each.kind}" for each in found}
+    wanted = {each.replace("../", "http://example.com/") for each in NAMED.split()}
+    assert named == wanted
+    assert len(found) == len(wanted)
+
+
+def test_no_more_than_so_many_are_named():
+    assert len(find_requisites(PAGE, "http://example.com/", 3)) == 3
+
+
+def test_a_style_sheet_names_what_it_needs():
+    sheet = r"""@import url(one.css); /* url(no.png) */ @font-face { src: url('f\.woff') }
+    a { content: "url(no.png)"; background: image-set("x.png" 1x, url(y.png) 2x), URL( z.png ) }"""
+
+    found = {
+        each.url.rpartition("/")[2]: each.kind.value
+        for each in find_sheet_requisites(sheet, "http://e.x/")
+    }
+
+    assert found == {
+        "one.css": "style",
+        "f.woff": "font",
+        "x.png": "image",
+        "y.png": "image",
+        "z.png": "image",
+    }
+
+
+@given(st.text(alphabet="@import url('\")/*\\{};a.", max_size=200))
+def test_no_style_sheet_however_wrong_raises(sheet):
+    assert isinstance(find_sheet_requisites(sheet, "http://example.com/"), tuple)
+
+
+@given(st.text(alphabet="<>img src='\"=/noscript&;", max_size=200))
+def test_no_page_however_wrong_raises(page):
+    assert isinstance(find_requisites(page, "http://example.com/", 50), tuple)
+
+
+SVG = """<?xml version="1.0" encoding="iso-8859-1"?><!DOCTYPE svg [<!ENTITY e SYSTEM "file:///e">]>
+<?xml-stylesheet type="text/css" href="look.css?a&amp;b"?>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink">
+<style>@import "in.css"; a { fill: url(paint.svg#x) }</style><image x:href="a.png"/>
+<use href="symbols.svg#one"/><use href="#own"/><a href="/page">&e;</a><script href="s.js"/>
+<rect style="fill: url(f.svg#q)"/><thing xmlns="urn:other" src="other.png"/>
+<foreignObject><img xmlns="http://www.w3.org/1999/xhtml" src="h.png"/></foreignObject>{}</svg>"""
+DRAWN = {
+    *("look.css?a&b:style", "in.css:style", "paint.svg:image", "a.png:image", "symbols.svg:image"),
+    *("f.svg:image", "h.png:image"),
+}
+
+
+def drawn(text):
+    found = find_xml_requisites(text, "http://e.x/", 100)
+    return {f"{each.url.removeprefix('http://e.x/')}:{each.kind}" for each in found}
+
+
+def test_a_drawing_names_what_it_needs():
+    assert drawn(SVG) == DRAWN
+
+
+def test_a_drawing_that_breaks_names_what_stands_before():
+    assert drawn(SVG.replace("{}", '</oops><image href="late.png"/>')) == DRAWN
+
+
+@given(st.text(alphabet="<>/svg xmlns='\"=&;![]?-", max_size=200))
+def test_no_xml_however_wrong_raises(text):
+    assert isinstance(drawn(text), set)
+
+
+def test_link_fields_name_what_they_load_and_nothing_else():
+    field = '<s.css>; rel=stylesheet, </f>; as=font; rel="preload", <2>; rel=next, <m>; rel=icon,<'
+
+    found = find_linked(field, "http://e.x/d/", 100)
+
+    assert [(each.url, each.kind.value) for each in found] == [
+        ("http://e.x/d/s.css", "style"),
+        ("http://e.x/f", "font"),
+        ("http://e.x/d/m", "icon"),
+    ]

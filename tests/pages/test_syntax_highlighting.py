@@ -1,0 +1,69 @@
+"""Code is coloured by the language it says, within bounds, and stays what it was."""
+
+import re
+
+import pytest
+from pygments.lexers import find_lexer_class_by_name
+
+from archiver.pages import syntax_highlighting
+from archiver.pages.article_text import to_text
+from archiver.pages.sanitizer import sanitise
+from archiver.pages.syntax_highlighting import coloured, plain
+
+
+def code(text, language):
+    return sanitise(f'<pre><code class="language-{language}">{text}</code></pre>')
+
+
+@pytest.mark.parametrize("language", ["python", "c++", "html", "js", "diff"])
+@pytest.mark.parametrize("text", ["x", "if x:\n\treturn 'a\xa0b' &lt;i&gt;", 'a\n\n\n"b"\n', '"""'])
+def test_colours_add_nothing_but_spans_that_are_allowed(text, language):
+    html = code(text, language)
+
+    found = coloured(html)
+
+    assert language != "python" or "<span class=" in found
+    assert plain(found) == html
+    assert sanitise(found) == found
+    assert to_text(found) == to_text(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        code("x = 1", "made-up"),
+        "<pre>x = 1</pre>",
+        code("x = 1\n" * syntax_highlighting.MOST_CODE, "python"),
+        '<pre><code class="language-python">a <em>b</em></code></pre>',
+    ],
+)
+def test_what_says_no_language_we_know_or_is_too_long_stays_plain(html):
+    assert coloured(html) == html
+
+
+def test_a_page_may_not_bring_classes_of_its_own():
+    html = '<span class="k">a</span><span class="alert">b</span><p class="k">c</p>'
+
+    assert re.findall("class=.[a-z]+", sanitise(html)) == ['class="k']
+
+
+def test_code_that_takes_too_long_stays_plain(monkeypatch):
+    monkeypatch.setattr(syntax_highlighting, "SECONDS", 0.0001)
+    html = code("x = [1, 2, 3]\n" * 1000, "python")
+
+    assert coloured(html) == html
+
+
+LENGTHY = "&lt;?php $x = [1, 2];\n" * 900
+"""Takes every lexer many times as long as a system needs to see that a process's time is over."""
+
+LARGE = ["raku", "lasso", "php", "mathematica", "scss", "vim", "erlang", "stata"]
+
+
+def test_time_that_ends_while_a_lexer_is_being_made_leaves_code_plain(monkeypatch):
+    monkeypatch.setattr(syntax_highlighting, "SECONDS", 0.0001)
+    for language in LARGE:
+        find_lexer_class_by_name(language)  # reads its module, and makes nothing of it yet
+    never_made = [code(LENGTHY, language) for language in LARGE]
+
+    assert [coloured(each) for each in never_made] == never_made

@@ -1,0 +1,116 @@
+"""What parsers in C see is bounded first: attributes a tag, depth, and what is built again."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from archiver.pages.article_text import to_text
+from archiver.pages.parsing import (
+    MOST_ATTRIBUTES,
+    MOST_DEPTH,
+    MOST_MERGED,
+    is_too_deep,
+    limit_attributes,
+)
+from archiver.pages.requisites import find_requisites, find_sheet_requisites
+from archiver.pages.sanitizer import sanitise
+
+MANY = 20_000
+FLOODS = {
+    "distinct": " ".join(f"a{n}=1" for n in range(MANY)),
+    "bare": " ".join(f"a{n}" for n in range(MANY)),
+    "quoted": "".join(f"a{n}='>\"<'" for n in range(MANY)),
+    "slashes": "/".join(f"a{n}" for n in range(MANY)),
+    "spaced": " ".join(f'a{n} = ">"' for n in range(MANY)),
+    "signs": " ".join(f"<{n}" for n in range(MANY)),
+}
+AROUND = [
+    "<p {}>",
+    "<svg><style><p {}></style></svg>",
+    "<script>'<a b=\"'</script><p {}>",
+    "</p {}>",
+]
+SOUP = st.lists(
+    st.sampled_from(
+        ["<p ", "<a", "</b ", "<script>", "</script>", "<!--", "-->", ">", "'", '"', "="]
+    )
+    | st.integers(0, 200).map(lambda count: " ".join(f"x{n}" for n in range(count)) + " "),
+    max_size=12,
+).map("".join)
+
+
+def _most(html):
+    return max((len(node.attributes) for node in LexborHTMLParser(html).css("*")), default=0)
+
+
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+@pytest.mark.parametrize("around", AROUND)
+def test_no_parser_sees_a_flood_of_attributes(flood, around):
+    assert _most(limit_attributes(around.format(flood))) <= 2 * MOST_ATTRIBUTES
+
+
+@given(SOUP)
+def test_no_parser_sees_a_flood_of_attributes_in_whatever_state(html):
+    assert _most(limit_attributes(html)) <= 2 * MOST_ATTRIBUTES
+
+
+def test_attributes_that_tags_put_together_are_bounded():
+    html = "".join(f"<body a{n}></body>" for n in range(1000))
+
+    assert _most(limit_attributes(html)) <= MOST_MERGED
+
+
+@given(st.text(alphabet="<a b=\"'>/ \n", max_size=200))
+def test_a_page_without_a_flood_stays_as_it_is(html):
+    assert limit_attributes(html) == html
+
+
+def test_what_stands_behind_a_script_that_is_cut_is_still_there():
+    script = "<script>i<r;" + " ".join(f"x{n}" for n in range(500)) + " y='a</script>"
+
+    assert limit_attributes(f"{script}<img src='x.png'>").endswith("</script><img src='x.png'>")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * (MOST_DEPTH + 1),
+        "<div></q>" * (MOST_DEPTH + 1),
+        "<x-a></x-b>" * (MOST_DEPTH + 1),
+        "".join(f"<b id={n}>" for n in range(1000)) + "<p>x</p>" * MOST_DEPTH,
+    ],
+    ids=["deep", "closed by others", "custom elements", "formatted again"],
+)
+def test_what_would_grow_in_a_tree_is_too_deep(html):
+    assert is_too_deep(html)
+    assert find_requisites(f"{html}<img src=x>", "http://example.com/", 10) == ()
+
+
+@pytest.mark.parametrize(
+    "html",
+    ["<div><b>x</b></div>", "<ul><li><p>x</ul>", "<font size=2>x</font><br>", "<br></p>"],
+)
+def test_a_long_page_is_not_too_deep(html):
+    assert not is_too_deep(html * MOST_DEPTH)
+
+
+@pytest.mark.parametrize(
+    "unit", ["url(", "url('", "'\\", "\\", "image-set(", "@import '", "/*", "url(  ", "@font-face{"]
+)
+def test_floods_of_css_are_read_in_linear_time(unit):
+    """A quadratic scan of this much would not end while anyone waits."""
+    assert len(find_sheet_requisites(unit * 100_000, "http://example.com/")) < 2
+
+
+@pytest.mark.parametrize("value", [",", " ", "a (", "a 1x,", "a()", "(", "a,"], ids=repr)
+def test_floods_of_candidates_are_read_in_linear_time(value):
+    html = f"<img srcset='{value * 200_000}'>"
+
+    assert len(find_requisites(html, "http://example.com/", 10)) < 3
+
+
+@pytest.mark.parametrize("unit", ["<!--", "<a ", "<a '", '<a "', "<"])
+def test_floods_are_made_text_in_linear_time(unit):
+    assert isinstance(to_text(unit * 100_000), str)
+    assert isinstance(sanitise(unit * 100_000), str)

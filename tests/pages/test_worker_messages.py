@@ -1,0 +1,33 @@
+"""What a child says of a page and of its pictures is what the service hears."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.model.page import Discovery
+from archiver.model.rendering import LikenessKind, NewLikeness
+from archiver.model.requisite import Requisite, RequisiteKind
+from archiver.pages.worker_messages import PREFIX, pack_result, read_discovery, read_drawn, unpack
+
+
+@given(st.none() | st.builds(NewLikeness, st.sampled_from(LikenessKind), st.text(), st.binary()))
+def test_a_drawn_picture_comes_as_it_was_made(drawn):
+    message = pack_result(drawn)
+
+    assert read_drawn(*unpack(message[PREFIX.size :])) == drawn
+
+
+@given(
+    st.builds(
+        Discovery,
+        st.lists(
+            st.builds(Requisite, st.text(), st.sampled_from(RequisiteKind), st.integers(0, 99))
+        ).map(tuple),
+        feed=st.text(),
+        icons=st.lists(st.text()).map(tuple),
+        covers=st.lists(st.text()).map(tuple),
+    )
+)
+def test_what_a_page_names_comes_whole(found):
+    message = pack_result(found)
+
+    assert read_discovery(unpack(message[PREFIX.size :])[0]) == found

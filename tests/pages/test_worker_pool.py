@@ -1,0 +1,171 @@
+"""Pages are read in processes of their own, which may be lost without loss."""
+
+import asyncio
+from dataclasses import replace
+
+import psutil
+import pytest
+
+from archiver.model.page import Article, Discovery
+from archiver.model.rendering import LikenessKind
+from archiver.pages.worker_messages import Document
+from archiver.pages.worker_pool import DerivePool, unread_article
+from archiver.search.search_document import indexed
+
+PAGE = Document(
+    b"<title>Hello</title><article><p>Words to be read, some.</p><img src=/a.png></article>",
+    "text/html",
+    "",
+    "http://example.com/",
+)
+
+ICON = b'<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>'
+
+
+@pytest.fixture
+async def pool():
+    made = DerivePool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
+    yield made
+    await made.stop()
+
+
+async def test_a_child_names_requisites_and_reads_articles(pool):
+    discovery, article = await pool.discover(PAGE), await pool.extract(PAGE)
+
+    assert [each.url for each in discovery.requisites] == ["http://example.com/a.png"]
+    assert article.metadata.title == "Hello"
+    assert "Words to be read" in article.text
+
+
+async def test_a_page_that_is_read_at_its_first_look_is_as_if_it_were_read_after(pool):
+    linked = replace(PAGE, link_header='<http://example.com/own>; rel="canonical"')
+
+    found, article = await pool.look_and_read(linked)
+
+    assert found == await pool.discover(linked)
+    assert article == await pool.extract(linked)
+    assert article.metadata.canonical == "http://example.com/own"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<div id=root></div><script src=/app.js></script>",
+        b"<article><p>Words to be read, some.</p></article><a rel=next href='?page=2'>Next</a>",
+    ],
+    ids=["shown by a browser", "of several parts"],
+)
+async def test_a_page_that_is_read_otherwise_is_not_read_at_its_first_look(pool, page):
+    url = "http://example.com/essay"
+    document = replace(PAGE, payload=b"<!DOCTYPE html><title>Hello</title>" + page, url=url)
+
+    found, article = await pool.look_and_read(document)
+
+    assert found == await pool.discover(document) != Discovery()
+    assert article is None
+
+
+async def test_what_a_page_needs_is_known_though_its_article_can_not_be_read(pool_of):
+    pool = pool_of(1, backlog=3600)
+    await pool.discover(PAGE)
+    [lost] = children_that_read()
+    lost.kill()
+
+    found, article = await pool.look_and_read(PAGE)
+
+    assert [each.url for each in found.requisites] == ["http://example.com/a.png"]
+    assert article == Article()
+
+
+@pytest.mark.parametrize("text", ["two kites", "two kités"])
+async def test_a_text_is_found_by_its_words_whoever_reads_it(pool, text):
+    document = Document(text.encode(), "text/plain", "", "http://example.com/name.txt")
+    read = await pool.extract(document)
+
+    assert read.words == indexed(text)
+    assert not text.isascii() or unread_article(document, Discovery()).words == read.words
+
+
+async def test_what_is_no_page_is_shown_as_what_it_is(pool):
+    for kind, part in (("text/plain", "<pre>"), ("image/png", "<img"), ("application/pdf", "")):
+        article = await pool.extract(Document(b"x < y", kind, "", "http://example.com/name.ext"))
+
+        assert part in article.html
+        assert article.metadata.title == "name.ext"
+
+
+async def test_a_child_that_takes_too_long_is_replaced_and_its_page_has_no_article():
+    impatient = DerivePool(processes=1, timeout=0.000001, memory_bytes=1 << 30, max_requisites=10)
+
+    assert await impatient.extract(PAGE) == Article()
+    assert await impatient.extract(PAGE) == Article()
+    await impatient.stop()
+
+
+async def test_a_picture_has_less_time_than_an_article(pool, monkeypatch):
+    monkeypatch.setattr("archiver.pages.worker_pool.DRAW_SECONDS", 0.000001)
+
+    assert await pool.draw(LikenessKind.ICON, ICON, "http://example.com/icon.svg") is None
+    assert (await pool.extract(PAGE)).metadata.title == "Hello"
+
+
+@pytest.fixture
+async def pool_of():
+    """A pool of so many children that has time enough on the busiest machine."""
+    made = []
+
+    def make(processes, backlog):
+        pool = DerivePool(
+            processes=processes,
+            timeout=3600,
+            memory_bytes=1 << 30,
+            max_requisites=10,
+            backlog=backlog,
+        )
+        made.append(pool)
+        return pool
+
+    yield make
+    for each in made:
+        await each.stop()
+
+
+async def test_a_child_that_runs_is_asked_before_another_is_started(pool_of):
+    pool = pool_of(3, backlog=3600)
+
+    found = await asyncio.gather(*(pool.discover(PAGE) for _ in range(12)))
+
+    assert all(len(each.requisites) == 1 for each in found)
+    assert len(children_that_read()) == 1
+
+
+async def test_another_child_is_started_where_there_is_a_line_for_long(pool_of):
+    pool = pool_of(2, backlog=0)
+    await pool.discover(PAGE)
+    [busy] = children_that_read()
+    busy.suspend()
+
+    tasks = [asyncio.create_task(pool.discover(PAGE)) for _ in range(2)]
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    busy.resume()
+
+    assert len(done) == 1
+    assert all(len(each.requisites) == 1 for each in await asyncio.gather(*tasks))
+    assert len(children_that_read()) == 2
+
+
+async def test_a_child_that_was_lost_is_replaced(pool_of):
+    pool = pool_of(1, backlog=3600)
+    await pool.discover(PAGE)
+    [lost] = children_that_read()
+    lost.kill()
+
+    found = [await pool.discover(PAGE) for _ in range(2)]
+
+    assert [len(each.requisites) for each in found] == [0, 1]
+
+
+def children_that_read():
+    """The processes of this one that read pages."""
+    module = "archiver.pages.worker"
+    return [each for each in psutil.Process().children() if module in each.cmdline()]

@@ -1,0 +1,141 @@
+"""CDX questions are read as the field's servers read them, and nothing in one can take long."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.errors import InputError
+from archiver.http.surt import surt
+from archiver.http.urls import parse_url
+from archiver.replay.cdx_query import FIELDS, MatchType, Output, key_range, parse_cdx_query
+
+
+def ask(**given):
+    return parse_cdx_query(
+        {
+            name.rstrip("_"): value if isinstance(value, list) else [value]
+            for name, value in given.items()
+        }
+    )
+
+
+def covers(query, url):
+    return query.first_key <= surt(parse_url(url)) < query.last_key
+
+
+@pytest.mark.parametrize(
+    ("given", "inside", "outside"),
+    [
+        ({"url": "example.com/a"}, ["http://www.example.com/a/", "https://example.com/a"],
+         ["http://example.com/ab", "http://example.com/a?b"]),
+        ({"url": "http://example.com/a*"}, ["http://example.com/ab", "http://example.com/a?b"],
+         ["http://example.com/b", "http://sub.example.com/a"]),
+        ({"url": "example.com/*"}, ["http://example.com/", "http://example.com/x/y"],
+         ["http://sub.example.com/", "http://example.com.evil.org/"]),
+        ({"url": "example.com", "matchType": "host"}, ["http://example.com/x"],
+         ["http://sub.example.com/", "http://example.community/"]),
+        ({"url": "*.example.com"}, ["http://example.com/x", "http://a.b.example.com/"],
+         ["http://example.community/", "http://badexample.com/"]),
+        ({"url": "example.com", "matchType": "domain"}, ["http://sub.example.com/"],
+         ["http://example.org/"]),
+        ({"url": "example.com/a/", "matchType": "prefix"}, ["http://example.com/a/b"],
+         ["http://example.com/ab"]),
+    ],
+)  # fmt: skip
+def test_a_match_type_or_a_star_says_which_urls_are_meant(given, inside, outside):
+    query = ask(**given)
+
+    assert [url for url in inside if not covers(query, url)] == []
+    assert [url for url in outside if covers(query, url)] == []
+
+
+@given(st.sampled_from(["http://a.example/", "http://a.example/b/c?d=e", "http://x.a.example/"]))
+def test_each_match_type_takes_in_what_the_narrower_ones_do(url):
+    ranges = [key_range(url, match) for match in (MatchType.EXACT, MatchType.HOST)]
+
+    assert ranges[1][0] <= ranges[0][0] < ranges[0][1] <= ranges[1][1]
+
+
+def test_a_period_is_filled_up_to_its_ends():
+    query = ask(url="a.example", from_="2024", to="202402")
+
+    assert (query.first, query.last) == (20240000000000, 20240299999999)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "passing", "failing"),
+    [
+        ("statuscode:200", "statuscode", "200", "2000"),
+        ("!statuscode:[45]..", "statuscode", "301", "404"),
+        ("mime:text/.*", "mimetype", "text/html", "image/text/"),
+        ("=status:200", "statuscode", "200", "301"),
+        ("!=mime:text/html", "mimetype", "image/png", "text/html"),
+        ("~original:/a.", "original", "http://a.example/", "http://b.example/"),
+        ("~!mimetype:html", "mimetype", "image/png", "text/html"),
+    ],
+)
+def test_filters_are_the_wayback_machines(text, field, passing, failing):
+    (found,) = ask(url="a.example", filter=text).filters
+
+    assert found.field == field
+    assert found.passes(passing)
+    assert not found.passes(failing)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "passing", "failing"),
+    [
+        ("mime:html", "mimetype", "text/html", "image/png"),
+        ("=status:200", "statuscode", "200", "2000"),
+        ("~url:https?://a", "original", "http://a.example/x", "ftp://http://a"),
+        ("!~status:[45]", "statuscode", "200", "404"),
+    ],
+)
+def test_filters_are_pywbs_where_it_is_asked(text, field, passing, failing):
+    (found,) = parse_cdx_query({"url": ["a.example"], "filter": [text]}, pywb=True).filters
+
+    assert found.field == field
+    assert found.passes(passing)
+    assert not found.passes(failing)
+
+
+def test_a_filter_that_would_take_for_ever_elsewhere_takes_no_time_here():
+    (found,) = ask(url="a.example", filter="original:(a*)*b").filters
+
+    assert not found.passes("a" * 100_000)
+
+
+def test_the_rest_is_read():
+    query = ask(url="a.example", fl="timestamp, url", limit="-5", output="json",
+                collapse=["timestamp:4", "digest"], sort="reverse")  # fmt: skip
+
+    assert query.fields == ("timestamp", "original")
+    assert (query.limit, query.from_end, query.newest_first) == (5, True, True)
+    assert query.collapse == (("timestamp", 4), ("digest", 0))
+    assert query.output is Output.JSON
+    assert ask(url="a.example").fields == FIELDS
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {}, {"url": ""}, {"url": "ftp://a.example/"}, {"url": "a.example", "limit": "0"},
+        {"url": "a.example", "limit": "many"}, {"url": "a.example", "matchType": "near"},
+        {"url": "a.example", "sort": "up"}, {"url": "a.example", "sort": "closest"},
+        {"url": "a.example", "output": "xml"}, {"url": "a.example", "fl": "secret"},
+        {"url": "a.example", "filter": "nothing"}, {"url": "a.example", "filter": "digest:("},
+        {"url": "a.example", "filter": "digest:" + "a" * 501}, {"url": "a.example", "from": "x"},
+        {"url": "a.example", "filter": ["digest:a"] * 17}, {"url": "a.example", "collapse": "x"},
+        {"url": "a.example", "collapse": "digest:x"}, {"url": "a.example", "limit": "-10001"},
+        {"url": "a.example", "pages": "1"}, {"url": "a.example", "showPagedIndex": "true"},
+        {"url": "a.example", "page": "x"}, {"url": "a.example", "pageSize": "0"},
+        {"url": "a.example", "pageSize": "51"}, {"url": "a.example", "offset": "-1"},
+        {"url": "a.example", "page": "0", "limit": "-1"}, {"url": "a.example", "gzip": "maybe"},
+        {"url": "a.example/*", "sort": "closest", "closest": "2020"},
+        {"url": "a.example", "page": "0", "closest": "2020"},
+        {"url": "a.example", "limit": "-1", "showSkipCount": "true"},
+    ],
+)  # fmt: skip
+def test_what_can_not_be_understood_is_refused_with_what_would_be(given):
+    with pytest.raises(InputError):
+        ask(**given)

@@ -1,0 +1,113 @@
+"""CDX rows come as the field's clients read them."""
+
+import json
+
+from archiver.http.surt import surt
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.replay.cdx_query import parse_cdx_query
+from archiver.replay.cdx_rows import CdxWriter, Selection
+
+
+def capture(url="http://a.example/", timestamp="20240101000000", digest="sha256:0", **more):
+    return Capture(
+        url=url, timestamp=Timestamp(timestamp), status=200, media_type="text/html",
+        payload_digest=PayloadDigest(digest), payload_length=1, record_id=RecordId("urn:uuid:0"),
+        location=Location("a.warc.gz", 7, 9), **more,
+    )  # fmt: skip
+
+
+def answer(*captures, **given):
+    query = parse_cdx_query({"url": ["a.example"]} | {k: [v] for k, v in given.items()})
+    return written(query, captures)
+
+
+def written(query, captures, originals=None):
+    writer, selection = CdxWriter(query), Selection(query)
+    found = [(surt(each.url), each, n) for n, each in enumerate(captures)]
+    rows = selection.select(found, originals or {})
+    return (writer.rows([*rows, *selection.rest()]) + writer.end()).decode()
+
+
+def test_text_has_seven_fields_with_a_space_between():
+    assert answer(capture()) == (
+        "example,a)/ 20240101000000 http://a.example/ text/html 200 sha256:0 9\n"
+    )
+
+
+def test_json_is_an_array_of_arrays_with_the_names_first():
+    rows = json.loads(answer(capture(), capture(is_revisit=True), output="json"))
+
+    assert rows[0] == [
+        "urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"
+    ]  # fmt: skip
+    assert [row[3] for row in rows[1:]] == ["text/html", "warc/revisit"]
+    assert json.loads(answer(output="json")) == []
+
+
+def test_cdxj_is_a_key_a_timestamp_and_an_object():
+    key, timestamp, rest = answer(capture(), output="cdxj").split(" ", 2)
+
+    assert (key, timestamp) == ("example,a)/", "20240101000000")
+    assert json.loads(rest)["offset"] == "7"
+
+
+def test_neighbours_of_one_day_collapse_and_the_limit_counts_what_is_left():
+    days = [capture(timestamp=f"202401{day:02}000000") for day in (1, 1, 2, 2, 3)]
+
+    found = answer(*days, collapse="timestamp:8", limit="2", fl="timestamp")
+
+    assert found.split() == ["20240101000000", "20240102000000"]
+
+
+def test_pywbs_json_is_an_object_a_line_with_its_names():
+    query = parse_cdx_query({"url": ["a.example"], "output": ["json"]}, pywb=True)
+
+    rows = [json.loads(line) for line in written(query, [capture(), capture()]).splitlines()]
+
+    assert [row["status"] for row in rows] == ["200", "200"]
+    assert {"urlkey", "timestamp", "url", "mime", "digest", "offset", "filename"} <= rows[0].keys()
+
+
+def test_a_row_counts_how_often_its_digest_came_before():
+    days = [capture(digest=digest, is_revisit=digest == "b") for digest in "abab"]
+
+    found = answer(*days, showDupeCount="true", fl="digest,dupecount,mimetype")
+
+    assert [line.split() for line in found.splitlines()] == [
+        ["a", "0", "text/html"],
+        ["b", "0", "warc/revisit"],
+        ["a", "1", "text/html"],
+        ["b", "1", "text/html"],
+    ]
+
+
+def test_a_row_counts_those_that_were_skipped_behind_it():
+    days = [capture(timestamp=f"2024{month:02}01000000") for month in range(1, 8)]
+    days += [capture(timestamp="20250101000000")]
+
+    found = answer(
+        *days, collapse="timestamp:4", showSkipCount="true", lastSkipTimestamp="true", limit="2"
+    )
+
+    assert [line.split()[1:2] + line.split()[-2:] for line in found.splitlines()] == [
+        ["20240101000000", "6", "20240701000000"],
+        ["20250101000000", "0", "20250101000000"],
+    ]
+
+
+def test_a_revisit_is_resolved_to_what_holds_its_payload():
+    revisit, first = capture(is_revisit=True), capture()
+    query = parse_cdx_query({"url": ["a.example"], "resolveRevisits": ["true"]})
+
+    found = written(query, [first, revisit], {first.payload_digest: first}).splitlines()
+
+    assert found[0].endswith(" - - -")
+    assert found[1].endswith(" text/html 200 sha256:0 9 9 7 a.warc.gz")
+
+
+def test_an_offset_passes_over_rows_and_not_over_what_the_filter_leaves_out():
+    days = [capture(url=f"http://a.example/{n}", is_revisit=n % 2 == 0) for n in range(8)]
+
+    found = answer(*days, filter="mimetype:text/html", offset="1", limit="2", fl="original")
+
+    assert found.split() == ["http://a.example/3", "http://a.example/5"]

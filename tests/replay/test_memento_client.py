@@ -1,0 +1,139 @@
+"""Mementos of other archives: their addresses, and what their answers say, whatever they are."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.http.headers import parse_head
+from archiver.replay.memento_client import (
+    PublicMemento,
+    moment_of,
+    named_mementos,
+    nearest_first,
+    original_head,
+    read_address,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+WAYBACK = "https://web.archive.org/web/20130508055413"
+ADDRESSES = {
+    f"{WAYBACK}/http://a.example/b?c=1": f"{WAYBACK}id_/http://a.example/b?c=1",
+    f"{WAYBACK}if_/http://a.example/": f"{WAYBACK}id_/http://a.example/",
+    f"{WAYBACK}/https:/a.example/x": f"{WAYBACK}id_/https://a.example/x",
+    "https://arquivo.pt/wayback/20130508055413mp_/http://a.example/": (
+        "https://arquivo.pt/wayback/20130508055413id_/http://a.example/"
+    ),
+    "https://webarchive.is/20130508055413/http://a.example/": (
+        "https://webarchive.is/20130508055413id_/http://a.example/"
+    ),
+    "https://archive.ph/20130508055413/http://a.example/": (
+        "https://archive.ph/20130508055413/http://a.example/"
+    ),
+}
+_fields = st.lists(
+    st.tuples(
+        st.sampled_from(
+            "content-type content-encoding link location memento-datetime x-archive-orig-server "
+            "x-archive-orig-transfer-encoding x-archive-orig-set-cookie".split()
+        ),
+        st.text(st.characters(max_codepoint=255)),
+    )
+)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_is_led_to_what_was_archived_as_it_was(address):
+    assert read_address(address).raw == ADDRESSES[address]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "https://a.example/",
+        f"{WAYBACK[:-2]}/http://a.example/",
+        f"{WAYBACK}/ftp://a.example/",
+        f"{WAYBACK}/http://",
+        "https://web.archive.org/web/20139908055413/http://a.example/",
+    ],
+)
+def test_what_has_no_such_form_is_no_address(address):
+    assert read_address(address) is None
+
+
+@given(st.text(max_size=400))
+def test_any_text_is_an_address_or_none(text):
+    for each in (text, f"{WAYBACK}/{text}", f"https://{text}/20130508055413/http://a.example/"):
+        found = read_address(each)
+        assert found is None or found.raw.startswith("http")
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Wed, 08 May 2013 05:54:13 GMT", datetime(2013, 5, 8, 5, 54, 13, tzinfo=UTC)),
+        ("Wed, 08 May 2030 05:54:13 GMT", None),
+        ("Mon, 08 May 1950 05:54:13 GMT", None),
+        ("yesterday", None),
+    ],
+)
+def test_a_memento_is_of_a_moment_that_has_been(said, expected):
+    assert moment_of((("memento-datetime", said),), NOW) == expected
+
+
+def test_mementos_that_an_answer_names_are_found_the_nearest_first():
+    link = (
+        '<http://a.example/>; rel="original", '
+        '</web/20120101000000/http://a.example/>; rel="first memento"; '
+        'datetime="Sun, 01 Jan 2012 00:00:00 GMT", '
+        '<https://b.example/20140101000000/http://a.example/>; rel="next memento"; '
+        'datetime="Wed, 01 Jan 2014 00:00:00 GMT", <x>; rel=memento; datetime="no day"'
+    )
+
+    found = [*named_mementos((("link", link),), WAYBACK, NOW)]
+
+    first = PublicMemento(
+        "https://web.archive.org/web/20120101000000/http://a.example/",
+        datetime(2012, 1, 1, tzinfo=UTC),
+    )
+    assert found[0] == first
+    assert nearest_first(found, datetime(2013, 6, 1, tzinfo=UTC)) == found[::-1]
+    assert nearest_first([*found, *found], datetime(2010, 1, 1, tzinfo=UTC)) == found
+
+
+def test_the_originals_head_is_put_together_from_what_the_archive_tells():
+    head = original_head(
+        200,
+        [
+            ("content-type", "text/html;charset=utf-8"),
+            ("x-archive-orig-content-type", "text/html"),
+            ("x-archive-orig-server", "Apache"),
+            ("x-archive-orig-content-length", "7"),
+            ("x-archive-orig-set-cookie", "a=b"),
+            ("content-encoding", "gzip"),
+            ("server", "nginx"),
+        ],
+        length=3,
+        location=None,
+    )
+
+    assert parse_head(head).headers == (
+        ("content-type", "text/html"),
+        ("server", "Apache"),
+        ("content-encoding", "gzip"),
+        ("content-length", "3"),
+    )
+
+
+@given(st.integers(200, 599), _fields, st.none() | st.integers(0, 9), st.none() | st.text())
+def test_any_answer_gives_a_head_that_says_how_its_body_came(status, headers, length, location):
+    found = parse_head(original_head(status, headers, length=length, location=location))
+
+    assert found.status == status
+    assert found.is_chunked is (length is None)
+    assert [value for name, value in found.headers if name == "content-length"] == (
+        [] if length is None else [str(length)]
+    )
+    assert "set-cookie" not in dict(found.headers)

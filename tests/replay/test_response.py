@@ -1,0 +1,231 @@
+"""One policy for what is shown: the table of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.http.headers import ResponseHead
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.replay.addresses import Modifier
+from archiver.replay.response import Asked, Rewriting, head_of_revisit, present
+from archiver.replay.response_headers import Viewer
+
+URL = "http://a.example/dir/report.bin"
+VIEWER = Viewer("http://127.0.0.1:8080")
+PDF = b"%PDF-1.7\n"
+HTML = "text/html;charset=windows-1252"
+TEXT = "text/plain;charset=windows-1252"
+"""As ASCII is stated that declares nothing."""
+PAGE = b"<!DOCTYPE html><p>x"
+
+
+def head(*fields, status=200):
+    return ResponseHead("HTTP/1.1", status, "OK", tuple(fields))
+
+
+def typed(*values):
+    return head(*(("content-type", value) for value in values))
+
+
+def capture(**fields):
+    return Capture(
+        url=URL,
+        timestamp=Timestamp("20240229120001"),
+        status=200,
+        media_type="application/pdf",
+        payload_digest=PayloadDigest("sha256:0"),
+        payload_length=10,
+        record_id=RecordId("urn:uuid:0"),
+        location=Location("a.warc.gz", 0, 1),
+        **fields,
+    )
+
+
+def shown(given, start=b"", modifier=Modifier.NONE, **fields):
+    return present(capture(**fields), given, start, Asked(VIEWER, modifier))
+
+
+def headers(presented):
+    return {name: value for name, value in presented.headers if not name.startswith("X-Archive")}
+
+
+@pytest.mark.parametrize(
+    ("values", "start", "stated", "rewriting", "sandboxed", "saved"),
+    [
+        (["text/html"], b"<p>", HTML, "html", True, False),
+        (["TEXT/HTML ; Charset=koi8-r"], b"", "text/html;charset=koi8-r", "html", True, False),
+        (["application/pdf"], PDF, "application/pdf", "none", False, False),
+        (["Application/PDF;x=y"], PDF, "application/pdf;x=y", "none", False, False),
+        (["application/pdf"], PAGE, "application/pdf", "none", True, True),
+        (["application/pdf"], b" " + PDF, "application/pdf", "none", True, True),
+        (["application/pdf, text/html"], PAGE, HTML, "html", True, False),
+        (["application/pdf, text/html"], PDF, HTML, "html", True, False),
+        (["application/pdf", "text/html"], PDF, HTML, "html", True, False),
+        (["text/html, application/pdf"], PAGE, "application/pdf", "none", True, True),
+        (["text/html, application/pdf"], PDF, "application/pdf", "none", False, False),
+        (["application/pdf, */*"], PDF, "application/pdf", "none", False, False),
+        (["application/pdf;,text/html"], PDF, HTML, "html", True, False),
+        (["application/pdf\ttext/html"], PAGE, HTML, "html", True, False),
+        ([], PDF, "application/pdf", "none", False, False),
+        ([], PAGE, HTML, "html", True, False),
+        ([], b"\0\1", "application/octet-stream", "none", True, True),
+        (["bogus"], b"words", TEXT, "none", True, False),
+        (["image/svg+xml"], b"<svg>", "image/svg+xml;charset=utf-8", "xml", True, False),
+        (["application/xhtml+xml"], b"", "application/xhtml+xml;charset=utf-8", "xml", True, False),
+        (["application/rss+xml"], b"", "application/rss+xml;charset=utf-8", "xml", True, False),
+        (["text/xml;charset=utf-16le"], b"", "text/xml;charset=utf-8", "xml", True, False),
+        (["text/css"], b"a{}", "text/css", "css", True, False),
+        (["text/plain;charset=utf-8"], PAGE, "text/plain;charset=utf-8", "none", True, False),
+        (["text/plain;charset=<p>"], PAGE, TEXT, "none", True, False),
+        (["text/javascript"], b"x", "text/javascript", "none", True, False),
+        (["application/json"], b"{}", "application/json", "none", True, False),
+        (['video/mp4;codecs="a, b"'], b"", 'video/mp4;codecs="a, b"', "none", True, False),
+        (["image/gif"], PAGE, "image/gif", "none", True, False),
+        (["application/x-thing"], PAGE, "application/x-thing", "none", True, True),
+        (["multipart/x-mixed-replace;boundary=b"], b"--b", "multipart/x-mixed-replace;boundary=b",
+         "none", True, True),
+        ([f"text/html;x={'y' * 999}"], b"", HTML, "html", True, False),
+        ([f"image/png;x={'y' * 999}"], b"", "image/png", "none", True, False),
+        ([f"image/{'y' * 999}"], b"", "application/octet-stream", "none", True, True),
+    ],
+)  # fmt: skip
+def test_type_rewriting_sandbox_and_saving(values, start, stated, rewriting, sandboxed, saved):
+    found = shown(typed(*values), start)
+    fields = headers(found)
+
+    assert (fields["Content-Type"], found.rewriting) == (stated, rewriting)
+    assert ("sandbox" in fields["Content-Security-Policy"].split("; ")) is sandboxed
+    assert found.is_sandboxed is sandboxed
+    assert ("Content-Disposition" in fields) is saved
+
+
+@pytest.mark.parametrize(
+    ("values", "start", "stated", "sandboxed"),
+    [
+        (["text/html;charset=koi8-r"], PAGE, "text/html;charset=koi8-r", True),
+        (["text/html"], b"<meta charset=koi8-r>", "text/html", True),
+        (["application/pdf, text/html"], PDF, "text/html", True),
+        (["application/pdf"], PDF, "application/pdf", False),
+    ],
+)
+def test_what_is_given_as_it_was_stored_has_the_same_walls(values, start, stated, sandboxed):
+    found = shown(typed(*values), start, Modifier.IDENTITY)
+
+    assert headers(found)["Content-Type"] == stated
+    assert found.rewriting is Rewriting.NONE
+    assert found.is_sandboxed is sandboxed
+
+
+@pytest.mark.parametrize("modifier", Modifier)
+def test_every_answer_is_held_off_whatever_the_page_said(modifier):
+    said = typed("text/html")
+    hostile = (
+        ("content-security-policy", "default-src *"),
+        ("referrer-policy", "unsafe-url"),
+        ("refresh", "0; url=http://away.example/"),
+        ("set-cookie", "a=b"),
+        ("access-control-allow-origin", "*"),
+        ("x-content-type-options", "sniff"),
+        ("service-worker-allowed", "/"),
+        ("link", "<http://away.example/>; rel=preload; as=image; referrerpolicy=unsafe-url"),
+        ("memento-datetime", "now"),
+        ("content-length", "7"),
+        ("etag", '"x"'),
+    )
+    found = shown(head(*said.headers, *hostile), PAGE, modifier)
+    names = [name.lower() for name, _ in found.headers]
+
+    fields = headers(found)
+    assert fields["Referrer-Policy"] == "no-referrer"
+    assert fields["X-Content-Type-Options"] == "nosniff"
+    assert fields["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
+    for absent in ("refresh", "set-cookie", "access-control-allow-origin", "content-length"):
+        assert absent not in names
+    for once in ("content-security-policy", "referrer-policy", "content-type", "memento-datetime"):
+        assert names.count(once) == 1
+    assert "referrerpolicy" not in " ".join(v for n, v in found.headers if n == "Link")
+
+
+@pytest.mark.parametrize(
+    ("status", "sent", "has_content"),
+    [
+        (0, 502, True),
+        (100, 502, True),
+        (101, 502, True),
+        (103, 502, True),
+        (199, 502, True),
+        (600, 502, True),
+        (999, 502, True),
+        (200, 200, True),
+        (206, 200, True),
+        (204, 204, False),
+        (205, 205, False),
+        (304, 304, False),
+        (404, 404, True),
+        (599, 599, True),
+    ],
+)
+def test_the_status_ends_the_exchange(status, sent, has_content):
+    found = shown(head(status=status))
+
+    assert (found.status, found.length != 0) == (sent, has_content)
+
+
+@pytest.mark.parametrize(
+    ("content_range", "status"),
+    [
+        ("bytes 5-14/100", 206),
+        ("bytes 5-14/*", 206),
+        ("bytes 5-15/100", 200),
+        ("bytes */100", 200),
+        ("", 200),
+        ("lines 5-14/100", 200),
+    ],
+)
+def test_a_captured_part_is_one_only_if_it_has_the_length_it_says(content_range, status):
+    found = shown(head(("content-range", content_range), status=206))
+
+    assert found.status == status
+    assert headers(found).get("Content-Range") == (content_range if status == 206 else None)
+
+
+def test_a_revisit_is_shown_as_its_own_head_says():
+    original = head(("content-type", "application/pdf"), ("x", "1"))
+    own = head(("content-type", "text/html"), status=404)
+
+    assert head_of_revisit(own, original) == own
+    assert head_of_revisit(None, original) == original
+    assert shown(head_of_revisit(own, original), PDF).is_sandboxed
+
+
+def test_a_revisit_that_was_not_modified_brings_the_original_up_to_date():
+    original = head(("content-type", "text/html"), ("content-encoding", "gzip"), ("x", "1"))
+    own = head(("content-type", "application/pdf"), ("x", "2"), ("y", "3"), status=304)
+
+    found = head_of_revisit(own, original)
+
+    assert found.status == 200
+    assert found.headers == (
+        ("content-type", "text/html"), ("content-encoding", "gzip"), ("x", "2"), ("y", "3"),
+    )  # fmt: skip
+
+
+FIELDS = st.sampled_from(
+    ["content-type", "content-encoding", "content-disposition", "content-range", "link", "location"]
+)
+
+
+@given(
+    st.lists(st.tuples(FIELDS, st.text(st.characters(max_codepoint=0xFF)))),
+    st.binary(max_size=40),
+    st.integers(0, 999),
+    st.sampled_from(Modifier),
+)
+def test_no_response_of_others_breaks_ours(fields, start, status, modifier):
+    found = shown(head(*fields, status=status), start, modifier, redirect_to="http://b.example/")
+
+    assert 200 <= found.status < 600
+    assert [name for name, _ in found.headers].count("Content-Type") == 1
+    assert found.is_sandboxed or found.media_type.essence == "application/pdf"
+    for name, value in found.headers:
+        assert not set("\r\n\0") & set(name + value)

@@ -1,0 +1,85 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.replay.addresses import Modifier
+from archiver.replay.response_headers import rewrite_headers
+from archiver.replay.url_rewriter import UrlRewriter
+
+PAGE = "https://example.com/dir/page.html"
+MOMENT = "20240229120001"
+
+
+def acting(fields, **options):
+    found = rewrite_headers(fields, UrlRewriter(PAGE, MOMENT, **options))
+    return [field for field in found if not field[0].startswith("X-Archive-Orig-")]
+
+
+def test_policies_for_another_origin_are_shown_and_do_nothing(links):
+    fields = [
+        ("content-security-policy", "default-src 'self'"),
+        ("strict-transport-security", "max-age=1"),
+        ("clear-site-data", "*"),
+        ("service-worker-allowed", "/"),
+        ("access-control-allow-origin", "*"),
+        ("server", "nginx"),
+    ]
+
+    assert rewrite_headers(fields, links) == [(f"X-Archive-Orig-{name}", v) for name, v in fields]
+
+
+def test_cookies_are_left_out(links):
+    assert rewrite_headers([("set-cookie", "a=b"), ("Set-Cookie2", "c=d")], links) == []
+
+
+def test_a_redirect_leads_into_the_archive_as_what_was_asked_for():
+    found = acting([("location", "../next?a#b")], page=Modifier.IMAGE)
+
+    assert found == [("Location", f"/web/{MOMENT}im_/https://example.com/next?a#b")]
+
+
+@pytest.mark.parametrize(("sent", "led"), [("/\xc3\xa5", "/%C3%A5"), ("/\xe5", "/%E5")])
+def test_a_redirect_s_bytes_beyond_ascii_are_those_that_were_followed(sent, led):
+    assert acting([("location", sent)])[0][1].endswith(f"https://example.com{led}")
+
+
+@pytest.mark.parametrize("target", ["javascript:x", "data:text/html,x", "http://["])
+def test_a_redirect_to_nowhere_is_none(target):
+    assert acting([("location", target), ("refresh", f"0; url={target}")]) == []
+
+
+def test_a_refresh_leads_into_the_archive():
+    assert acting([("refresh", "5; url=/x")]) == [
+        ("Refresh", f"5; url=/web/{MOMENT}/https://example.com/x")
+    ]
+
+
+def test_of_links_only_those_that_load_something_for_the_page_itself_are_kept():
+    value = (
+        '<a.css>; rel=stylesheet; as="style"; crossorigin, <b,c>; rel="x icon"; title="a, <b>",'
+        '</t>; rel="timegate", <https://x.example>; rel=preconnect, <d>; rel=preload; as=font,'
+        "<e>; rel=modulepreload"
+    )
+
+    base = f"/web/{MOMENT}{{}}/https://example.com/dir"
+    kept = ", ".join(
+        (
+            f'<{base.format("cs_")}/a.css>; rel="stylesheet"; as="style"',
+            f'<{base.format("im_")}/b,c>; rel="icon"',
+        )
+    )
+    assert acting([("link", value)]) == [("Link", kept)]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["link", "refresh", "location", "x", "a b", ""]), st.text()))
+)
+def test_no_field_ends_a_header(fields):
+    for name, value in rewrite_headers(fields, UrlRewriter(PAGE, MOMENT)):
+        assert not set("\r\n\0") & set(name + value)
+
+
+def test_what_would_flood_an_answer_is_bounded(links):
+    fields = [("x", "y")] * 1000 + [("z", "y" * 10_000)]
+
+    assert len(rewrite_headers(fields, links)) == 100

@@ -1,0 +1,116 @@
+"""The rewriter sees the start tags that a browser's tokenizer sees; html5lib's tests say which.
+
+They test a tokenizer alone, which no tree builder puts into another state behind ``<script>``, say,
+so what stands behind such a tag is not compared.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from archiver.replay.html_rewriter import HtmlRewriter
+from archiver.replay.start_tags import StartTag, Tags, closes_itself
+from archiver.replay.tag_syntax import RAW_TEXT, Raw
+from archiver.replay.url_rewriter import UrlRewriter
+
+FILES = sorted((Path(__file__).parent / "html5lib_tokenizer").glob("*.test"))
+ENTERED = {
+    "Data state": "",
+    "PLAINTEXT state": "<plaintext>",
+    "RCDATA state": "<{}>",
+    "RAWTEXT state": "<{}>",
+    "Script data state": "<script>",
+    "CDATA section state": "<svg><![CDATA[",
+}
+CHANGING = {*RAW_TEXT, "style", "script", "plaintext", "svg", "math"}
+"""Start tags after which a tree builder has the tokenizer go on in another state."""
+
+
+class Unled(UrlRewriter):
+    """Leads nothing anywhere."""
+
+    def lead(self, _reference, _use):
+        return None
+
+
+class Seeing(Tags):
+    """Remembers the start tags that it is shown."""
+
+    def __init__(self, links):
+        super().__init__(links, Raw(), None)
+        self.seen = []
+
+    def rewrite(self, source, name, *, foreign=False, kind=""):
+        tag = StartTag(source, name, Raw())
+        attributes = {_read(each): _read(tag.value(each)) for each in tag.names()}
+        self.seen.append((_read(name), attributes, closes_itself(source)))
+        return super().rewrite(source, name, foreign=foreign, kind=kind)
+
+
+class SeeingRewriter(HtmlRewriter):
+    """Passes no tag by."""
+
+    _plain = re.compile("[^<]*+")
+
+    def __init__(self):
+        links = Unled("https://example.com/", "20240229120001")
+        super().__init__(links)
+        self._tags = self.tags = Seeing(links)
+
+
+def _read(text):
+    """As a tokenizer gives it: with line ends and NUL made what HTML says (§13.2.3.5)."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+
+
+def _unescaped(value):
+    """What stands behind escapes that JSON itself can't say."""
+    if isinstance(value, str):
+        return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), value)
+    if isinstance(value, dict):
+        return {_unescaped(key): _unescaped(each) for key, each in value.items()}
+    return [_unescaped(each) for each in value] if isinstance(value, list) else value
+
+
+def _cases(path):
+    tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
+    for test in tests:
+        given, output = test["input"], test["output"]
+        if test.get("doubleEscaped"):
+            given, output = _unescaped(given), _unescaped(output)
+        tags = [(token[1], token[2], len(token) > 3) for token in output if token[0] == "StartTag"]
+        for state in test.get("initialStates", ["Data state"]):
+            opening = ENTERED[state].format(test.get("lastStartTag", "xmp"))
+            yield opening, given, tags
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_start_tags_and_attributes_are_those_of_a_tokenizer(path):
+    for opening, given, tags in _cases(path):
+        rewriter = SeeingRewriter()
+        out = rewriter.feed(opening)
+        opened = len(rewriter.tags.seen)
+
+        out += rewriter.feed(given) + rewriter.close()
+
+        changing = [number for number, (name, _, _) in enumerate(tags, 1) if name in CHANGING]
+        compared = changing[0] if changing else None
+        assert rewriter.tags.seen[opened:][:compared] == tags[:compared], given
+        assert out == opening + given
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_what_leads_nowhere_comes_out_as_it_went_in(path):
+    for opening, given, _ in _cases(path):
+        for size in (len(given) + 1, 1, 3):
+            rewriter = HtmlRewriter(Unled("https://example.com/", "20240229120001"))
+            out = [rewriter.feed(opening)]
+            out += [rewriter.feed(given[at : at + size]) for at in range(0, len(given), size)]
+
+            assert "".join(out) + rewriter.close() == opening + given
+
+
+def test_the_oracle_has_tags_to_compare():
+    assert sum(len(tags) for path in FILES for _, _, tags in _cases(path)) > 400

@@ -1,0 +1,233 @@
+"""The search language: what is typed, the tree it is, and the place where it can't be read."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.errors import InvalidQuery
+from archiver.search.query_dates import Age, Date, Dates
+from archiver.search.query_fields import BY_NAME, FIELDS, OPERATORS
+from archiver.search.query_parser import MAX_DEPTH, MAX_LENGTH, MAX_TERMS, fits, parse_query
+from archiver.search.query_tree import (
+    EVERYTHING,
+    All,
+    Any,
+    Column,
+    Condition,
+    Is,
+    Not,
+    Numbers,
+    Term,
+    either,
+    every,
+    sought,
+    without,
+    write,
+)
+
+ONE, TWO, THREE = Term("one"), Term("two"), Term("three")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one", ONE),
+        ("one two", All((ONE, TWO))),
+        ('"one two" three', All((Term("one two"), THREE))),
+        ("“one two”", Term("one two")),
+        ('one"two', All((ONE, TWO))),
+        ('"never closed', Term("never closed")),
+        ("one OR two three", All((Any((ONE, TWO)), THREE))),
+        ("one OR (two three)", Any((ONE, All((TWO, THREE))))),
+        ("one OR two OR three", Any((ONE, TWO, THREE))),
+        ("OR one OR", ONE),
+        ("one or two", All((ONE, Term("or"), TWO))),
+        ('one "OR" two', All((ONE, Term("OR"), TWO))),
+        ("(one) (two", All((ONE, TWO))),
+        ("one) two", All((ONE, TWO))),
+        ("() ((one))", ONE),
+        ("one -two", All((ONE, Not(TWO)))),
+        ("-one", Not(ONE)),
+        ('-"one two"', Not(Term("one two"))),
+        ("-(one OR two)", Not(Any((ONE, TWO)))),
+        ("-(-one)", ONE),
+        ("well-known", Term("well-known")),
+        ("arch*", Term("arch", prefix=True)),
+        ('"the we"*', Term("the we", prefix=True)),
+        ('c++ ... - * -- "" \'', Term("c++")),
+        ("https://a.example/b", Term("a.example/b")),
+        ("10:30 std::map Re: x", All((Term("10:30"), Term("std::map"), Term("Re:"), Term("x")))),
+        ("", EVERYTHING),
+        ("title:one", Term("one", Column.TITLE)),
+        (
+            'TITLE:"one two" -note:three*',
+            All((Term("one two", Column.TITLE), Not(Term("three", Column.NOTE, prefix=True)))),
+        ),
+        ("site:https://Example.org/x", Is(Condition.SITE, "example.org")),
+        ('tag:"to read"', Is(Condition.TAG, "to read")),
+        ("is:READ", Is(Condition.IS, "read")),
+        ("lang:pt_BR", Is(Condition.LANG, "pt-br")),
+        ("added:2019-03..2020", Is(Condition.ADDED, Dates(Date(2019, 3), Date(2020)))),
+        ("added:2019", Is(Condition.ADDED, Dates(Date(2019), Date(2019)))),
+        ("added:>2019-12", Is(Condition.ADDED, Dates(first=Date(2020, 1)))),
+        ("added:<=2019-12-31", Is(Condition.ADDED, Dates(last=Date(2019, 12, 31)))),
+        ("captured:>7d", Is(Condition.CAPTURED, Age(True, 7, "d"))),
+        ("words:>2000", Is(Condition.WORDS, Numbers(2001))),
+        ("score:<0.5", Is(Condition.SCORE, Numbers(None, 49))),
+        ("score:>=0.29", Is(Condition.SCORE, Numbers(29))),
+        ("score:0.3..1", Is(Condition.SCORE, Numbers(30, 100))),
+        ("score:1", Is(Condition.SCORE, Numbers(1, 1))),
+        ("score:<50", Is(Condition.SCORE, Numbers(None, 49))),
+        ("score:30..100%", Is(Condition.SCORE, Numbers(30, 100))),
+        ("words:5..", Is(Condition.WORDS, Numbers(5))),
+        ("status:4xx", Is(Condition.STATUS, "4xx")),
+        ("failed:DNS", Is(Condition.FAILED, "dns")),
+        ("failed:403", Is(Condition.FAILED, "403")),
+        ('failed:"walled 403"', Is(Condition.FAILED, "walled 403")),
+    ],
+)
+def test_what_is_typed_is_a_tree(text, expected):
+    assert parse_query(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "refused", "suggestion"),
+    [
+        ("a tittle:one", "tittle:", "a title:one"),
+        ("colour:red", "colour:", ""),
+        ("is:unreed -x", "unreed", "is:unread -x"),
+        ("type:artcle", "artcle", "type:article"),
+        ("added:soon", "soon", ""),
+        ("added:2019-13", "2019-13", ""),
+        ("added:..", "..", ""),
+        ("published:0019", "0019", ""),
+        ("words:many", "many", ""),
+        ("score:101", "101", ""),
+        ("score:2.5", "2.5", ""),
+        ("score:0.555", "0.555", ""),
+        ("status:7", "7", ""),
+        ("failed:bored", "bored", ""),
+        ('failed:"dns 7"', '"dns 7"', ""),
+        ("title:...", "...", ""),
+        ("title:(a b)", "(", ""),
+        ("tag:a*", "a*", ""),
+        ('tag:""', '""', ""),
+        ("is:-read", "-", ""),
+        ("(" * (MAX_DEPTH + 1), "(", ""),
+        ("a " * (MAX_TERMS + 1), "a", ""),
+        ("é" * (MAX_LENGTH + 2), "éé", ""),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_place_and_what_was_meant(
+    text, refused, suggestion
+):
+    with pytest.raises(InvalidQuery) as caught:
+        parse_query(text)
+
+    error = caught.value
+    assert text[error.at : error.at + error.length] == refused
+    assert error.suggestion == suggestion
+
+
+def test_every_example_that_is_shown_can_be_read():
+    for each in (*FIELDS, *OPERATORS):
+        assert parse_query(each.example) != EVERYTHING
+    assert {*BY_NAME} == {*Column, *Condition}
+
+
+def test_what_is_worth_marking():
+    assert list(sought(parse_query("one OR two one -three"))) == [ONE, TWO, ONE]
+
+
+PIECES = st.sampled_from(
+    [
+        *'ab-()*:é中"“ ',
+        " OR ",
+        "title:",
+        "tag:",
+        "added:",
+        "is:read",
+        "x:",
+        "2019",
+        "..",
+        ">7d",
+        "words:",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=30).map("".join) | st.text())
+def test_any_query_is_read_or_refused_with_a_place_within_it(text):
+    tree, refused = read(text)
+
+    if refused is None:
+        assert parse_query(write(tree)) == tree
+    else:
+        assert 0 <= refused.at < refused.at + refused.length <= len(text)
+        assert str(refused)
+
+
+@given(st.lists(PIECES, max_size=30).map("".join), st.integers(1, 40), st.integers(1, 990))
+def test_one_condition_more_fits_exactly_where_it_is_read_again(text, times, length):
+    tree, _ = read(" ".join([text] * times))
+    more = every([tree or EVERYTHING, Is(Condition.TAG, "a" * length)])
+
+    assert fits(more, write(more)) == (read(write(more))[1] is None)
+
+
+def read(text):
+    try:
+        return parse_query(text), None
+    except InvalidQuery as error:
+        return None, error
+
+
+DATE = st.builds(Date, st.integers(1000, 9000)) | st.dates(
+    min_value=date(1000, 1, 1), max_value=date(9000, 1, 1)
+).map(lambda day: Date(day.year, day.month, day.day))
+TEXT = (
+    st.text("aé中 -:()*OR.&")
+    .map(lambda text: " ".join(text.split()))
+    .filter(lambda text: any(each.isalnum() for each in text))
+)
+LEAVES = st.one_of(
+    st.builds(Term, TEXT, st.none() | st.sampled_from(Column), st.booleans()),
+    st.builds(Is, st.just(Condition.TAG), TEXT),
+    st.builds(Is, st.just(Condition.IS), st.sampled_from(BY_NAME["is"].values).map(str)),
+    st.builds(
+        Is,
+        st.sampled_from([Condition.ADDED, Condition.PUBLISHED]),
+        st.builds(Dates, DATE, st.none() | DATE),
+    ),
+    st.builds(
+        Is,
+        st.just(Condition.ADDED),
+        st.builds(Age, st.booleans(), st.integers(1, 9999), st.sampled_from("dwmy")),
+    ),
+    st.builds(
+        Is,
+        st.just(Condition.WORDS),
+        st.builds(Numbers, st.integers(0, 999), st.none() | st.integers(0, 999)),
+    ),
+    st.builds(
+        Is,
+        st.just(Condition.SCORE),
+        st.builds(Numbers, st.integers(0, 100), st.none() | st.integers(0, 100)),
+    ),
+)
+TREES = st.recursive(
+    LEAVES,
+    lambda some: st.one_of(
+        st.lists(some, min_size=2, max_size=4).map(every),
+        st.lists(some, min_size=2, max_size=4).map(either),
+        some.map(without),
+    ),
+    max_leaves=12,
+)
+
+
+@given(TREES)
+def test_what_a_tree_prints_is_read_as_the_same_tree(tree):
+    assert parse_query(write(tree)) == tree

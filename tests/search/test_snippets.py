@@ -1,0 +1,89 @@
+"""Snippets: the stretch where the words stand."""
+
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+from archiver.errors import InvalidQuery
+from archiver.search.query_parser import parse_query
+from archiver.search.snippets import LENGTH, Marked, places, snippet
+from archiver.search.words import has_unspaced
+
+FILLER = "lorem ipsum dolor sit amet " * 40
+
+
+def marked(text: str, query: str) -> str:
+    return "".join(
+        f"[{piece.text}]" if piece.hit else piece.text
+        for piece in snippet(text, parse_query(query))
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "expected"),
+    [
+        ("The quick brown fox", "quick FOX", "The [quick] brown [fox]"),
+        ("Un café noir", "cafe", "Un [café] noir"),
+        ("Straße, ÉCOLE", "école", "Straße, [ÉCOLE]"),
+        ("Straße, STRASSE, Strasse", "strasse", "[Straße], [STRASSE], [Strasse]"),
+        ("Straße, Strasse", '"Straße strasse"', "[Straße, Strasse]"),
+        ("archive archives", "archive", "[archive] archives"),
+        ("archive archives", "archiv*", "[archive] [archives]"),
+        ("one, two; one two", '"one two"', "[one, two]; [one two]"),
+        ("foxes and fox", "fox -foxes", "foxes and [fox]"),
+        ("snake_case word", "case", "snake_[case] word"),
+        ("nothing here", "fox", "nothing here"),
+        ("spaces\n\n and\tlines", "lines", "spaces and [lines]"),
+        ("東京都は日本の首都", "京都", "東[京都]は日本の首都"),
+        ("ที่นี่ภาษาไทยดี", "ภาษาไทย", "ที่นี่[ภาษาไทย]ดี"),
+        ("python入門書", "入門 python", "[python][入門]書"),
+        ("anything", "", "anything"),
+        ("", "fox", ""),
+    ],
+)
+def test_hits_are_marked(text: str, query: str, expected: str) -> None:
+    assert marked(text, query) == expected
+
+
+def test_it_is_cut_out_around_the_hit() -> None:
+    cut = marked(FILLER + "the fox sleeps " + FILLER, "fox")
+
+    assert cut.startswith("… ")
+    assert cut.endswith(" …")
+    assert "the [fox] sleeps" in cut
+    assert len(cut) < LENGTH + 20
+
+
+def test_it_prefers_where_more_of_the_words_are() -> None:
+    assert "[fox] and [bear]" in marked(f"fox {FILLER} fox and bear {FILLER}", "fox bear")
+
+
+def test_without_a_hit_it_is_the_beginning() -> None:
+    pieces = snippet(f"Beginning {FILLER}", parse_query("fox"))
+
+    assert pieces[0].text.startswith("Beginning lorem")
+    assert pieces[-1] == Marked(" …", hit=False)
+
+
+@given(st.text(), st.text())
+def test_nothing_makes_it_raise(text: str, query: str) -> None:
+    text = text * 20
+    try:
+        sought = parse_query(query)
+    except InvalidQuery:
+        reject()
+    joined = "".join(piece.text for piece in snippet(text, sought))
+
+    assert joined.removeprefix("… ").removesuffix(" …") in " ".join(text.split()) or not joined
+
+
+@given(st.text("ab é-_.", max_size=60), st.text('ab é"*', min_size=1, max_size=12))
+def test_a_script_without_spaces_elsewhere_changes_nothing(text: str, query: str) -> None:
+    try:
+        sought = parse_query(query)
+    except InvalidQuery:
+        reject()
+    beside = f"{text} 東"
+
+    assert has_unspaced(beside)
+    assert places(beside, sought) == places(text, sought)

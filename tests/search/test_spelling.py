@@ -1,0 +1,40 @@
+"""Which words are a slip away from one: each that is told, and all of them."""
+
+import pytest
+
+from archiver.search.spelling import LONGEST_TRIED, distance, slips, twice_left_out
+
+
+@pytest.mark.parametrize("word", ["heron", "aab", "鳥取県", "straße2"])
+def test_each_slip_is_one_slip_away(word):
+    assert {distance(word, each, 1) for each in slips(word)} == {1}
+
+
+def test_slips_leave_out_put_in_change_and_swap():
+    assert slips("heron") >= {"eron", "hero", "herons", "xheron", "hexon", "heorn", "ehron"}
+    assert "鳥取鳥" in slips("鳥取県")
+
+
+def test_two_letters_too_many_are_left_out():
+    assert "cormorant" in twice_left_out("cormorrantt")
+    assert {distance("heron", each, 2) for each in twice_left_out("heron")} == {2}
+
+
+def test_words_too_long_to_be_tried_have_no_slips():
+    assert not slips("a" * (LONGEST_TRIED + 1)) | twice_left_out("a" * (LONGEST_TRIED + 1))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "most", "expected"),
+    [
+        ("heron", "heron", 0, 0),
+        ("heron", "ehrno", 2, 2),
+        ("heron", "on", 2, None),
+        ("", "ab", 2, 2),
+        ("abcdef", "xabcdefy", 2, 2),
+        ("a" * 5000, "a" * 4999 + "b", 2, 1),
+        ("b" + "a" * 4999, "a" * 4999 + "b", 1, None),
+    ],
+)
+def test_words_are_told_apart_however_long_they_are(one, other, most, expected):
+    assert distance(one, other, most) == expected

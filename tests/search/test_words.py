@@ -1,0 +1,47 @@
+"""The words of a text: what the index keeps is what a query asks for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.search.words import is_open, phrase_of, words_of
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Café société: don't C++", ["cafe", "societe", "don", "t", "c"]),
+        ("Straße ÉCOLE İstanbul", ["strasse", "ecole", "istanbul"]),
+        ("e\u0301té “ﬁne”", ["ete", "fine"]),
+        ("东京都", ["东京", "京都", "都"]),
+        ("Python入門、猫", ["python", "入門", "門", "猫"]),
+        ("ガス カス ｶﾞｽ", ["ガス", "ス", "カス", "ス", "ガス", "ス"]),
+        ("한국어 문서", ["한국어", "문서"]),
+        ("हिन्दी में", ["हिनदी", "में"]),
+        ("العَرَبِيَّة", ["العربية"]),
+        ("snake_case a\ue000b \0", ["snake", "case", "a", "b"]),
+        ("", []),
+    ],
+)
+def test_words_fold_and_scripts_without_spaces_are_pairs(text, words):
+    assert words_of(text) == words
+
+
+@given(st.text("東京都aé ภาษา。-"), st.integers(0, 30), st.integers(1, 30))
+def test_any_stretch_of_a_run_without_spaces_is_found_in_it(text, start, length):
+    part = "".join(each for each in text if each in "東京都")[start : start + length]
+    whole = f"x {''.join(each for each in text if each in '東京都')} y"
+    asked, kept = phrase_of(part), words_of(whole)
+
+    ends = [kept[n : n + len(asked)] for n in range(len(kept))]
+    if is_open(part):
+        assert any(each.startswith(asked[0]) for each in kept)
+    else:
+        assert asked in [*ends, []]
+
+
+@given(st.text())
+def test_words_are_letters_and_digits_whatever_the_text(text):
+    for word in words_of(text):
+        assert word
+        assert not set(word) & set(' \t\n"*()^:\0\ue000')

@@ -1,0 +1,320 @@
+"""Captures of other archives become this one's: replayed, read, found, verified, and no fetch."""
+
+import io
+import json
+import zipfile
+from contextlib import aclosing
+
+import pytest
+
+from archiver.app import open_app
+from archiver.config import Settings
+from archiver.errors import UnreadableFile
+from archiver.model.job import State
+from archiver.model.listing import ListingQuery
+from archiver.replay.addresses import Modifier, parse_replay_path
+from archiver.replay.response import Asked
+from archiver.replay.response_headers import Viewer
+from archiver.services.export_selection import Selected
+from archiver.services.reindex import reindex
+from tests.warcs import Warc
+
+PAGE = "http://a.example/page"
+STYLE = "http://a.example/style.css"
+WORDS = "The heron stands in the shallow water and waits, as it has done every morning. " * 9
+HTML = (
+    f"<!DOCTYPE html><title>Herons</title><link rel=stylesheet href=/style.css>"
+    f"<img src=/gone.png><article><h1>Herons</h1><p>{WORDS}</p></article>"
+).encode()
+
+
+def wget_like(*, packed=True):
+    made = Warc(packed=packed)
+    made.request(PAGE, "User-Agent: Wget")
+    made.response(PAGE, HTML, "text/html")
+    made.response(STYLE, b"p { color: red }", "text/css")
+    return made.bytes
+
+
+@pytest.fixture
+async def runtime(tmp_path):
+    settings = Settings(data=tmp_path / "data", allow_networks=())
+    async with open_app(settings) as opened:
+        yield opened
+
+
+async def take_in(runtime, tmp_path, data, name="a.warc.gz"):
+    (tmp_path / name).write_bytes(data)
+    with (tmp_path / name).open("rb") as source:
+        return await runtime.imports.read_file(source, name=name)
+
+
+async def payload(runtime, url):
+    capture = await runtime.replay.resolve(parse_replay_path(f"/web/2020id_/{url}"))
+    asked = Asked(Viewer("http://localhost"), Modifier.IDENTITY)
+    replayed = await runtime.replay.open(capture, asked)
+    async with aclosing(replayed.body) as body:
+        return b"".join([piece async for piece in body])
+
+
+async def problems(runtime):
+    return [each async for each in runtime.fixity.verify()]
+
+
+@pytest.mark.parametrize("packed", [True, False])
+async def test_a_page_with_its_requisites_is_kept_read_and_found(runtime, tmp_path, packed):
+    status = await take_in(runtime, tmp_path, wget_like(packed=packed))
+
+    assert (status.format, status.read, status.merged, status.added) == ("WARC", 2, 2, 1)
+    assert (status.reading, status.error, status.counts.open) == (False, "", 0)
+    assert await payload(runtime, PAGE) == HTML
+    detail = await runtime.entries.snapshot(PAGE)
+    assert detail.snapshot.timestamp == "20200102030405"
+    assert detail.entry.state is State.SAVED
+    assert "heron" in detail.article
+    outcomes = {each.url: each for each in detail.requisites}
+    assert outcomes[STYLE].status == 200
+    assert outcomes["http://a.example/gone.png"].failure.kind == "not-in-file"
+    found = await runtime.search.listing(ListingQuery(q="shallow water"))
+    assert [each.entry.url for each in found.items] == [PAGE]
+    assert await problems(runtime) == []
+
+
+@pytest.mark.parametrize(
+    ("at", "timestamp"),
+    [
+        ("0001-01-01T00:00:00Z", "00010101000000"),
+        ("0001-01-01T00:00:00+05:00", "00010101000000"),
+        ("9999-12-31T23:59:59Z", "99991231235959"),
+        ("9999-12-31T23:59:59-05:00", "99991231235959"),
+    ],
+)
+async def test_captures_of_either_end_of_the_calendar_are_kept_checked_and_indexed_again(
+    tmp_path, at, timestamp
+):
+    settings, made = Settings(data=tmp_path / "data", allow_networks=()), Warc()
+    made.response(PAGE, HTML, "text/html", at=at)
+    async with open_app(settings) as runtime:
+        status = await take_in(runtime, tmp_path, made.bytes)
+        before = (await runtime.entries.snapshot(PAGE)).snapshot
+
+        assert (status.added, status.error) == (1, "")
+        assert before.timestamp == timestamp
+        assert await problems(runtime) == []
+
+    await reindex(settings)
+    async with open_app(settings) as runtime:
+        assert (await runtime.entries.snapshot(PAGE)).snapshot == before
+        assert await problems(runtime) == []
+        for wanted in (Selected(), Selected(ListingQuery(q="herons"))):
+            manifest = await runtime.packages.begin(wanted)
+            async with aclosing(runtime.packages.wacz(manifest, title="All")) as pieces:
+                whole = b"".join([piece async for piece in pieces])
+            pages = zipfile.ZipFile(io.BytesIO(whole)).read("pages/pages.jsonl").decode()
+            assert f'"ts": "{timestamp[:4]}-' in pages
+        assert f"captured: {timestamp[:4]}-" in await runtime.exporting.index_md(PAGE)
+
+
+async def test_the_same_file_again_brings_nothing_new(runtime, tmp_path):
+    await take_in(runtime, tmp_path, wget_like())
+    again = await take_in(runtime, tmp_path, wget_like())
+
+    assert (again.read, again.merged, again.known, again.added) == (2, 0, 2, 0)
+    assert len((await runtime.entries.get(PAGE)).snapshots) == 1
+
+
+async def test_it_is_all_there_again_after_a_reindex(tmp_path):
+    settings = Settings(data=tmp_path / "data")
+    async with open_app(settings) as runtime:
+        await take_in(runtime, tmp_path, wget_like())
+        before = await runtime.entries.snapshot(PAGE)
+    await reindex(settings)
+    async with open_app(settings) as runtime:
+        assert await runtime.entries.snapshot(PAGE) == before
+
+
+async def test_a_torn_file_gives_what_is_whole_and_says_where_it_ends(runtime, tmp_path):
+    whole = wget_like()
+
+    status = await take_in(runtime, tmp_path, whole[:-20])
+
+    assert (status.merged, status.rejected) == (1, 1)
+    (torn,) = status.rejected_samples
+    assert (torn.given, "ends" in torn.reason) == (STYLE, True)
+    assert await payload(runtime, PAGE) == HTML
+
+
+async def test_a_revisit_shows_the_payload_it_refers_to(runtime, tmp_path):
+    made = Warc()
+    made.response(PAGE, HTML, "text/html")
+    made.revisit(PAGE, of=PAGE, of_date="2020-01-02T03:04:05Z", at="2021-01-02T03:04:05Z")
+    made.revisit(STYLE, of=STYLE, of_date="2019-01-02T03:04:05Z", at="2021-01-02T03:04:05Z")
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.read, status.merged, status.rejected) == (3, 2, 1)
+    later = await runtime.replay.resolve(parse_replay_path(f"/web/2021/{PAGE}"))
+    assert (later.timestamp, later.is_revisit) == ("20210102030405", True)
+    snapshots = (await runtime.entries.get(PAGE)).snapshots
+    assert [each.timestamp[:4] for each in snapshots] == ["2021", "2020"]
+    assert await problems(runtime) == []
+
+
+async def test_a_wacz_says_which_captures_are_pages(runtime, tmp_path):
+    made = Warc()
+    made.response(PAGE, HTML, "text/html")
+    made.response("http://a.example/frame", b"<p>in a frame", "text/html")
+    made.response("urn:text:http://a.example/page", b"text", "text/plain")
+    listed = {"url": PAGE, "ts": "2020-01-02T03:04:05.678Z", "title": "A title of its own\ud800"}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as package:
+        package.writestr("archive/rec-1.warc.gz", made.bytes)
+        package.writestr(
+            "pages/pages.jsonl", f'{{"format":"json-pages-1.0"}}\n{json.dumps(listed)}'
+        )
+        package.writestr("datapackage.json", "{}")
+
+    status = await take_in(runtime, tmp_path, packed.getvalue(), "crawl.wacz")
+
+    assert (status.format, status.merged, status.added) == ("WACZ", 2, 1)
+    assert (await runtime.entries.get(PAGE)).entry.title == "A title of its own\ufffd"
+
+
+async def test_what_a_browser_asked_for_into_a_frame_is_no_page(runtime, tmp_path):
+    made = Warc()
+    made.response(PAGE, HTML, "text/html")
+    made.request(PAGE, "Sec-Fetch-Dest: document")
+    made.response("http://a.example/frame", b"<p>in a frame", "text/html")
+    made.request("http://a.example/frame", "Sec-Fetch-Dest: iframe")
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.added) == (2, 1)
+
+
+async def test_chunks_that_were_taken_off_and_lengths_that_lie_do_not_matter(runtime, tmp_path):
+    made = Warc()
+    made.response(PAGE, HTML, "text/html", extra=["Transfer-Encoding: chunked"])
+    made.response(
+        "http://a.example/lies", HTML, "text/html", extra=["Content-Length: 7"],
+        status="HTTP/2 200",
+    )  # fmt: skip
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.added, status.rejected) == (2, 2, 0)
+    assert await payload(runtime, PAGE) == await payload(runtime, "http://a.example/lies") == HTML
+    assert await problems(runtime) == []
+
+
+async def test_our_own_export_brings_back_what_a_person_said(tmp_path, live):
+    settings = Settings(data=tmp_path / "one", allow_networks="127.0.0.0/8", host_delay=0)
+    async with open_app(settings) as first:
+        await first.entries.save([live.article("foxes")], tags=["animals"], source="cli")
+        await first.crawling.work()
+        manifest = await first.packages.begin(Selected())
+        packed = b"".join([piece async for piece in first.packages.wacz(manifest, title="x")])
+        before = await first.entries.snapshot(live.url("/foxes"))
+
+    async with open_app(Settings(data=tmp_path / "two")) as second:
+        status = await take_in(second, tmp_path, packed, "mine.wacz")
+        after = await second.entries.snapshot(live.url("/foxes"))
+
+    assert (status.added, status.rejected) == (1, 0)
+    assert after.entry.annotation.tags == ("animals",)
+    assert (after.article, after.requisites) == (before.article, before.requisites)
+    assert after.snapshot.timestamp == before.snapshot.timestamp
+    assert live.asked["/foxes"] == 1
+
+
+async def test_an_older_capture_joins_an_entry_without_taking_its_place(runtime, tmp_path):
+    made = Warc()
+    made.response(PAGE, HTML.replace(b"Herons", b"Older"), "text/html", at="2010-01-02T03:04:05Z")
+    await take_in(runtime, tmp_path, wget_like())
+    await take_in(runtime, tmp_path, made.bytes, "old.warc.gz")
+
+    detail = await runtime.entries.get(PAGE)
+    assert (detail.entry.title, detail.entry.snapshot_count) == ("Herons", 2)
+    assert detail.entry.latest == "20200102030405"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("a.wacz", "damaged zip file"), ("a.zip", "or is damaged")]
+)
+async def test_a_damaged_zip_file_is_refused_as_what_its_name_says(runtime, tmp_path, name, said):
+    packed = b"PK\x03\x04 and no list of contents"
+
+    if name == "a.wacz":
+        assert said in (await take_in(runtime, tmp_path, packed, name)).error
+    else:
+        with pytest.raises(UnreadableFile, match=said):
+            await take_in(runtime, tmp_path, packed, name)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"timestamp": "2020\n20200102030405 {}"},
+        {"timestamp": 7},
+        {"requisites": [{"url": 1, "kind": "style", "status": "x"}]},
+        {"requisites": 5},
+        {"metadata": []},
+        {"capture_record": {}},
+    ],
+)
+async def test_a_statement_that_lies_costs_its_own_page_and_nothing_else(runtime, tmp_path, change):
+    snapshot = {
+        "timestamp": "20200102030405", "capture_url": PAGE, "capture_timestamp": "20200102030405",
+        "capture_record": "urn:uuid:0", "article": None, "article_of": None, "extractor": "1",
+        "metadata": {}, "requisites": [],
+    }  # fmt: skip
+    said = {
+        "format": "archiver/1", "at": "2020-01-02T03:04:05Z",
+        "entry": {
+            "hash_url": "../../x", "url": PAGE, "url_given": PAGE, "title": "t", "tags": [],
+            "note": "", "source": "cli", "added_at": "2020-01-02T03:04:05Z",
+        },
+        "snapshot": snapshot | change,
+    }  # fmt: skip
+    made = Warc()
+    made.response(PAGE, HTML, "text/html")
+    made.add("metadata", "urn:archiver:x", json.dumps(said).encode())
+
+    status = await take_in(runtime, tmp_path, made.bytes)
+
+    assert (status.merged, status.error, status.reading) == (1, "", False)
+    assert await problems(runtime) == []
+
+
+async def test_articles_of_a_file_are_left_for_later_where_the_settings_say_so(tmp_path):
+    settings = Settings(data=tmp_path / "data", allow_networks=(), articles="later")
+    async with open_app(settings) as archive:
+        await take_in(archive, tmp_path, wget_like())
+        before = await archive.entries.snapshot(PAGE)
+
+        await archive.articles.read_all()
+
+        after = await archive.entries.snapshot(PAGE)
+        assert (before.article, before.snapshot.title) == ("", "Herons")
+        assert "heron" in after.article
+        assert [each.url for each in after.requisites] == [each.url for each in before.requisites]
+        assert await problems(archive) == []
+
+
+async def test_captures_of_one_page_become_snapshots_in_order_beside_those_of_others(
+    runtime, tmp_path
+):
+    moments = [f"2020-01-0{day}T03:04:05Z" for day in (2, 1, 3)]
+    made = Warc()
+    for at in moments:
+        made.response(PAGE, f"<title>{at}</title>".encode(), "text/html", at=at)
+        made.response("http://b.example/", f"<title>b {at}</title>".encode(), "text/html", at=at)
+
+    await take_in(runtime, tmp_path, made.bytes)
+    again = await take_in(runtime, tmp_path, made.bytes)
+
+    detail = await runtime.entries.get(PAGE)
+    assert [each.title for each in detail.snapshots] == sorted(moments, reverse=True)
+    assert len((await runtime.entries.get("http://b.example/")).snapshots) == 3
+    assert again.merged == 0
+    assert await problems(runtime) == []

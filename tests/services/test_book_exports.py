@@ -1,0 +1,133 @@
+"""Entries as a tree of Markdown that a notes program opens: pictures beside, links between."""
+
+import io
+import re
+import zipfile
+
+import pytest
+import yaml
+from aiohttp import web
+
+from archiver.app import open_app
+from archiver.errors import NotFound
+from archiver.http.urls import hash_url
+from archiver.model.annotation import AnnotationChange
+from archiver.model.listing import ListingQuery
+from archiver.services.export_formats import BY_KEY
+from archiver.services.export_selection import Selected
+from tests.services.test_books import PNG
+
+
+@pytest.fixture
+async def tree(settings):
+    async with open_app(settings, reads_only=True) as app:
+        made = app.exporting
+        yield made
+
+
+@pytest.fixture
+async def kept(live, archive):
+    async def picture(_):
+        return web.Response(body=PNG, content_type="image/png")
+
+    live.answer("/kite.png", picture)
+    words = (
+        f'<p>See <a href="{live.url("/owls")}#nests">the owls</a>, <a href="{live.url("/gone")}">'
+        'those</a> and [[them]].</p><p><img src="/kite.png" alt="red kite"></p>'
+    )
+    urls = [live.article("kites", body=words), live.article("owls"), live.url("/missing")]
+    live.put(
+        "/kites",
+        f"<!DOCTYPE html><title>kites</title><body><article><h1>kites</h1>{words}"
+        + "<p>The kite is a bird of which much was written, in books and in letters.</p>" * 8
+        + "</article>",
+    )
+    await archive.entries.save(urls, tags=("t",), source="cli")
+    await archive.crawling.work()
+    await archive.editing.change(urls[:1], AnnotationChange(is_starred=True))
+    return urls
+
+
+async def written(tree, directory, wanted=None):
+    return await tree.write_tree(wanted or Selected(), directory, lambda *_: None)
+
+
+def parts(path):
+    _, front, body = path.read_text().split("---\n", 2)
+    return yaml.safe_load(front), body
+
+
+async def test_an_entry_is_a_folder_with_its_article_and_its_pictures(tree, kept, tmp_path):
+    for _ in range(2):  # it is written again in place
+        assert await written(tree, tmp_path / "tree") == 3
+
+    kites, owls, missing = (hash_url(url) for url in kept)
+    front, body = parts(tmp_path / "tree" / kites / "index.md")
+    assert {each.name for each in (tmp_path / "tree").iterdir()} == {kites, owls, missing}
+    assert list(front)[:3] == ["title", "url", "hash_url"]
+    assert (front["hash_url"], front["starred"], front["tags"]) == (kites, True, ["t"])
+    assert f"[the owls](../{owls}/index.md#nests)" in body
+    assert f"[those]({kept[1].replace('owls', 'gone')})" in body
+    assert r"\[\[them\]\]" in body
+    (picture,) = re.findall(r"!\[red kite\]\((.*?)\)", body)
+    assert (tmp_path / "tree" / kites / picture).read_bytes() == PNG
+    assert parts(tmp_path / "tree" / missing / "index.md")[1].strip() == ""
+
+
+async def test_a_link_to_what_is_not_in_the_tree_leads_to_the_web(tree, kept, tmp_path):
+    await written(tree, tmp_path / "tree", Selected(ListingQuery("kites is:starred")))
+
+    (found,) = (tmp_path / "tree").glob("*/index.md")
+    assert f"[the owls]({kept[1]}#nests)" in found.read_text()
+
+
+async def test_the_same_tree_is_sent_as_a_zip(archive, tree, kept, tmp_path):
+    await written(tree, tmp_path / "tree")
+
+    pieces = await archive.exporting.begin(BY_KEY["markdown"], Selected(), name="x")
+    packed = zipfile.ZipFile(io.BytesIO(b"".join([piece async for piece in pieces])))
+
+    files = [each for each in (tmp_path / "tree").rglob("*") if each.is_file()]
+    assert {*packed.namelist()} == {str(each.relative_to(tmp_path / "tree")) for each in files}
+    assert all(packed.read(str(e.relative_to(tmp_path / "tree"))) == e.read_bytes() for e in files)
+    with pytest.raises(NotFound):
+        await written(tree, tmp_path, Selected(ListingQuery(tag="none")))
+
+
+async def test_one_text_has_an_entry_behind_its_front_matter_and_several_under_their_titles(
+    archive, kept
+):
+    async def text(wanted):
+        pieces = await archive.exporting.begin(BY_KEY["md"], wanted, name="x")
+        return b"".join([piece async for piece in pieces]).decode()
+
+    alone = await text(Selected(hash_url=hash_url(kept[0])))
+    _, front, body = alone.split("---\n", 2)
+    both = await text(Selected(ListingQuery("is:unread -is:failed")))
+
+    assert yaml.safe_load(front)["title"] == "kites"
+    assert body.startswith("\n# kites\n\nSee [the owls](")
+    assert f"![red kite]({kept[0].replace('/kites', '/kite.png')})" in body
+    assert re.findall(r"^(# .*|---)$", both, re.MULTILINE) == ["# kites", "---", "# owls"]
+    assert f"]({kept[1]})" in both.split("# owls")[1][:300]
+
+
+async def test_notes_of_several_articles_in_one_text_are_told_from_each_other(archive, live):
+    for name in ("terns", "gulls"):
+        live.put(
+            f"/{name}",
+            f"<!DOCTYPE html><title>{name}</title><body><article><h1>{name}</h1>"
+            + "<p>The bird is one of which much was written, in books and in letters.</p>" * 8
+            + '<p>It is seen<sup id="r"><a href="#n">1</a></sup> at the shore in the winter.</p>'
+            f'<ol><li id="n">Of {name} alone. <a href="#r">back</a></li></ol></article>',
+        )
+    urls = [live.url("/terns"), live.url("/gulls")]
+    await archive.entries.save(urls, tags=("t",), source="cli")
+    await archive.crawling.work()
+
+    pieces = await archive.exporting.begin(BY_KEY["md"], Selected(ListingQuery("tag:t")), name="x")
+    made = b"".join([piece async for piece in pieces]).decode()
+
+    labels = re.findall(r"^\[\^(.+)\]: Of (\w+) alone", made, re.MULTILINE)
+    assert labels == [("1-1", "terns"), ("2-1", "gulls")]
+    assert all(f"seen[^{label}]" in made for label, _ in labels)

@@ -1,0 +1,207 @@
+"""However an answer is paged, its rows come each once and in order, also while there are more."""
+
+import json
+
+import pytest
+
+from archiver.db import captures, segment_rows
+from archiver.db.engine import Database
+from archiver.errors import InputError
+from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
+from archiver.replay.cdx_query import parse_cdx_query
+from archiver.services.capture_queries import KEPT_SECONDS, Cdx, CdxPages
+
+BLOCK = 10
+ALL = "a.example/*"
+
+
+class Clock:
+    def __init__(self):
+        self.seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+class Archive:
+    """Captures in an index, and a CDX server with small blocks."""
+
+    def __init__(self, db):
+        self.db, self.count, self.clock = db, 0, Clock()
+        self.cdx = Cdx(db, CdxPages(db, block=BLOCK, now=self.clock))
+
+    async def keep(self, *pairs, **more):
+        async with self.db.write() as conn:
+            await segment_rows.advance(conn, {"a.warc.gz": 1 << 20})
+            made = [self._capture(url, at, **more) for url, at in pairs]
+            await captures.insert_all(conn, made)
+
+    async def ask(self, url=ALL, *, pywb=False, **given):
+        named = {"url": [url]} | {name.rstrip("_"): [str(each)] for name, each in given.items()}
+        query = parse_cdx_query(named, pywb=pywb)
+        return b"".join([piece async for piece in self.cdx.answer(query)]).decode()
+
+    async def rows(self, url=ALL, **given):
+        return (await self.ask(url, **given)).splitlines()
+
+    async def pages(self, **given):
+        """All pages, by their numbers; filters may leave nothing of one."""
+        count = int(await self.ask(showNumPages="true", pageSize=1, **given))
+        return [await self.rows(page=n, pageSize=1, **given) for n in range(count)]
+
+    async def resumed(self, url=ALL, between=None, **given):
+        """All rows, by resume keys."""
+        found, key = [], ""
+        while True:
+            text = await self.ask(url, showResumeKey="true", resumeKey=key, **given)
+            rows, blank, key = text.partition("\n\n")
+            found += rows.splitlines()
+            if not blank:
+                return found
+            key = key.strip()
+            if between:
+                await between()
+
+    def _capture(self, url, at, *, digest="0", status=200):
+        self.count += 1
+        return Capture(
+            url=url,
+            timestamp=Timestamp(at),
+            status=status,
+            media_type="text/html",
+            payload_digest=PayloadDigest(f"sha256:{digest:0>64}"),
+            payload_length=1,
+            record_id=RecordId(f"urn:uuid:{self.count}"),
+            location=Location("a.warc.gz", self.count, 1),
+        )
+
+
+@pytest.fixture
+async def archive(tmp_path):
+    """137 captures of 9 URLs, several in the same second, as they came."""
+    db = await Database.open(tmp_path / "archive.sqlite3")
+    opened = Archive(db)
+    spread = [
+        (f"http://a.example/{n * 7 % 9}", f"202401{1 + n // 20:02}000000") for n in range(137)
+    ]
+    await opened.keep(*spread)
+    yield opened
+    await db.close()
+
+
+QUESTIONS = [
+    {},
+    {"sort": "reverse"},
+    {"filter": "original:.*[123]"},
+    {"collapse": "urlkey"},
+    {"collapse": "timestamp:8", "sort": "reverse"},
+    {"from_": "20240103", "to": "20240104"},
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+async def test_pages_put_together_are_the_whole(archive, question):
+    whole = await archive.rows(**question)
+
+    pages = await archive.pages(**question)
+
+    assert [row for page in pages for row in page] == whole
+    assert len(pages) > 1
+    assert await archive.ask(page=len(pages), pageSize=1, output="json", **question) == ""
+    assert await archive.rows(page=0, **question) == whole
+
+
+@pytest.mark.parametrize("limit", [1, 7, 10, 1000])
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+async def test_what_resume_keys_lead_to_put_together_is_the_whole(archive, question, limit):
+    whole = await archive.rows(**question)
+
+    assert await archive.resumed(limit=limit, **question) == whole
+
+
+@pytest.mark.parametrize("sort", ["default", "reverse"])
+async def test_captures_that_are_added_meanwhile_move_no_row_from_one_page_to_another(
+    archive, sort
+):
+    whole = await archive.rows(sort=sort, fl="original,timestamp,length,offset")
+    number, found = 0, []
+
+    while text := await archive.ask(
+        page=number, pageSize=1, sort=sort, fl="original,timestamp,length,offset"
+    ):
+        found += text.splitlines()
+        number += 1
+        await archive.keep(*((f"http://a.example/{n}", "20240102030405") for n in range(9)))
+
+    assert len(found) == len({*found})
+    assert [row for row in found if row in {*whole}] == whole
+
+
+async def test_captures_that_are_added_meanwhile_move_no_row_past_a_resume_key(archive):
+    fields = "original,timestamp,offset"
+    whole = await archive.rows(fl=fields)
+
+    async def more():
+        await archive.keep(*((f"http://a.example/{n}", "20240102030405") for n in range(9)))
+
+    found = await archive.resumed(limit=11, fl=fields, between=more)
+
+    assert len(found) == len({*found})
+    assert [row for row in found if row in {*whole}] == whole
+
+
+async def test_pages_nobody_turns_any_more_are_made_anew(archive):
+    before = int(await archive.ask(showNumPages="true", pageSize=1))
+    await archive.keep(*((f"http://a.example/{n}", "20240102030405") for n in range(50)))
+
+    assert int(await archive.ask(showNumPages="true", pageSize=1)) == before
+    archive.clock.seconds += KEPT_SECONDS + 1
+    assert int(await archive.ask(showNumPages="true", pageSize=1)) == before + 5
+
+
+@pytest.mark.parametrize("closest", ["2023", "20240103", "20240104000000", "2025"])
+@pytest.mark.parametrize("limit", [1, 3, 1000])
+async def test_the_nearest_come_first_and_are_gone_on_with(archive, closest, limit):
+    url = "http://a.example/4"
+    given = {"sort": "closest", "closest": closest, "fl": "timestamp,offset"}
+
+    whole = [tuple(row.split()) for row in await archive.rows(url, **given)]
+    resumed = await archive.resumed(url, limit=limit, **given)
+
+    assert sorted(whole) == sorted(
+        tuple(row.split()) for row in await archive.rows(url, fl="timestamp,offset")
+    )
+    assert [tuple(row.split()) for row in resumed] == whole
+
+
+async def test_the_last_rows_come_in_the_usual_order(archive):
+    whole = await archive.rows()
+
+    assert await archive.rows(limit=-5) == whole[-5:]
+    assert await archive.rows(limit=5, fastLatest="true") == whole[-5:]
+    assert await archive.rows(limit=-5, showResumeKey="true") == whole[-5:]
+    assert await archive.rows(offset=130) == whole[130:]
+    assert await archive.rows(offset=20, limit=7) == whole[20:27]
+
+
+async def test_a_page_behind_the_last_one_is_empty_or_refused_as_the_dialect_has_it(archive):
+    assert await archive.ask(page=99, output="json") == ""
+    with pytest.raises(InputError, match="Last Page is 0"):
+        await archive.ask(page=99, pywb=True)
+
+
+async def test_pywb_counts_pages_in_an_object(archive):
+    found = json.loads(await archive.ask(showNumPages="true", pageSize=1, pywb=True))
+
+    assert found == {"pages": 14, "pageSize": 1, "blocks": 14}
+
+
+async def test_nothing_has_no_page_and_its_first_is_empty(archive):
+    assert await archive.ask("b.example", showNumPages="true") == "0\n"
+    assert await archive.ask("b.example", page=0, output="json") == "[]\n"
+
+
+@pytest.mark.parametrize("key", ["x", "1", "1-2-3", "9" * 30, "999-20240101000000-00000000"])
+async def test_a_resume_key_of_another_index_is_refused(archive, key):
+    with pytest.raises(InputError, match="resumeKey"):
+        await archive.ask(resumeKey=key)

@@ -1,0 +1,183 @@
+"""Compaction over a real archive: what was thrown away leaves the disk, nothing else changes."""
+
+import gzip
+from io import BytesIO
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from archiver.replay.addresses import Modifier
+from archiver.replay.response import Asked
+from archiver.replay.response_headers import Viewer
+from archiver.services.reindex import reindex
+from tests.segments import segments
+from tests.services.test_deletion import listed, problems, save
+
+
+def on_disk(settings):
+    """All bytes of all segments, unpacked."""
+    return b"".join(map(gzip.decompress, segments(settings.data).values()))
+
+
+def check(settings):
+    """What another implementation says of every digest."""
+    for each in segments(settings.data).values():
+        for record in ArchiveIterator(BytesIO(each), check_digests="raise"):
+            record.content_stream().read()
+
+
+def records(settings):
+    for each in segments(settings.data).values():
+        for record in ArchiveIterator(BytesIO(each)):
+            yield record.rec_type, record.rec_headers
+
+
+async def payload(archive, url):
+    (capture,) = await archive.replay.captures_of(url)
+    asked = Asked(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
+    shown = await archive.replay.open(capture, asked)
+    return b"".join([piece async for piece in shown.body])
+
+
+async def everything(archive):
+    found = []
+    for url in sorted(await listed(archive)):
+        detail = await archive.entries.get(url)
+        article = (await archive.entries.snapshot(url)).article
+        found.append((detail.entry, [each.timestamp for each in detail.snapshots], article))
+    return found
+
+
+@pytest.fixture
+def pages(live):
+    live.put("/shared.css", "p { color: #123 }", kind="text/css")
+    link = '<link rel="stylesheet" href="/shared.css">'
+    return [live.article(name, head=link) for name in ("foxes", "bears", "owls")]
+
+
+async def test_what_was_deleted_leaves_the_disk_and_the_rest_is_as_it_was(opened, pages, settings):
+    foxes, bears, _ = pages
+    async with opened() as archive:
+        await save(archive, *pages, tags=("animal",))
+        await save(archive, bears)
+        oldest = (await archive.entries.get(bears)).snapshots[-1].timestamp
+        await archive.deleting.entries([foxes])
+        await archive.deleting.snapshot(bears, oldest)
+        before = await everything(archive)
+        told = await archive.compacting.compact(dry_run=True)
+        size = len(on_disk(settings))
+        await archive.crawling.write_down_changes()
+
+        done = await archive.compacting.compact()
+
+        assert (done.left, done.segments > 0, done.records) == ({}, True, told.records)
+        assert done.freed > 0.5 * told.freed > 0
+        assert await everything(archive) == before
+        assert await problems(archive) == []
+        again = await archive.compacting.compact()
+        assert (again.segments, again.freed) == (0, 0)
+    left = on_disk(settings)
+    assert (foxes.encode() in left, b"<h1>foxes" in left, len(left) < size) == (False, False, True)
+    check(settings)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await everything(archive) == before
+        assert await problems(archive) == []
+
+
+async def test_a_payload_moves_to_where_it_is_needed(opened, live, settings):
+    twins = [live.put(path, "<title>Twin</title><p>the same bytes") for path in ("/a", "/b", "/c")]
+    async with opened() as archive:
+        for twin in twins:
+            await save(archive, twin)
+        await archive.deleting.entries([twins[0]])
+
+        done = await archive.compacting.compact()
+
+        assert done.left == {}
+        for twin in twins[1:]:
+            assert (await payload(archive, twin)).endswith(b"the same bytes")
+        assert await problems(archive) == []
+        assert (await archive.compacting.compact()).segments == 0
+    assert twins[0].encode() not in on_disk(settings).replace(b"deletion", b"")
+    check(settings)
+    kept = [
+        each
+        for each in records(settings)
+        if each[0] in {"response", "revisit"} and each[1]["WARC-Target-URI"] in twins
+    ]
+    assert [(kind, of["WARC-Target-URI"]) for kind, of in kept] == [
+        ("response", twins[1]),
+        ("revisit", twins[2]),
+    ]
+    assert kept[1][1]["WARC-Refers-To"] == kept[0][1]["WARC-Record-ID"]
+    assert kept[1][1]["WARC-Refers-To-Target-URI"] == twins[1]
+    assert kept[1][1]["WARC-Refers-To-Date"] == kept[0][1]["WARC-Date"]
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        for twin in twins[1:]:
+            assert (await payload(archive, twin)).endswith(b"the same bytes")
+
+
+async def test_an_article_that_another_snapshot_shares_stays(opened, live, settings):
+    foxes = live.article("foxes")
+    async with opened() as archive:
+        await save(archive, foxes)
+        await save(archive, foxes)
+        oldest = (await archive.entries.get(foxes)).snapshots[-1].timestamp
+        before = (await archive.entries.snapshot(foxes)).article
+        await archive.deleting.snapshot(foxes, oldest)
+        assert (await archive.compacting.compact()).left == {}
+        assert (await archive.entries.snapshot(foxes)).article == before
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert (await archive.entries.snapshot(foxes)).article == before
+
+
+async def test_what_was_said_with_a_deleted_snapshot_is_kept(opened, live, settings):
+    foxes = live.article("foxes")
+    async with opened() as archive:
+        await save(archive, foxes)
+        await save(archive, foxes, tags=("said",))
+        newest = (await archive.entries.get(foxes)).snapshots[0].timestamp
+        await archive.deleting.snapshot(foxes, newest)
+        await archive.compacting.compact()
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert (await archive.entries.get(foxes)).entry.annotation.tags == ("said",)
+
+
+async def test_a_service_erases_while_it_crawls(opened, pages, settings):
+    foxes, bears, owls = pages
+    async with opened(serve=True) as archive:
+        received = await archive.entries.save([foxes, bears], source="web")
+        async for _ in archive.following.jobs([each.job_id for each in received.accepted]):
+            pass
+        await archive.deleting.entries([foxes])
+
+        done = await archive.compacting.compact()
+        received = await archive.entries.save([owls], source="web")
+        async for _ in archive.following.jobs([each.job_id for each in received.accepted]):
+            pass
+
+        assert done.left == {}
+        assert await listed(archive) == {bears, owls}
+        assert await problems(archive) == []
+    assert foxes.encode() not in on_disk(settings)
+
+
+async def test_an_undo_is_over_once_it_is_erased(opened, pages):
+    async with opened() as archive:
+        await save(archive, pages[0])
+        deleted = await archive.deleting.entries([pages[0]])
+        await archive.compacting.compact()
+
+        assert await archive.deleting.find(deleted.id) is None

@@ -1,0 +1,315 @@
+"""Throwing away, over a real archive: what goes, what stays, what comes back."""
+
+import asyncio
+from io import BytesIO
+
+import pytest
+from aiohttp import web
+
+from archiver.errors import InputError, NotFound
+from archiver.model.listing import ListingQuery
+from archiver.replay.addresses import Modifier
+from archiver.replay.response import Asked
+from archiver.replay.response_headers import Viewer
+from archiver.services.export_selection import Selected
+from archiver.services.reindex import reindex
+
+
+async def save(archive, *urls, **more):
+    await archive.entries.save(urls, source="cli", **more)
+    await archive.crawling.work()
+
+
+async def is_captured(archive, *urls):
+    return [bool(await archive.replay.captures_of(url)) for url in urls]
+
+
+async def listed(archive, q=""):
+    return {each.entry.url for each in (await archive.search.listing(ListingQuery(q=q))).items}
+
+
+async def packed(archive):
+    """All of an export, unpacked by nobody: what is gone must not stand in it compressed either."""
+    manifest = await archive.packages.begin(Selected())
+    wacz = archive.packages.wacz(manifest, title="t")
+    return b"".join([piece async for piece in wacz])
+
+
+async def problems(archive):
+    return [each async for each in archive.fixity.verify() if each.is_wrong]
+
+
+@pytest.fixture
+def styled(live):
+    """Two articles that share a style sheet; the first has a picture of its own."""
+    live.put("/shared.css", "p { color: #123 }", kind="text/css")
+    live.put("/own.png", "not really", kind="image/png")
+    link = '<link rel="stylesheet" href="/shared.css">'
+    first = live.article("foxes", head=link, body='<img src="/own.png">')
+    return first, live.article("bears", head=link)
+
+
+async def test_what_is_deleted_is_gone_at_once_and_what_others_need_stays(
+    archive, styled, live, settings, opened
+):
+    foxes, bears = styled
+    await save(archive, foxes, bears, tags=("animal",))
+    own, shared = live.url("/own.png"), live.url("/shared.css")
+    assert await is_captured(archive, foxes, own, shared, bears) == [True] * 4
+
+    deleted = await archive.deleting.entries([foxes])
+
+    assert (deleted.entries, deleted.snapshots) == (1, 1)
+    assert await is_captured(archive, foxes, own, shared, bears) == [False, False, True, True]
+    assert await listed(archive) == await listed(archive, "clever") == {bears}
+    assert await archive.search.tags() == [("animal", 1)]
+    assert (await archive.search.overview()).entries == 1
+    with pytest.raises(NotFound):
+        await archive.entries.get(foxes)
+    assert foxes.encode() not in await packed(archive)
+    assert await problems(archive) == []
+
+    await archive.deleting.entries([bears])
+    assert await is_captured(archive, shared, bears) == [False, False]
+
+
+async def test_it_stays_gone_when_the_index_is_built_again(opened, styled, live, settings):
+    foxes, bears = styled
+    async with opened() as archive:
+        await save(archive, foxes, bears)
+        await archive.deleting.entries([foxes])  # and no record is written of it yet
+
+    await reindex(settings)
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await listed(archive) == {bears}
+        own, shared = live.url("/own.png"), live.url("/shared.css")
+        assert await is_captured(archive, foxes, own, shared) == [False, False, True]
+        assert await problems(archive) == []
+
+
+async def test_one_that_is_saved_again_lives(opened, styled, settings):
+    foxes, _ = styled
+    async with opened() as archive:
+        await save(archive, foxes, tags=("old",))
+        await archive.deleting.entries([foxes])
+        await save(archive, foxes, tags=("new",))
+        before = await archive.entries.get(foxes)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        after = await archive.entries.get(foxes)
+    assert (before.entry.annotation.tags, len(before.snapshots)) == (("new",), 1)
+    assert (after.entry, len(after.snapshots)) == (before.entry, 1)
+
+
+async def test_a_payload_that_only_a_deleted_page_holds_still_replays_for_others(archive, live):
+    twins = [live.put(path, "<title>Twin</title><p>the same bytes") for path in ("/a", "/b")]
+    await save(archive, twins[0])
+    await save(archive, twins[1])
+    (second,) = await archive.replay.captures_of(twins[1])
+    assert second.is_revisit
+
+    await archive.deleting.entries([twins[0]])
+
+    asked = Asked(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
+    shown = await archive.replay.open(second, asked)
+    body = b"".join([piece async for piece in shown.body])
+    assert body.endswith(b"the same bytes")
+    assert await problems(archive) == []
+
+
+async def test_one_of_two_snapshots_goes_and_the_other_keeps_the_article(opened, live, settings):
+    foxes = live.article("foxes")
+    async with opened() as archive:
+        await save(archive, foxes)
+        await save(archive, foxes)
+        newest, oldest = (await archive.entries.get(foxes)).snapshots
+        assert newest.article == oldest.article
+
+        deleted = await archive.deleting.snapshot(foxes, oldest.timestamp)
+
+        assert (deleted.entries, deleted.snapshots) == (0, 1)
+        with pytest.raises(InputError, match="only snapshot"):
+            await archive.deleting.snapshot(foxes, newest.timestamp)
+        with pytest.raises(NotFound):
+            await archive.deleting.snapshot(foxes, oldest.timestamp)
+        assert len(await archive.replay.captures_of(foxes)) == 1
+        before = await archive.entries.snapshot(foxes)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert (await archive.entries.snapshot(foxes)).article == before.article != ""
+        assert await listed(archive, "clever") == {foxes}
+        assert await problems(archive) == []
+
+
+async def test_undoing_puts_everything_back(opened, styled, settings):
+    foxes, bears = styled
+    async with opened() as archive:
+        await save(archive, foxes, bears, tags=("animal",))
+        before = await archive.entries.get(foxes)
+        deleted = await archive.deleting.found(ListingQuery(tag="animal"))
+        assert (deleted.entries, await listed(archive)) == (2, set())
+        assert (await archive.deleting.find(deleted.id)).entries == 2
+
+        await archive.deleting.undo(deleted.id)
+
+        shown = await archive.entries.get(foxes)
+        assert (shown.entry, shown.snapshots) == (before.entry, before.snapshots)
+        assert await listed(archive, "clever") == {foxes, bears}
+        assert all(await is_captured(archive, foxes, bears))
+        assert await archive.search.tags() == [("animal", 2)]
+        with pytest.raises(NotFound):
+            await archive.deleting.undo(deleted.id)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await listed(archive, "clever") == {foxes, bears}
+        assert await problems(archive) == []
+
+
+async def test_what_was_saved_again_since_is_not_overwritten_by_an_undo(archive, styled):
+    foxes, _ = styled
+    await save(archive, foxes)
+    deleted = await archive.deleting.entries([foxes])
+    await archive.entries.save([foxes], source="cli")
+
+    with pytest.raises(InputError, match="nothing was put back"):
+        await archive.deleting.undo(deleted.id)
+
+
+async def test_a_waiting_job_is_cancelled_and_waits_again_once_that_is_undone(archive, styled):
+    foxes, _ = styled
+    await archive.entries.save([foxes], source="cli")
+    deleted = await archive.deleting.entries([foxes])
+    assert (await archive.crawling.work()).total == 0
+
+    await archive.deleting.undo(deleted.id)
+    await archive.crawling.work()
+
+    assert await is_captured(archive, foxes) == [True]
+
+
+async def test_what_a_visit_brings_for_an_entry_that_is_gone_is_gone(opened, live, settings):
+    go_on = asyncio.Event()
+
+    async def slow(_):
+        await go_on.wait()
+        return web.Response(
+            text="<title>Late</title><img src='/own.png'>", content_type="text/html"
+        )
+
+    live.answer("/late", slow)
+    live.put("/own.png", "x", kind="image/png")
+    late, own = live.url("/late"), live.url("/own.png")
+    async with opened() as archive:
+        await archive.entries.save([late], source="cli")
+        visiting = asyncio.create_task(archive.crawling.work())
+        await live.asked_for("/late")
+        await archive.deleting.entries([late])
+        go_on.set()
+        counts = await visiting
+
+        assert (counts.total, await listed(archive)) == (0, set())
+        assert await is_captured(archive, late, own) == [False, False]
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert (await listed(archive), await is_captured(archive, late, own)) == (
+            set(),
+            [False, False],
+        )
+        assert await problems(archive) == []
+
+
+async def test_a_list_that_is_imported_again_brings_its_links_again(archive, styled):
+    links = "\n".join(styled).encode()
+    first = await archive.imports.read_file(BytesIO(links), name="links.txt")
+    await archive.deleting.entries([styled[0]])
+    await archive.crawling.work()
+    ended = await archive.imports.status(first.id)
+    assert (ended.read, ended.added, ended.counts.saved, ended.is_open) == (2, 2, 1, False)
+
+    second = await archive.imports.read_file(BytesIO(links), name="links.txt")
+    await archive.crawling.work()
+
+    assert (second.added, second.known) == (1, 1)
+    assert await listed(archive) == {*styled}
+
+
+async def test_undoing_puts_failed_attempts_back_beside_those_of_others(archive, live):
+    gone, other = live.url("/gone"), live.url("/other")
+    await save(archive, gone)
+    deleted = await archive.deleting.entries([gone])
+    await save(archive, other)
+
+    await archive.deleting.undo(deleted.id)
+
+    for url in (gone, other):
+        assert len((await archive.entries.get(url)).attempts) == 1
+
+
+async def test_an_undo_puts_back_what_it_can_and_leaves_what_was_saved_again(
+    opened, styled, live, settings
+):
+    foxes, bears = styled
+    own, shared = live.url("/own.png"), live.url("/shared.css")
+    async with opened() as archive:
+        await save(archive, foxes, bears, tags=("old",))
+        before = await archive.entries.get(bears)
+        deleted = await archive.deleting.entries([foxes, bears])
+        await archive.entries.save([foxes], source="cli", tags=("new",))
+
+        restored = await archive.deleting.undo(deleted.id)
+
+        assert (restored.entries, restored.snapshots, restored.stayed) == (1, 1, 1)
+        shown = await archive.entries.get(bears)
+        assert (shown.entry, shown.snapshots) == (before.entry, before.snapshots)
+        assert (await archive.entries.get(foxes)).entry.annotation.tags == ("new",)
+        assert await is_captured(archive, foxes, own, shared, bears) == [False, False, True, True]
+        with pytest.raises(NotFound):
+            await archive.deleting.undo(deleted.id)
+        await archive.crawling.work()
+        told = await listed(archive), len((await archive.entries.get(foxes)).snapshots)
+        assert told == ({foxes, bears}, 1)
+        assert await problems(archive) == []
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert (await listed(archive), len((await archive.entries.get(foxes)).snapshots)) == told
+        assert {*await archive.search.tags()} == {("new", 1), ("old", 1)}
+        assert len(await archive.replay.captures_of(foxes)) == 1
+        assert await problems(archive) == []
+
+
+async def test_what_was_deleted_once_more_stays_gone_when_the_first_time_is_undone(
+    opened, styled, settings
+):
+    foxes, bears = styled
+    async with opened() as archive:
+        await save(archive, foxes, bears)
+        first = await archive.deleting.entries([foxes, bears])
+        await save(archive, foxes)
+        second = await archive.deleting.entries([foxes])
+
+        restored = await archive.deleting.undo(first.id)
+        assert (restored.entries, restored.stayed) == (1, 1)
+        assert await listed(archive) == {bears}
+
+        assert (await archive.deleting.undo(second.id)).stayed == 0
+        assert await listed(archive) == {foxes, bears}
+        assert len(await archive.replay.captures_of(foxes)) == 1
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await listed(archive) == {foxes, bears}
+        assert len(await archive.replay.captures_of(foxes)) == 1
+        assert await problems(archive) == []

@@ -1,0 +1,227 @@
+"""Articles left for later: kept, found by title, read from what is stored, the same ever after."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from archiver.crawl.stored_content import read_snapshot_record
+from archiver.crawl.visit_result import Visit, VisitResult
+from archiver.db import snapshots as db_snapshots
+from archiver.errors import NotFound
+from archiver.http.timestamps import to_datetime
+from archiver.http.urls import host
+from archiver.model.capture import CaptureRef
+from archiver.model.job import EntryRef
+from archiver.model.listing import ListingQuery
+from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, PageMetadata
+from archiver.services.reindex import reindex
+from tests.segments import change_segment
+
+
+@pytest.fixture
+def later(settings):
+    return replace(settings, articles="later")
+
+
+async def save(archive, *urls):
+    await archive.entries.save(urls, source="cli")
+    await archive.crawling.work()
+
+
+async def found(archive, words):
+    listing = await archive.search.listing(ListingQuery(q=words))
+    return [each.entry.url for each in listing.items]
+
+
+async def told(archive, url):
+    """What is known of each snapshot of a URL, and its article."""
+    detail = await archive.entries.get(url)
+    shown = [await archive.entries.snapshot(url, each.timestamp) for each in detail.snapshots]
+    return detail.entry, [(each.snapshot, each.article, each.requisites) for each in shown]
+
+
+async def test_a_page_is_kept_with_its_requisites_and_title_and_without_its_text(
+    live, later, opened
+):
+    sheet = "<link rel=stylesheet href=/sheet.css><meta name=author content=Ada>"
+    live.put("/sheet.css", "p { color: red }", kind="text/css")
+    url = live.article("foxes", head=sheet)
+    async with opened(settings=later) as archive:
+        await save(archive, url)
+
+        shown = await archive.entries.snapshot(url)
+
+        assert (shown.article, shown.snapshot.extractor) == ("", UNREAD)
+        assert (shown.snapshot.title, shown.snapshot.byline) == ("foxes", "Ada")
+        assert [each.status for each in shown.requisites] == [200]
+        assert await found(archive, "foxes") == [url]
+        assert await found(archive, "clever") == []
+        assert await archive.articles.left() == 1
+
+
+async def test_what_was_left_is_read_from_what_is_stored(live, later, opened):
+    urls = [live.article(name) for name in ("foxes", "bears")]
+    async with opened(settings=later) as archive:
+        await save(archive, *urls)
+        before = [await archive.entries.snapshot(url) for url in urls]
+        read = []
+
+        await archive.articles.read_all(read.append)
+
+        assert sorted(read) == sorted(urls)
+        assert await archive.articles.left() == 0
+        assert sorted(await found(archive, "clever")) == sorted(urls)
+        for url, earlier in zip(urls, before, strict=True):
+            shown = await archive.entries.snapshot(url)
+            assert "lost in time" in shown.article
+            assert shown.snapshot.extractor == EXTRACTOR_VERSION
+            assert shown.snapshot.timestamp == earlier.snapshot.timestamp
+            assert (await archive.entries.get(url)).entry.snapshot_count == 1
+        assert (live.asked["/foxes"], live.asked["/bears"]) == (1, 1)
+        assert [each async for each in archive.fixity.verify()] == []
+
+
+async def test_the_same_is_given_back_from_the_segments_alone(live, later, opened):
+    read, unread = live.article("foxes"), live.article("bears")
+    async with opened(settings=later) as archive:
+        await save(archive, read)
+        await archive.articles.read_all()
+        await save(archive, unread)
+        before = [await told(archive, url) for url in (read, unread)]
+
+    report = await reindex(later)
+
+    async with opened(settings=later) as archive:
+        assert [await told(archive, url) for url in (read, unread)] == before
+        assert await found(archive, "clever") == [read]
+        assert await archive.articles.left() == 1
+    assert report.snapshots == 2
+
+
+async def test_a_page_whose_bytes_are_those_of_a_read_snapshot_is_read_already(live, later, opened):
+    url = live.article("foxes")
+    async with opened(settings=later) as archive:
+        await save(archive, url)
+        await archive.articles.read_all()
+        await save(archive, url)
+
+        assert await archive.articles.left() == 0
+        _, snapshots = await told(archive, url)
+        assert len(snapshots) == 2
+        assert snapshots[0][1] == snapshots[1][1] != ""
+        assert snapshots[0][0].title == "foxes"
+
+
+async def test_an_older_snapshot_that_is_read_late_changes_nothing_of_its_entry(
+    live, later, opened
+):
+    url = live.article("foxes")
+    async with opened(settings=later) as archive:
+        await save(archive, url)
+    live.put("/foxes", "<title>newer</title><p>" + "Now quite another text stands here. " * 30)
+    async with opened() as archive:
+        await save(archive, url)
+        before = await archive.entries.get(url)
+
+        await archive.articles.read_all()
+
+        assert (await archive.entries.get(url)).entry == before.entry
+        assert await found(archive, "another") == [url]
+        assert await found(archive, "clever") == []
+        _, snapshots = await told(archive, url)
+        assert ["lost in time" in article for _, article, _ in snapshots] == [False, True]
+
+
+async def test_two_unread_snapshots_of_an_entry_each_get_their_own(live, later, opened):
+    url = live.article("foxes")
+    async with opened(settings=later) as archive:
+        await save(archive, url)
+        live.put("/foxes", "<title>newer</title><p>" + "Now quite another text stands here. " * 30)
+        await save(archive, url)
+
+        await archive.articles.read_all()
+
+        _, snapshots = await told(archive, url)
+        assert [each.title for each, _, _ in snapshots] == ["newer", "foxes"]
+        assert ["another" in article for _, article, _ in snapshots] == [True, False]
+        assert ["lost in time" in article for _, article, _ in snapshots] == [False, True]
+
+
+async def test_one_whose_record_is_damaged_is_passed_over_and_stays_unread(live, later, opened):
+    urls = [live.article(name) for name in ("foxes", "bears")]
+    async with opened(settings=later) as archive:
+        await save(archive, *urls)
+        place = (await archive.entries.snapshot(urls[0])).snapshot.capture.location
+
+        def damage(content):
+            content[place.offset + 40 : place.offset + 60] = b"\xff" * 20
+
+        change_segment(later.data, place.segment, damage)
+
+        await archive.articles.read_all()
+
+        assert await archive.articles.left() == 1
+        assert await found(archive, "clever") == [urls[1]]
+
+
+async def test_the_service_reads_them_once_nothing_is_to_be_fetched(live, later, opened):
+    url = live.article("foxes")
+    async with opened(settings=later) as archive:
+        await save(archive, url)
+    async with opened(serve=True) as archive, asyncio.timeout(120):
+        while await archive.articles.left():
+            pass
+
+        assert "lost in time" in (await archive.entries.snapshot(url)).article
+
+
+async def read_by_an_older_version(archive, later, *urls):
+    """Keep pages whose articles say what an older extractor made of them."""
+    await save(archive, *urls)
+    async with archive.articles._open_writer() as context:
+        async with context.db.read() as conn:
+            found, _ = await db_snapshots.pending_articles(conn, 0, limit=9)
+        for each in found:
+            kept = each.held.snapshot
+            said = PageMetadata(title=kept.title)
+            article = Article(said, "<p>The woods.</p>", extractor="1", words="the woods")
+            at = to_datetime(kept.timestamp)
+            record = read_snapshot_record(context.store, each.held.record)
+            page = CaptureRef.of(kept.capture)
+            visit = Visit(kept.timestamp, at, page, article, record.requisites)
+            ref = EntryRef(each.entry_id, kept.hash_url, kept.url, host(kept.url))
+            await context.recorder.close(VisitResult(ref, at, visit=visit))
+
+
+async def test_what_an_older_version_has_read_is_read_again_and_told_apart(live, later, opened):
+    named = "<link rel=canonical href=/own>"
+    urls = [live.article(name, head=named) for name in ("foxes", "bears", "wolves")]
+    async with opened(settings=later) as archive:
+        await read_by_an_older_version(archive, later, *urls)
+        assert len(await found(archive, "woods")) == 3
+
+        narrowed = [each async for each in archive.rereading.read_all(ListingQuery(q="foxes"))]
+        (own,) = await archive.rereading.read_entry(urls[1])
+        rest = [each async for each in archive.rereading.read_all()]
+
+        assert [[each.snapshot.url for each in some] for some in (narrowed, [own], rest)] == [
+            [url] for url in urls
+        ]
+        assert (own.change.taken_out, own.change.put_in > 100) == (2, True)
+        assert await found(archive, "woods") == []
+        assert len(await found(archive, "clever")) == 3
+        assert [each async for each in archive.rereading.read_all()] == []
+        with pytest.raises(NotFound):
+            await archive.rereading.read_entry(urls[1])
+        before = [await told(archive, url) for url in urls]
+        assert {each.extractor for _, kept in before for each, _, _ in kept} == {EXTRACTOR_VERSION}
+        assert {each.requisite_count for _, kept in before for each, _, _ in kept} == {0}
+        assert {each.canonical for _, kept in before for each, _, _ in kept} == {live.url("/own")}
+        assert live.asked["/foxes"] == 1
+
+    await reindex(later)
+
+    async with opened(settings=later) as archive:
+        assert [await told(archive, url) for url in urls] == before
+        assert len(await found(archive, "clever")) == 3

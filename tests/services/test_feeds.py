@@ -1,0 +1,264 @@
+"""Feeds that are followed, over a real archive and a real server."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from aiohttp import web
+
+from archiver.errors import ConfigurationError, InputError, NotFound
+from archiver.model.listing import ListingQuery
+from archiver.services.reindex import reindex
+from archiver.services.user_files import FEEDS as NAME
+
+YESTERDAY = datetime.now(UTC) - timedelta(days=1)
+
+
+class Feed:
+    """A feed that tests say the contents of, and what it was asked with."""
+
+    def __init__(self, live):
+        self.live = live
+        self.url = live.answer("/feed.xml", self._answer)
+        self.items = {}
+        self.headers = {}
+        self.status = 200
+        self.asked = []
+
+    def post(self, name, *, at=None):
+        self.items[self.live.article(name)] = at or datetime.now(UTC) + timedelta(seconds=2)
+        return self.live.url(f"/{name}")
+
+    async def _answer(self, request):
+        self.asked.append(request.headers)
+        items = "".join(
+            f"<item><title>Post</title><link>{url}</link><category>theirs</category>"
+            f"<pubDate>{format_datetime(at)}</pubDate></item>"
+            for url, at in self.items.items()
+        )
+        body = f"<rss version='2.0'><channel><title>A &amp; B</title>{items}</channel></rss>"
+        return web.Response(
+            text=body, status=self.status, headers=self.headers, content_type="application/rss+xml"
+        )
+
+
+@pytest.fixture
+def feed(live):
+    return Feed(live)
+
+
+async def listed(archive):
+    found = await archive.search.listing(ListingQuery())
+    return {each.entry.url: each.entry for each in found.items}
+
+
+async def test_what_is_new_in_a_feed_is_captured_and_given_its_tags(archive, feed):
+    feed.post("old", at=YESTERDAY)
+    await archive.subscriptions.follow(feed.url, ["paper"])
+    new = feed.post("new")
+    await archive.subscriptions.look(feed.url)
+    await archive.crawling.work()
+
+    found = await listed(archive)
+    assert [*found] == [new]
+    assert found[new].snapshot_count == 1
+    assert found[new].annotation.tags == ("paper",)
+    assert found[new].annotation.source == f"feed:{feed.url}"
+
+
+async def test_all_that_is_in_a_feed_is_captured_where_that_is_wanted(archive, feed):
+    old = feed.post("old", at=YESTERDAY)
+    followed = await archive.subscriptions.follow(feed.url, everything=True)
+    assert followed.state.brought == 1
+    assert [*await listed(archive)] == [old]
+
+
+async def test_what_was_thrown_away_does_not_come_again(archive, feed):
+    url = feed.post("new")
+    await archive.subscriptions.follow(feed.url, everything=True)
+    await archive.deleting.entries([url])
+    async with archive.subscriptions._db.write() as conn:
+        await conn.exec_driver_sql("DELETE FROM feed_item")
+    await archive.subscriptions.look(feed.url)
+    assert not await listed(archive)
+
+
+async def test_a_feed_that_did_not_change_is_not_sent_again(archive, feed):
+    feed.headers = {"ETag": '"1"', "Last-Modified": format_datetime(YESTERDAY, usegmt=True)}
+    await archive.subscriptions.follow(feed.url)
+    feed.status = 304
+    followed = await archive.subscriptions.look(feed.url)
+    assert feed.asked[-1]["If-None-Match"] == '"1"'
+    assert feed.asked[-1]["If-Modified-Since"] == feed.headers["Last-Modified"]
+    assert followed.state.problem == ""
+    assert followed.state.etag == '"1"'
+
+
+async def test_the_feed_that_a_page_names_is_followed(archive, feed, live):
+    link = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
+    page = live.article("home", head=link)
+    followed = await archive.subscriptions.follow(page)
+    assert followed.subscription.url == feed.url
+    assert followed.subscription.title == "A & B"
+    assert followed.subscription.home == page
+
+
+async def test_a_feed_may_be_named_without_its_scheme(archive, feed):
+    followed = await archive.subscriptions.follow(feed.url.removeprefix("http://"))
+
+    assert followed.subscription.url == feed.url
+
+
+async def test_a_page_without_a_feed_is_refused_and_its_links_are_not_taken(archive, live):
+    page = live.article("home", body='<a href="/a">a</a>' * 20)
+    with pytest.raises(InputError, match=r"sends is no feed\.$"):
+        await archive.subscriptions.follow(page)
+    assert not await archive.subscriptions.all()
+    assert not await listed(archive)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("application/rss+xml", "<rss><channel><item><link>/post?a=1&copy=2</link></item>"),
+        (
+            "application/atom+xml",
+            '<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/feeds/">'  # noqa: ISC004
+            '<entry><link href="../post?a=1&copy=2"/></entry></feed>',
+        ),
+        (
+            "application/feed+json",
+            '{"version": "https://jsonfeed.org/version/1", "items": [{"url": "/post?a=1&copy=2"}]}',
+        ),
+    ],
+)
+async def test_relative_links_and_bare_ampersands_are_read_as_browsers_do(
+    archive, live, kind, text
+):
+    live.put("/feeds/of/it", text, kind=kind)
+
+    await archive.subscriptions.follow(live.url("/feeds/of/it"), everything=True)
+
+    assert [*await listed(archive)] == [live.url("/post?a=1&copy=2")]
+
+
+async def test_a_feed_whose_items_have_no_usable_link_says_so(archive, feed, live):
+    bad = live.put("/bad.xml", "<rss><channel><item><title>T</title></item></channel></rss>")
+    with pytest.raises(InputError, match="has 1 items, and none has a link that can be read"):
+        await archive.subscriptions.follow(bad)
+
+
+async def test_a_feed_that_fails_is_asked_less_and_less_often_and_says_why(archive, feed):
+    await archive.subscriptions.follow(feed.url)
+    feed.status = 500
+    waits = []
+    for _ in range(3):
+        state = (await archive.subscriptions.look(feed.url)).state
+        waits.append((state.due_at - state.checked_at).total_seconds())
+    assert waits[1] == 2 * waits[0]
+    assert waits[2] == 4 * waits[0]
+    assert "500" in state.problem
+    feed.status = 200
+    state = (await archive.subscriptions.look(feed.url)).state
+    assert (state.failures, state.problem) == (0, "")
+
+
+async def test_a_server_that_asks_to_be_left_alone_is(archive, feed):
+    await archive.subscriptions.follow(feed.url)
+    feed.status, feed.headers = 503, {"Retry-After": "7200"}
+    state = (await archive.subscriptions.look(feed.url)).state
+    assert (state.due_at - state.checked_at).total_seconds() == 7200
+
+
+async def test_a_feed_that_is_gone_is_not_asked_again(archive, feed):
+    await archive.subscriptions.follow(feed.url)
+    feed.status = 410
+    state = (await archive.subscriptions.look(feed.url)).state
+    assert state.is_gone
+    asked = len(feed.asked)
+    await archive.subscriptions.look_at_all()
+    await archive.subscriptions.look_at_due()
+    assert len(feed.asked) == asked
+
+
+async def test_a_feed_that_moved_for_good_is_followed_where_it_is_now(archive, feed, live):
+    async def moved(_):
+        raise web.HTTPMovedPermanently(feed.url)
+
+    before = live.put("/before.xml", "<rss><channel></channel></rss>", kind="application/rss+xml")
+    await archive.subscriptions.follow(before)
+    live.answer("/before.xml", moved)
+    await archive.subscriptions.look(before)
+    assert [each.subscription.url for each in await archive.subscriptions.all()] == [feed.url]
+    with pytest.raises(NotFound):
+        await archive.subscriptions.look(before)
+
+
+async def test_an_outline_of_another_reader_is_taken_in_and_given_back(archive, feed):
+    outline = (
+        '<opml version="1.0"><body><outline text="News"><outline type="rss" text="Paper"'
+        f' xmlUrl="{feed.url}" htmlUrl="https://a.example/" category="x,y"/></outline>'
+        '<outline text="No feed" xmlUrl="javascript:alert(1)"/></body></opml>'
+    )
+    assert await archive.subscriptions.take_in(outline.encode(), "f.opml") == 1
+    assert await archive.subscriptions.take_in(outline.encode(), "f.opml") == 0
+    (followed,) = await archive.subscriptions.all()
+    assert followed.subscription.tags == ("x", "y", "News")
+    held = await archive.subscriptions.outline()
+    await archive.subscriptions.unfollow(feed.url)
+    assert await archive.subscriptions.take_in(held, "back.opml") == 1
+    assert (await archive.subscriptions.all())[0].subscription == followed.subscription
+
+
+async def test_a_feed_is_looked_at_and_left_by_its_address_without_the_scheme(archive, feed):
+    given = feed.url.removeprefix("http://")
+    await archive.subscriptions.follow(given)
+
+    assert (await archive.subscriptions.look(given)).subscription.url == feed.url
+    await archive.subscriptions.unfollow(given)
+
+    assert await archive.subscriptions.all() == []
+
+
+@pytest.mark.parametrize("title", ["", 'text="{url}"'])
+async def test_a_feed_taken_in_without_a_title_gets_its_own_at_the_first_look(archive, feed, title):
+    outline = (
+        f'<opml><body><outline {title.format(url=feed.url)} xmlUrl="{feed.url}"/></body></opml>'
+    )
+    await archive.subscriptions.take_in(outline.encode(), "f.opml")
+
+    await archive.subscriptions.look(feed.url)
+
+    (followed,) = await archive.subscriptions.all()
+    assert followed.subscription.title == "A & B"
+
+
+@pytest.mark.parametrize("content", [b"", b"not xml", b"<rss/>", b"<opml/>"])
+async def test_what_is_no_outline_of_feeds_is_refused(archive, content):
+    with pytest.raises(InputError):
+        await archive.subscriptions.take_in(content, "f.opml")
+
+
+async def test_a_file_of_feeds_that_cannot_be_read_is_not_written_over(archive, feed):
+    path = archive.settings.data / NAME
+    path.write_text("<html>")
+    with pytest.raises(ConfigurationError, match=NAME):
+        await archive.subscriptions.follow(feed.url)
+    assert path.read_text() == "<html>"
+
+
+async def test_feeds_and_what_was_seen_of_them_survive_reindex(opened, feed):
+    feed.post("old", at=YESTERDAY)
+    async with opened() as archive:
+        before = await archive.subscriptions.follow(feed.url, ["paper"])
+        settings = archive.settings
+    await reindex(settings)
+    async with opened() as archive:
+        assert await archive.subscriptions.all() == [before]
+        await archive.subscriptions.look(feed.url)
+        assert not await listed(archive)
+
+
+async def test_a_guard_stands_before_feeds_as_before_pages(archive):
+    with pytest.raises(InputError, match="ARCHIVER_ALLOW_NETWORKS"):
+        await archive.subscriptions.follow("http://169.254.169.254/feed.xml")

@@ -1,0 +1,65 @@
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.db import new_entries
+from archiver.formats.seeds import seed_of
+from archiver.model.annotation import Annotation
+from archiver.services.home import Desk, years_before
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+def at(*date):
+    return datetime(*date, tzinfo=UTC)
+
+
+async def on_desk(archive, saved, now=NOW):
+    """The last letters of what lies on the desk, of links that were saved at these moments."""
+    db = archive.lists._db
+    made = [
+        seed_of(Annotation(f"http://a.example/{name}", when), now=now)
+        for name, when in saved.items()
+    ]
+    async with db.write() as conn:
+        await new_entries.ensure(conn, made)
+    found = await Desk(db).look(now)
+    return tuple(
+        "".join(each.entry.url[-1] for each in some) for some in (found.new, found.on_this_day)
+    )
+
+
+async def test_what_was_saved_within_a_week_is_new_the_last_first(archive):
+    week = timedelta(days=7)
+    saved = {"a": NOW - week, "b": NOW, "c": NOW - week - timedelta(seconds=1)}
+
+    assert await on_desk(archive, saved) == ("ba", "")
+
+
+async def test_of_each_earlier_year_what_was_saved_on_this_day_is_shown(archive):
+    saved = {
+        "a": at(2025, 3, 1, 23, 59, 59),
+        "b": at(2019, 3, 1),
+        "c": at(2025, 3, 2),
+        "d": at(2025, 2, 28, 23, 59, 59),
+        **dict.fromkeys("efg", at(2018, 3, 1, 8)),
+    }
+
+    new, old = await on_desk(archive, saved)
+
+    assert (new, old[:2], len(old)) == ("", "ab", 4)
+
+
+def test_a_leap_day_is_looked_for_where_there_was_one():
+    days = [datetime.fromtimestamp(first, UTC) for first, _ in years_before(at(2028, 2, 29))]
+
+    assert [day.year for day in days[:3]] == [2024, 2020, 2016]
+    assert {(day.month, day.day) for day in days} == {(2, 29)}
+
+
+@given(st.datetimes(at(1970, 1, 1).replace(tzinfo=None), at(2300, 1, 1).replace(tzinfo=None)))
+def test_no_day_of_the_calendar_breaks_it(day):
+    spans = years_before(day.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=UTC))
+
+    assert all(beyond - first == 86400 for first, beyond in spans)

@@ -1,0 +1,220 @@
+"""What a person chooses for a file holds for each of its links, and is said in its receipt."""
+
+import io
+import json
+from contextlib import aclosing
+
+import pytest
+
+from archiver.errors import InputError, UnreadableFile
+from archiver.model.imports import CaptureWhen, Choices, ColumnRole, FoldersAs, ToRead
+from archiver.model.job import State
+from archiver.model.listing import ListingQuery
+from archiver.services.import_options import typed_choices
+from archiver.services.reindex import reindex
+from tests.indices import remove_index
+
+TABLE = (
+    "url,title,folder,tags\n"
+    "http://127.0.0.1:1/1,Otters,Food/Soups,toread\n"
+    "http://127.0.0.1:1/2,Two,Foodies,\n"
+    "http://127.0.0.1:1/3,Three,,\n"
+    "javascript:x,Bad,Food,\n"
+)
+
+
+async def imported(archive, text=TABLE, name="x.csv", **chosen):
+    source = io.BytesIO(text.encode())
+    return await archive.imports.read_file(source, name=name, choices=Choices(**chosen))
+
+
+async def said(archive, n=1):
+    return (await archive.entries.get(f"http://127.0.0.1:1/{n}")).entry.annotation
+
+
+async def found(archive, query):
+    listing = await archive.search.listing(ListingQuery(q=query))
+    return sorted(each.entry.url[-1] for each in listing.items)
+
+
+async def test_only_what_lies_in_chosen_folders_is_taken_and_the_rest_accounted_for(archive):
+    chosen = {"only_folders": ("Food",)}
+    survey = await archive.surveys.look(
+        io.BytesIO(TABLE.encode()), "x.csv", choices=Choices(**chosen)
+    )
+
+    status = await imported(archive, **chosen)
+
+    numbers = status.read, status.added, status.passed_over, status.rejected
+    assert numbers == (4, 1, 2, 1)
+    assert (survey.read, survey.new, survey.left_out, survey.unusable) == numbers
+    async with aclosing(archive.receipts.json(status.id)) as pieces:
+        rows = json.loads(b"".join([each async for each in pieces]))
+    assert [each["outcome"] for each in rows] == ["added", "left out", "left out", "unusable"]
+    assert len(await archive.receipts.reasons(status.id)) == 1
+
+
+@pytest.mark.parametrize(
+    ("chosen", "tags", "folders"),
+    [
+        ({}, ("Food", "Soups", "toread"), ("Food/Soups",)),
+        ({"folders_as": FoldersAs.LEFT_OUT}, ("toread",), ()),
+        ({"folders_as": FoldersAs.NOTHING, "to_read": ToRead.NONE}, (), ("Food/Soups",)),
+        ({"folders_as": FoldersAs.NOTHING, "into": "A/B"}, ("toread",), ("A/B/Food/Soups",)),
+        ({"folders_as": FoldersAs.LEFT_OUT, "into": "A"}, ("toread",), ("A",)),
+    ],
+)
+async def test_folders_and_what_is_to_be_read_are_as_was_chosen(archive, chosen, tags, folders):
+    await imported(archive, **chosen)
+
+    annotation = await said(archive)
+
+    assert (annotation.tags, annotation.folders) == (tags, folders)
+
+
+async def test_a_folder_becomes_no_tag_that_the_link_has_in_other_letters(archive):
+    await imported(archive, "url,folder,tags\nhttp://127.0.0.1:1/1,Design/Fonts,design\n")
+
+    assert (await said(archive)).tags == ("Fonts", "design")
+
+
+async def test_all_can_be_tagged_to_be_read(archive):
+    await imported(archive, to_read=ToRead.ALL)
+
+    assert (await said(archive, 3)).tags == ("toread",)
+
+
+async def test_links_that_are_never_captured_are_listed_found_and_captured_when_asked(archive):
+    status = await imported(archive, capture=CaptureWhen.NEVER)
+    await archive.crawling.work()
+
+    ended = await archive.imports.status(status.id)
+    assert (ended.added, ended.without_capture, ended.is_open) == (3, 3, False)
+    assert await found(archive, "is:link") == ["1", "2", "3"]
+    assert await found(archive, "otters") == ["1"]
+    assert await found(archive, "is:waiting") == []
+    assert await archive.oversight.capture_links(status.id) == 3
+    assert await found(archive, "is:waiting") == ["1", "2", "3"]
+    await archive.crawling.work()
+    ended = await archive.imports.status(status.id)
+    assert (ended.counts.failed, ended.counts.open) == (3, 0)
+
+
+async def test_links_stay_links_after_a_reindex_until_they_are_saved(opened, settings):
+    async with opened() as archive:
+        await imported(archive, capture=CaptureWhen.NEVER)
+        await archive.crawling.write_down_changes()
+        await archive.entries.save(["http://127.0.0.1:1/3"], source="web")
+        waiting = (await archive.entries.get("http://127.0.0.1:1/3")).entry.state
+    remove_index(settings.data)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert waiting is State.QUEUED
+        assert await found(archive, "is:link") == ["1", "2", "3"]
+        assert (await said(archive)).title == "Otters"
+
+
+async def test_links_that_are_not_written_down_yet_stay_links_too(opened, settings):
+    async with opened() as archive:
+        await imported(archive, capture=CaptureWhen.NEVER)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await found(archive, "is:link") == ["1", "2", "3"]
+
+
+async def test_what_is_captured_when_idle_waits_behind_all_others(archive):
+    await imported(archive, capture=CaptureWhen.IDLE)
+    await archive.crawling.work()
+
+    assert await found(archive, "is:failed") == ["1", "2", "3"]
+
+
+async def test_columns_are_guessed_shown_and_corrected(archive):
+    table = "Seite,Link,name,Wann\nhttp://a.example/wrong,http://127.0.0.1:1/1,Mine,2020-01-02\n"
+    columns = {"Link": ColumnRole.URL, "Wann": ColumnRole.DATE, "name": ColumnRole.NOTE}
+    choices = Choices(columns=columns)
+
+    guess = await archive.surveys.look(io.BytesIO(table.encode()), "x.csv")
+    look = await archive.surveys.look(io.BytesIO(table.encode()), "x.csv", choices=choices)
+    await imported(archive, table, columns=columns)
+
+    assert dict(guess.columns) == {
+        "Seite": ColumnRole.KEEP,
+        "Link": ColumnRole.URL,
+        "name": ColumnRole.TITLE,
+        "Wann": ColumnRole.KEEP,
+    }
+    assert dict(look.columns) == {"Seite": ColumnRole.KEEP, **columns}
+    annotation = await said(archive)
+    assert (annotation.title, annotation.note) == ("", "Mine")
+    assert annotation.saved_at.year == 2020
+    assert "wrong" in annotation.source_record
+
+
+def test_choices_that_are_written_are_read_back():
+    choices = typed_choices(
+        tags=["a"],
+        words={"folders_as": "paths", "to_read": "all", "capture": "idle", "into": " A / B "},
+        only_folders=["Food/Soups", ""],
+        columns=["url=Li=nk", "keep=x"],
+    )
+
+    assert Choices.read(choices.write()) == choices
+    assert (choices.into, choices.only_folders) == ("A/B", ("Food/Soups",))
+    assert choices.columns == {"Li=nk": ColumnRole.URL, "x": ColumnRole.KEEP}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"words": {"capture": "some day"}},
+        {"words": {}, "columns": ["magic=x"]},
+        {"words": {}, "columns": ["url"]},
+    ],
+)
+def test_a_choice_that_is_none_is_refused(given):
+    with pytest.raises(InputError):
+        typed_choices(**given)
+
+
+async def test_lists_for_which_there_is_no_room_are_told_of_before_and_after(archive, monkeypatch):
+    told = [{"path": f"A/{n}"} for n in range(4)] + [{"path": "Bad", "query": "colour:red"}]
+    monkeypatch.setattr("archiver.model.entry_list.MOST_LISTS", 3)
+    text = json.dumps({"archiver": 1, "lists": told, "entries": []})
+
+    survey = await archive.surveys.look(io.BytesIO(text.encode()), "x.json")
+    status = await imported(archive, text, "x.json")
+
+    assert (survey.lists, survey.lists_left_out, status.lists_left_out) == (5, 3, 3)
+    assert [each.path for each in await archive.lists.all()] == ["A", "A/0", "A/1"]
+
+
+async def test_a_look_tells_the_moments_that_the_file_says_and_no_other(archive):
+    """Even one to come; a link of which it says nothing is saved now, which is no part of it."""
+    moments = (' ADD_DATE="1300000000"', "", ' ADD_DATE="4000000000"')
+    rows = [f'<DT><A HREF="http://a.example/{n}"{at}>x</A>' for n, at in enumerate(moments)]
+
+    async def saved(*some):
+        text = "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>" + "\n".join(some)
+        survey = await archive.surveys.look(io.BytesIO(text.encode()), "x.html")
+        return [each and int(each.timestamp()) for each in (survey.earliest, survey.latest)]
+
+    assert await saved(*rows) == [1_300_000_000, 4_000_000_000]
+    assert await saved(*rows[1:]) == [4_000_000_000] * 2
+    assert await saved(*rows[:2]) == [1_300_000_000] * 2
+    assert await saved(rows[1]) == [None, None]
+
+
+async def test_a_file_of_which_nothing_can_be_read_is_refused_with_a_sentence(archive):
+    for text in ("[" * 100_000, '{"a": ' * 100_000, '[{"url": "http'):
+        with pytest.raises(UnreadableFile, match="holds no link that can be read"):
+            await archive.surveys.look(io.BytesIO(text.encode()), "x.json")
+
+
+def test_there_is_room_for_folders_below_the_list_that_all_is_put_into():
+    with pytest.raises(InputError, match="15 others"):
+        typed_choices(words={"into": "a/" * 17})

@@ -1,0 +1,234 @@
+"""Every row of a file is accounted for, once; a dry run says the same before; pages are kept."""
+
+import csv
+import gzip
+import io
+import json
+from contextlib import aclosing
+
+from archiver.model.imports import Choices, FoldersAs
+from archiver.services.reindex import reindex
+from tests.indices import remove_index
+from tests.segments import segments
+
+TABLE = (
+    "url,title,folder,added,mood\n"
+    "http://a.example/1,One,Food/Soups,2020-09-13T12:26:40Z,good\n"
+    "http://a.example/1#part,Uno,Food,2019-09-13T12:26:40Z,\n"
+    "javascript:alert(1),Bad,,,\n"
+    ",No address,,,\n"
+    "http://a.example/2,=Two,,,\n"
+)
+
+
+async def whole(pieces):
+    async with aclosing(pieces) as all_of_them:
+        return b"".join([piece async for piece in all_of_them]).decode()
+
+
+async def imported(archive, text=TABLE, **options):
+    return await archive.imports.read_file(io.BytesIO(text.encode()), name="x.csv", **options)
+
+
+async def test_a_receipt_has_every_row_with_what_became_of_it(archive):
+    status = await imported(archive)
+
+    rows = json.loads(await whole(archive.receipts.json(status.id)))
+
+    assert [(each["row"], each["outcome"], each["url"]) for each in rows] == [
+        (1, "added", "http://a.example/1"),
+        (2, "merged", "http://a.example/1#part"),
+        (3, "unusable", "javascript:alert(1)"),
+        (4, "unusable", "No address"),
+        (5, "added", "http://a.example/2"),
+    ]
+    assert rows[0]["hash_url"] == rows[1]["hash_url"] != rows[4]["hash_url"]
+    assert [bool(each["reason"]) for each in rows] == [False, False, True, True, False]
+    assert len(await archive.receipts.reasons(status.id)) == 2
+    assert [each.row for each in status.rejected_samples] == [3, 4]
+
+
+async def test_a_receipt_as_csv_has_no_formula(archive):
+    status = await imported(archive, "url,title\n=1+1,x\n")
+
+    table = list(csv.reader(io.StringIO(await whole(archive.receipts.csv(status.id)))))
+
+    assert table[0] == ["row", "outcome", "url", "hash_url", "reason"]
+    assert table[1][:3] == ["1", "unusable", "'=1+1"]
+
+
+async def test_the_receipt_of_what_does_not_exist_is_empty(archive):
+    assert json.loads(await whole(archive.receipts.json(99))) == []
+
+
+async def test_what_two_rows_say_of_one_address_is_all_kept(archive):
+    await imported(archive)
+
+    found = await archive.entries.get("http://a.example/1")
+
+    said = found.entry.annotation
+    assert (said.title, {*said.folders}) == ("One", {"Food/Soups", "Food"})
+    assert said.added_at.year == 2019
+    assert set(said.tags) == {"Food", "Soups"}
+    assert said.source_record.split("\n") == ['{"mood":"good"}', '{"title":"Uno"}']
+
+
+async def test_the_same_file_again_changes_nothing_and_says_so(archive):
+    await imported(archive)
+    before = await archive.entries.get("http://a.example/1")
+
+    again = await imported(archive)
+
+    assert (again.added, again.known, again.merged, again.rejected) == (0, 3, 0, 2)
+    after = await archive.entries.get("http://a.example/1")
+    assert after.entry.annotation == before.entry.annotation
+
+
+async def test_a_row_that_says_more_of_what_is_here_is_merged_and_one_that_does_not_is_known(
+    archive,
+):
+    told = "url,title,tags,note\n" + "".join(f"http://a.example/{n},One,t,n\n" for n in range(5))
+    await imported(archive, told)
+    more = ("Two,t,n", "One,other,n", "One,t,more", "One,t,n", ",,")
+    rows = "".join(f"http://a.example/{n},{each}\n" for n, each in enumerate(more))
+
+    status = await imported(archive, "url,title,tags,note\n" + rows)
+
+    receipt = json.loads(await whole(archive.receipts.json(status.id)))
+    assert [each["outcome"] for each in receipt] == ["merged"] * 3 + ["known"] * 2
+    assert (status.added, status.merged, status.known) == (0, 3, 2)
+
+
+async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
+    survey = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv")
+
+    assert (await archive.search.overview()).entries == 0
+    assert await archive.imports.recent() == []
+    assert (survey.format, survey.encoding, survey.is_whole) == ("CSV", "utf-8", True)
+    assert (survey.told_by, survey.names) == ("columns", "url, title, folder, added, mood")
+    status = await imported(archive)
+    assert (survey.read, survey.new, survey.merged, survey.unusable) == (
+        status.read,
+        status.added,
+        status.merged,
+        status.rejected,
+    )
+    assert survey.samples == status.rejected_samples
+    assert (survey.earliest.year, survey.latest.year) == (2019, 2020)
+    assert [(each.name, each.count) for each in survey.folders] == [("Food", 1), ("Food/Soups", 1)]
+    assert {each.name: each.count for each in survey.tags} == {"Food": 2, "Soups": 1}
+    assert {each.name: each.count for each in survey.kept} == {"mood": 1}
+    assert [each.title for each in survey.sample] == ["One", "Uno", "=Two"]
+    again = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv")
+    assert (again.new, again.known, again.merged) == (0, 3, 0)
+
+
+async def test_choices_hold_for_every_link(archive):
+    choices = Choices(("new", "from csv"), FoldersAs.PATHS)
+
+    survey = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv", choices=choices)
+    await imported(archive, choices=choices)
+
+    found = await archive.entries.get("http://a.example/1")
+    assert set(found.entry.annotation.tags) == {"Food/Soups", "Food", "new", "from csv"}
+    assert {each.name for each in survey.tags} == {"Food/Soups", "Food", "new", "from csv"}
+
+
+async def test_choices_outlive_the_process_that_was_given_them(archive, tmp_path):
+    path = tmp_path / "upload"
+    path.write_text(TABLE)
+
+    begun = await archive.imports.start(path, name="x.csv", choices=Choices(("kept",)))
+    async for status in archive.following.one_import(begun.id):
+        if not status.is_unread:
+            break
+
+    found = await archive.entries.get("http://a.example/2")
+    assert found.entry.annotation.tags == ("kept",)
+
+
+WALLABAG = json.dumps(
+    [
+        {
+            "title": "A page",
+            "url": "http://a.example/gone",
+            "is_archived": 0,
+            "is_starred": 0,
+            "content": "<p>" + "The otter swam across the river at dawn. " * 12 + "</p>",
+            "created_at": "2019-03-01T10:00:00+0000",
+        }
+    ]
+)
+
+
+async def test_an_article_that_came_with_a_link_is_a_snapshot_of_the_day_it_was_saved(archive):
+    status = await archive.imports.read_file(io.BytesIO(WALLABAG.encode()), name="wallabag.json")
+    again = await archive.imports.read_file(io.BytesIO(WALLABAG.encode()), name="wallabag.json")
+
+    assert (status.read, status.rejected, again.read) == (1, 0, 1)
+    detail = await archive.entries.get("http://a.example/gone")
+    assert [each.timestamp for each in detail.snapshots] == ["20190301100000"]
+    assert detail.snapshots[0].title == "A page"
+    assert "otter swam" in (await archive.entries.snapshot("http://a.example/gone", None)).text
+    records = b"".join(map(gzip.decompress, segments(archive.settings.data).values()))
+    assert b"WARC-Archiver-Origin: wallabag.json (wallabag JSON)" in records
+    assert b"WARC-Archiver-Head: synthesised" in records
+
+
+async def test_receipts_outlive_the_index_and_what_they_undo_a_reindex(opened, settings):
+    async with opened() as archive:
+        status = await imported(archive)
+        await imported(archive)
+        await archive.crawling.work()
+        before = await whole(archive.receipts.csv(status.id))
+        said = await archive.imports.status(status.id)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await whole(archive.receipts.csv(status.id)) == before
+        after = await archive.imports.status(status.id)
+        assert (after.read, after.added, after.counts) == (said.read, said.added, said.counts)
+        assert len(await archive.imports.recent()) == 2
+        await archive.import_undo.undo(1)
+        assert (await archive.import_undo.undo(2)).removed == 2
+        await archive.crawling.write_down_changes()
+    remove_index(settings.data)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await whole(archive.receipts.csv(status.id)) == before
+        assert (await archive.imports.status(2)).undone.removed == 2
+        assert (await archive.search.overview()).entries == 0
+
+
+async def test_a_receipt_that_was_cut_is_named_and_gives_what_is_left_of_it(opened, settings):
+    async with opened() as archive:
+        await imported(archive)
+    (path,) = (settings.data / "receipts").iterdir()
+    path.write_bytes(path.read_bytes()[:-20])
+    remove_index(settings.data)
+
+    report = await reindex(settings)
+
+    assert [each.where for each in report.problems] == [path.name]
+    async with opened() as archive:
+        assert (await archive.imports.status(1)).read == 5
+
+
+async def test_a_receipt_whose_number_is_taken_gets_another(opened, settings):
+    async with opened() as archive:
+        await imported(archive)
+    (earlier,) = (settings.data / "receipts").iterdir()
+    earlier.rename(earlier.with_name("20200101T000000Z-1.jsonl.gz"))
+    remove_index(settings.data)
+    async with opened() as archive:
+        await imported(archive, "url\nhttp://a.example/other\n")
+    names = sorted((settings.data / "receipts").iterdir())
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert [each.id for each in await archive.imports.recent()] == [2, 1]
+    assert len(names) == len([*(settings.data / "receipts").iterdir()])

@@ -1,0 +1,288 @@
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from archiver.errors import ConfigurationError, RecordsMissing
+from archiver.model.listing import ListingQuery
+from archiver.services.reindex import reindex
+from tests.indices import remove_index
+from tests.segments import change_segment, segments, shelf_of
+
+
+async def told(archive):
+    """All that a person sees of an archive."""
+    listing = await archive.search.listing(ListingQuery(limit=200))
+    names = [each.entry.hash_url for each in listing.items]
+    details = [await archive.entries.get(name) for name in names]
+    texts = [await archive.exporting.index_md(name) for name in names]
+    found = await archive.search.listing(ListingQuery(q="clever"))
+    return (
+        [each.entry for each in listing.items],
+        [detail.snapshots for detail in details],
+        texts,
+        [each.entry.url for each in found.items],
+        await archive.search.tags(),
+    )
+
+
+async def problems(archive):
+    return [finding async for finding in archive.fixity.verify()]
+
+
+def write_index(settings, content):
+    (settings.data / "archive.sqlite3").write_bytes(content)
+
+
+def spoil_table(settings, name):
+    path = settings.data / "archive.sqlite3"
+    with closing(sqlite3.connect(path)) as conn:
+        (size,) = conn.execute("PRAGMA page_size").fetchone()
+        known = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        (page,) = conn.execute(known, [name]).fetchone()
+    content = bytearray(path.read_bytes())
+    content[(page - 1) * size : page * size] = b"\xff" * size
+    write_index(settings, content)
+
+
+async def save(archive, *urls, **more):
+    await archive.entries.save(urls, source="cli", **more)
+    await archive.crawling.work()
+
+
+@pytest.mark.parametrize("without", [False, True])
+async def test_everything_that_was_captured_is_given_back(live, settings, opened, without):
+    async with opened() as archive:
+        await save(archive, live.article("foxes"), live.article("bears"), tags=("a", "b"))
+        await save(archive, live.article("foxes"), live.url("/missing"))
+        await save(archive, live.article("bears", body="<p>And one more thing, clever one."))
+        before = await told(archive)
+
+    if without:
+        remove_index(settings.data)
+    report = await reindex(settings)
+
+    assert (report.snapshots, report.queued, report.problems) == (4, 0, ())
+    async with opened() as archive:
+        assert await told(archive) == before
+        assert await problems(archive) == []
+
+
+async def test_what_is_still_queued_keeps_its_place_and_all_that_was_said_of_it(
+    live, settings, opened
+):
+    async with opened() as archive:
+        await save(archive, live.article("foxes"))
+        await archive.entries.save(
+            [live.article("bears"), live.article("foxes")], tags=("t",), source="cli"
+        )
+        before = await told(archive)
+
+    report = await reindex(settings)
+
+    assert report.queued == 2
+    async with opened() as archive:
+        assert (await told(archive))[:2] == before[:2]
+        await archive.crawling.work()
+        entries, snapshots, *_ = await told(archive)
+    assert {entry.url: len(found) for entry, found in zip(entries, snapshots, strict=True)} == {
+        live.url("/bears"): 1,
+        live.url("/foxes"): 2,
+    }
+
+
+async def test_what_was_said_after_the_last_record_is_kept(live, settings, opened, tmp_path):
+    links = tmp_path / "links.html"
+    url = live.article("foxes")
+    links.write_text(
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n"
+        f'<DT><A HREF="{url}" TAGS="late,later">Given</A>\n<DD>A note\n</DL>'
+    )
+    async with opened() as archive:
+        await save(archive, url)
+        with links.open("rb") as source:
+            status = await archive.imports.read_file(source, name="links.html")
+        assert status.merged == 1
+        ((before,), *_) = await told(archive)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        ((after,), *_) = await told(archive)
+        assert (after.title, after.annotation.tags, after.annotation.note) == (
+            "Given",
+            ("late", "later"),
+            "A note",
+        )
+        assert after == before
+        await archive.crawling.work()
+    remove_index(settings.data)
+    await reindex(settings)
+    async with opened() as archive:
+        assert (await told(archive))[0][0].annotation.tags == ("late", "later")
+
+
+async def test_an_index_in_use_is_not_replaced(live, settings, opened):
+    async with opened() as archive:
+        await save(archive, live.article("foxes"))
+
+        with pytest.raises(ConfigurationError, match="in use by another process"):
+            await reindex(settings)
+
+        assert len((await told(archive))[0]) == 1
+
+
+async def test_an_index_that_is_no_database_is_built_anew(live, settings, opened):
+    async with opened() as archive:
+        await save(archive, live.article("foxes"))
+        before = await told(archive)
+    remove_index(settings.data)
+    write_index(settings, b"no database at all" * 1000)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await told(archive) == before
+
+
+@pytest.mark.sqlite("a file that is damaged")
+async def test_an_index_that_breaks_off_in_the_middle_is_built_anew_and_said(
+    live, settings, opened
+):
+    async with opened() as archive:
+        await save(archive, live.article("foxes"))
+        before = await told(archive)
+    spoil_table(settings, "job")
+
+    report = await reindex(settings)
+
+    assert [finding.where for finding in report.problems] == ["the old index"]
+    async with opened() as archive:
+        assert await told(archive) == before
+
+
+async def test_a_segment_that_is_damaged_gives_back_all_the_rest_and_is_told_of(
+    live, settings, opened
+):
+    async with opened() as archive:
+        await save(archive, live.article("foxes"))
+    before = segments(settings.data)
+    async with opened() as archive:
+        await save(archive, live.article("bears"))
+    (first,) = before
+
+    def damage(content):
+        content[len(content) // 2] ^= 0xFF
+
+    change_segment(settings.data, first, damage)
+    remove_index(settings.data)
+
+    report = await reindex(settings)
+
+    assert report.problems
+    async with opened() as archive:
+        entries, *_ = await told(archive)
+        assert live.url("/bears") in {entry.url for entry in entries}
+
+
+@pytest.fixture
+async def saved(live, settings, opened):
+    """An archive with two segments; what a person sees of it, and the names of the segments."""
+    names = []
+    for name in ("foxes", "bears"):
+        async with opened() as archive:
+            await save(archive, live.article(name))
+            before = await told(archive)
+        names += [each for each in segments(settings.data) if each not in names]
+    return before, names
+
+
+async def refused(settings):
+    """What a refused reindex says."""
+    with pytest.raises(RecordsMissing) as error:
+        await reindex(settings)
+    assert not list(settings.data.glob("archive.sqlite3.new*"))
+    return str(error.value)
+
+
+@pytest.mark.folder("files of segments are moved")
+async def test_reindex_refuses_without_the_segments_that_the_index_uses(saved, settings, opened):
+    before, names = saved
+    (settings.data / "warc").rename(settings.data / "unmounted")
+
+    said = await refused(settings)
+
+    assert all(f"{name}: It is missing." in said for name in names)
+    assert "--accept-missing" in said
+    assert not segments(settings.data)
+    (settings.data / "unmounted").rename(settings.data / "warc")
+    async with opened() as archive:
+        assert await told(archive) == before
+
+
+@pytest.mark.folder("files of segments are moved")
+async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(saved, settings, opened):
+    before, (first, second) = saved
+    content = (settings.data / "warc" / second).read_bytes()
+    (settings.data / "warc" / first).rename(settings.data / first)
+    (settings.data / "warc" / first).mkdir()
+    (settings.data / "warc" / second).write_bytes(content[:-100])
+
+    said = await refused(settings)
+
+    assert f"{first}: It is no file." in said
+    assert f"{second}: It has {len(content) - 100:,} bytes of at least {len(content):,}." in said
+    (settings.data / "warc" / first).rmdir()
+    (settings.data / first).rename(settings.data / "warc" / first)
+    (settings.data / "warc" / second).write_bytes(content)
+    async with opened() as archive:
+        assert await told(archive) == before
+
+
+async def test_accept_missing_builds_the_index_from_the_segments_that_are_there(
+    live, saved, settings, opened
+):
+    _, (first, _) = saved
+    shelf_of(settings.data).remove(first)
+    assert f"{first}: It is missing." in await refused(settings)
+
+    report = await reindex(settings, accept_missing=True)
+
+    assert (report.segments, report.snapshots) == (1, 1)
+    async with opened() as archive:
+        entries, *_ = await told(archive)
+    assert [entry.url for entry in entries] == [live.url("/bears")]
+
+
+async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, settings, opened):
+    before, (first, _) = saved
+    intact = segments(settings.data)[first]
+
+    def damage(content):
+        content[len(content) // 4 : -100] = bytes(len(content) - len(content) // 4 - 100)
+
+    def mend(content):
+        content[:] = intact
+
+    change_segment(settings.data, first, damage)
+
+    assert "1 entries and 1 snapshots" in await refused(settings)
+
+    change_segment(settings.data, first, mend)
+    async with opened() as archive:
+        assert await told(archive) == before
+
+
+@pytest.mark.folder("files of segments are moved")
+@pytest.mark.sqlite("a file that is damaged")
+async def test_reindex_refuses_to_replace_an_unreadable_index_where_there_are_no_segments(
+    saved, settings
+):
+    content = b"no database at all" * 1000
+    remove_index(settings.data)
+    write_index(settings, content)
+    (settings.data / "warc").rename(settings.data / "unmounted")
+
+    assert "There are no segments in" in await refused(settings)
+
+    assert (settings.data / "archive.sqlite3").read_bytes() == content

@@ -1,0 +1,26 @@
+"""A place in a list comes back from the address of the next page as it was."""
+
+import pytest
+
+from archiver.db.entries import Place
+from archiver.errors import InputError
+from archiver.services.result_pages import Turn, read_cursor, write_cursor
+
+
+@pytest.mark.parametrize("first", [-631152000, -1, 0, 1, 253402300799])
+def test_a_place_is_read_as_it_was_written(first):
+    place = Place(first, 7)
+
+    assert read_cursor(write_cursor(place)) == place
+
+
+def test_a_place_in_what_was_put_in_order_is_read_as_it_was_written():
+    turn = Turn(known=12, stretch=40_000, count=50, last=7)
+
+    assert read_cursor(write_cursor(turn)) == turn
+
+
+@pytest.mark.parametrize("row", [-1, 10**18])
+def test_a_place_that_no_row_can_have_is_none(row):
+    with pytest.raises(InputError, match="damaged"):
+        read_cursor(write_cursor(Place(0, row)))

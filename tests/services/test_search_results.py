@@ -1,0 +1,72 @@
+"""Lists show pages by icons and pictures, however the pages came."""
+
+from io import BytesIO
+
+from aiohttp import web
+from PIL import Image
+
+from archiver.app import open_app
+from archiver.cli.crawl import _extract
+from archiver.config import Settings
+from archiver.model.listing import ListingQuery
+from archiver.model.rendering import NO_EMBLEMS
+from tests.conftest import SENTENCE
+from tests.warcs import Warc
+
+HEAD = '<link rel=icon href=/i.png><meta property="og:image" content="/og.png">'
+
+
+def picture(side):
+    out = BytesIO()
+    Image.new("RGB", (side, side), "teal").save(out, "PNG")
+    return out.getvalue()
+
+
+async def emblems(runtime):
+    listing = await runtime.search.listing(ListingQuery())
+    return [each.emblems for each in listing.items]
+
+
+async def test_where_articles_are_left_for_later_so_are_they(tmp_path, live):
+    settings = Settings(
+        data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, articles="later"
+    )
+    for path, side in (("/i.png", 32), ("/og.png", 300)):
+        body = picture(side)
+
+        async def answer(_, body=body):
+            return web.Response(body=body, content_type="image/png")
+
+        live.answer(path, answer)
+    async with open_app(settings) as runtime:
+        await runtime.entries.save([live.article("otters", head=HEAD)], source="web")
+        await runtime.crawling.work()
+        before = await emblems(runtime)
+
+    assert await _extract(settings) == 0
+
+    async with open_app(settings) as runtime:
+        (after,) = await emblems(runtime)
+        assert [each async for each in runtime.fixity.verify()] == []
+    assert before == [NO_EMBLEMS]
+    assert after.icon
+    assert after.cover
+
+
+async def test_pages_of_other_archives_are_shown_by_what_came_with_them(tmp_path):
+    text = SENTENCE.format(name="otters") * 6
+    page = f"<!DOCTYPE html><title>otters</title>{HEAD}<article>{text}</article>"
+    warc = Warc()
+    warc.response("https://a.example/", page.encode(), "text/html")
+    warc.response("https://a.example/i.png", picture(32), "image/png")
+    warc.response("https://a.example/og.png", picture(300), "image/png")
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(warc.bytes)
+
+    async with open_app(Settings(data=tmp_path / "data")) as runtime:
+        with path.open("rb") as file:
+            await runtime.imports.read_file(file, name=path.name)
+        (found,) = await emblems(runtime)
+
+    assert found.icon
+    assert found.cover

@@ -1,0 +1,256 @@
+"""Exports hold all that a snapshot needs, each record once, in forms that others open."""
+
+import asyncio
+import gzip
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from archiver.app import open_app
+from archiver.config import Settings
+from archiver.crawl.visit_result import Visit, VisitResult
+from archiver.db import new_entries
+from archiver.errors import NotFound
+from archiver.http.timestamps import to_timestamp
+from archiver.http.urls import hash_url, host
+from archiver.model.annotation import Annotation
+from archiver.model.capture import Exchange, PayloadDigest
+from archiver.model.job import EntryRef
+from archiver.model.listing import ListingQuery
+from archiver.model.page import Article
+from archiver.model.seed import Seed
+from archiver.services.export_selection import Selected
+from tests.crawler import Crawl, crawler
+
+EVERYTHING = Selected()
+PIXEL = "<link rel=stylesheet href=/style.css><img src=/missing.png>"
+
+
+@pytest.fixture
+async def runtime(tmp_path, live):
+    """Two pages with one style sheet; the first was captured twice, the second once."""
+    live.put("/style.css", "p { color: red }", kind="text/css")
+    pages = [live.article(name, head=PIXEL) for name in ("foxes", "geese")]
+    settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
+    async with open_app(settings) as opened:
+        for urls in (pages, pages[:1]):
+            await opened.entries.save(urls, tags=["animals"], source="cli")
+            await opened.crawling.work()
+        yield opened
+
+
+async def whole(pieces):
+    return b"".join([piece async for piece in pieces])
+
+
+async def warc_of(runtime, wanted):
+    manifest = await runtime.packages.begin(wanted)
+    return await whole(runtime.packages.warc(manifest, name="some.warc.gz"))
+
+
+async def wacz_of(runtime, wanted):
+    manifest = await runtime.packages.begin(wanted)
+    return await whole(runtime.packages.wacz(manifest, title="Mine"))
+
+
+def records(warc):
+    """(type, target, record id) of each record."""
+    return [
+        (
+            record.rec_type,
+            record.rec_headers.get_header("WARC-Target-URI"),
+            record.rec_headers.get_header("WARC-Record-ID"),
+        )
+        for record in ArchiveIterator(io.BytesIO(warc))
+    ]
+
+
+def is_checked(path):
+    checking = [sys.executable, "-m", "warcio.cli", "check", path]
+    return subprocess.run(checking, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("wanted", [EVERYTHING, Selected(ListingQuery(tag="animals"))])
+async def test_a_warc_holds_every_record_of_what_is_meant_once(runtime, tmp_path, wanted):
+    warc = await warc_of(runtime, wanted)
+    (tmp_path / "all.warc.gz").write_bytes(warc)
+
+    found = records(warc)
+    kinds = [kind for kind, _, _ in found]
+    assert len({record_id for _, _, record_id in found}) == len(found)
+    assert kinds[0] == "warcinfo"
+    assert kinds.count("metadata") == 3
+    assert kinds.count("conversion") == 2
+    assert kinds.count("response") + kinds.count("revisit") == kinds.count("request")
+    assert is_checked(tmp_path / "all.warc.gz")
+
+
+async def test_what_is_not_meant_is_left_out(runtime):
+    warc = await warc_of(runtime, Selected(ListingQuery(q="geese")))
+
+    targets = {target for _, target, _ in records(warc) if target}
+    assert any(target.endswith("/geese") for target in targets)
+    assert any(target.endswith("/style.css") for target in targets)
+    assert not any(target.endswith("/foxes") for target in targets)
+
+
+async def test_an_unchanged_snapshot_brings_the_payload_it_refers_to(runtime, live):
+    entry = (await runtime.entries.get(live.url("/foxes"))).entry
+    wanted = Selected(hash_url=entry.hash_url)
+
+    found = records(await warc_of(runtime, wanted))
+
+    of_page = [kind for kind, target, _ in found if target == entry.url]
+    assert sorted(of_page) == ["request", "request", "response", "revisit"]
+
+
+@pytest.mark.parametrize("wanted", [EVERYTHING, Selected(ListingQuery(q="geese"))])
+async def test_a_wacz_is_what_its_own_lists_say(runtime, tmp_path, wanted):
+    packed = await wacz_of(runtime, wanted)
+
+    with zipfile.ZipFile(io.BytesIO(packed)) as package:
+        assert package.testzip() is None
+        said = json.loads(package.read("datapackage.json"))
+        for each in said["resources"]:
+            data = package.read(each["path"])
+            assert each["hash"] == f"sha256:{hashlib.sha256(data).hexdigest()}"
+            assert each["bytes"] == len(data)
+        digest = json.loads(package.read("datapackage-digest.json"))["hash"]
+        assert digest == f"sha256:{hashlib.sha256(package.read('datapackage.json')).hexdigest()}"
+        warc = package.read("archive/data.warc.gz")
+        index = gzip.decompress(package.read("indexes/index.cdx.gz")).decode().splitlines()
+        pages = [json.loads(line) for line in package.read("pages/pages.jsonl").splitlines()]
+    (tmp_path / "data.warc.gz").write_bytes(warc)
+    assert is_checked(tmp_path / "data.warc.gz")
+    assert index == sorted(index)
+    assert len(index) == sum(1 for kind, *_ in records(warc) if kind in ("response", "revisit"))
+    for line in index:
+        place = json.loads(line.split(" ", 2)[2])
+        member = warc[int(place["offset"]) : int(place["offset"]) + int(place["length"])]
+        (record,) = records(member)
+        assert record[1] == place["url"]
+    assert {page["title"] for page in pages[1:]} >= {"geese"}
+    assert (said["wacz_version"], said["title"]) == ("1.1.1", "Mine")
+
+
+async def test_nothing_to_export_is_known_beforehand(runtime):
+    with pytest.raises(NotFound):
+        await runtime.packages.begin(Selected(ListingQuery(tag="none such")))
+
+
+def entry_records(warc):
+    """The JSON of each entry record, by the URL it tells of."""
+    found = defaultdict(list)
+    for record in ArchiveIterator(io.BytesIO(warc)):
+        if record.rec_type == "metadata":
+            document = json.loads(record.content_stream().read())
+            found[document["entry"]["url"]].append(document)
+    return found
+
+
+@pytest.mark.parametrize("wanted", [EVERYTHING, Selected(ListingQuery(tag="missed"))])
+async def test_entries_that_failed_or_wait_are_told_of(runtime, live, tmp_path, wanted):
+    failed, waiting = live.url("/nowhere"), live.url("/later")
+    await runtime.entries.save([failed], tags=["missed"], source="cli")
+    await runtime.crawling.work()
+    await runtime.entries.save([waiting], tags=["missed"], source="cli")
+
+    for warc in (
+        await warc_of(runtime, wanted),
+        zipfile.ZipFile(io.BytesIO(await wacz_of(runtime, wanted))).read("archive/data.warc.gz"),
+    ):
+        (tmp_path / "some.warc.gz").write_bytes(warc)
+        told = entry_records(warc)
+
+        assert is_checked(tmp_path / "some.warc.gz")
+        (of_failed,), (of_waiting,) = told[failed], told[waiting]
+        assert of_failed["failure"]["status"] == 404
+        assert of_failed["entry"]["tags"] == of_waiting["entry"]["tags"] == ["missed"]
+        assert "failure" not in of_waiting
+
+
+async def test_what_a_person_said_since_the_last_record_is_told(runtime, live):
+    foxes = live.url("/foxes")
+    await runtime.entries.save([foxes], tags=["red"], source="cli")
+
+    told = entry_records(await warc_of(runtime, Selected(ListingQuery(tag="red"))))
+
+    assert "red" in told[foxes][-1]["entry"]["tags"]
+
+
+@pytest.mark.parametrize("query", [ListingQuery(), ListingQuery(tag="animals")])
+async def test_what_is_saved_during_an_export_moves_nothing_out_of_it(runtime, live, query):
+    await runtime.entries.save(
+        [live.article(f"owl-{n}") for n in range(12)], tags=["animals"], source="cli"
+    )
+    before = await wacz_of(runtime, Selected(query))
+    manifest = await runtime.packages.begin(Selected(query))
+    pieces = runtime.packages.wacz(manifest, title="Mine")
+
+    begun = await anext(pieces)
+    await runtime.crawling.work()
+    packed = begun + await whole(pieces)
+
+    for package in (before, packed):
+        with zipfile.ZipFile(io.BytesIO(package)) as opened:
+            pages = opened.read("pages/pages.jsonl").splitlines()
+            told = entry_records(opened.read("archive/data.warc.gz"))
+        assert len(pages) == 1 + 3
+        assert {url.rpartition("/")[2] for url in told} == {
+            "foxes",
+            "geese",
+            *(f"owl-{n}" for n in range(12)),
+        }
+
+
+async def visit_often(data, url, times):
+    """Visits of a page, one each second, as a crawl would write them down."""
+    async with crawler(data) as context, Crawl(context).recording():
+        seed = Seed(hash_url(url), url, host(url), Annotation(url, datetime.now(UTC)))
+        async with context.db.write() as conn:
+            entry_id = (await new_entries.ensure(conn, [seed]))[seed.hash_url]
+        entry = EntryRef(entry_id, seed.hash_url, url, seed.host)
+        ended = []
+        for n in range(times):
+            at = datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=n)
+            page = await context.recorder.keep(ticking(url, at))
+            visit = Visit(to_timestamp(at), at, page, Article(), ())
+            ended.append(await context.recorder.end(VisitResult(entry, at, visit)))
+        await asyncio.gather(*ended)
+
+
+def ticking(url, at):
+    return Exchange(
+        url=url,
+        at=at,
+        ip="",
+        request=b"",
+        head=b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n",
+        body=io.BytesIO(b"tick"),
+        chunked=False,
+        status=200,
+        headers=(("content-type", "text/plain"),),
+        payload_digest=PayloadDigest(f"sha256:{hashlib.sha256(b'tick').hexdigest()}"),
+        payload_length=4,
+    )
+
+
+async def test_every_snapshot_of_an_entry_is_exported_however_many(tmp_path):
+    url = "http://a.example/clock.txt"
+    await visit_often(tmp_path, url, 1200)
+    async with open_app(Settings(data=tmp_path)) as runtime:
+        for wanted in (EVERYTHING, Selected(hash_url=hash_url(url))):
+            with zipfile.ZipFile(io.BytesIO(await wacz_of(runtime, wanted))) as package:
+                pages = package.read("pages/pages.jsonl").splitlines()[1:]
+                kinds = [kind for kind, *_ in records(package.read("archive/data.warc.gz"))]
+            assert len({json.loads(page)["ts"] for page in pages}) == len(pages) == 1200
+            assert kinds.count("metadata") == 1200
+            assert kinds.count("response") + kinds.count("revisit") == 1200

@@ -1,0 +1,20 @@
+"""Text that came in can go out again."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from archiver.http.text_decoders import well_formed
+
+
+@given(st.text(st.characters()))
+@example("a\ud800\udfffb")
+def test_any_text_can_be_written(text):
+    written = well_formed(text)
+
+    written.encode()
+    assert len(written) == len(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_text_that_can_be_written_stays_as_it_is(text):
+    assert well_formed(text) == text

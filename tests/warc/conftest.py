@@ -1,0 +1,21 @@
+"""A store of a process of its own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from archiver.warc.locks import RunLock
+from archiver.warc.segment_storage import Shelf
+from archiver.warc.segments import SegmentStore
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SegmentStore]:
+    lock = RunLock(tmp_path / "run")
+    opened = SegmentStore(
+        Shelf(tmp_path / "warc"), lock=lock, segment_bytes=1 << 30, software="archiver/test"
+    )
+    yield opened
+    opened.close()
+    lock.release()

@@ -1,0 +1,220 @@
+"""WARC files of others are read packed or plain; what can't be read is named, the rest is read."""
+
+import gzip
+import io
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.errors import ArchiverError, UnreadableFile
+from archiver.warc import decompression
+from archiver.warc.foreign_files import ForeignRecord, ForeignWarc
+from tests.warcs import Warc
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+BODIES = [b"one", b"", b"three\r\n\r\nWARC/1.1 \r\n x" * 9, bytes(range(256)) * 300]
+DICTIONARY = zstd.train_dict([b"WARC/1.1\r\nWARC-Type: %d\r\n" % n * 9 for n in range(999)], 4096)
+
+
+def records(bodies=BODIES, **more):
+    """Each record by itself."""
+    for number, body in enumerate(bodies):
+        made = Warc(packed=False)
+        made.add("resource", f"http://a.example/{number}", body, **more)
+        yield made.bytes
+
+
+def zstandard(dictionary=None, *, packed_dictionary=False, skippable=b""):
+    start = b""
+    if dictionary:
+        content = dictionary.dict_content
+        content = zstd.compress(content) if packed_dictionary else content
+        start = b"\x5d\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
+    frames = [zstd.compress(each, zstd_dict=dictionary) for each in records()]
+    return start + skippable.join(frames)
+
+
+PLAIN = b"".join(records())
+FORMS = {
+    "a member a record": b"".join(map(gzip.compress, records())),
+    "plain": PLAIN,
+    "one member round all": gzip.compress(PLAIN),
+    "members that end anywhere": gzip.compress(PLAIN[:200]) + gzip.compress(PLAIN[200:]),
+    "a frame a record": zstandard(),
+    "frames with a dictionary": zstandard(DICTIONARY),
+    "frames with a packed dictionary": zstandard(DICTIONARY, packed_dictionary=True),
+    "skippable frames between": zstandard(skippable=b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc"),
+}
+
+
+def read(data):
+    """The blocks of all records that are whole, and the reasons for what could not be read."""
+    found, reasons = [], []
+    for record in ForeignWarc(io.BytesIO(data)):
+        if not isinstance(record, ForeignRecord):
+            reasons.append(record.reason)
+            continue
+        try:
+            found.append(b"".join(iter(lambda block=record.block: block.read(1000), b"")))
+        except ArchiverError as error:
+            reasons.append(str(error))
+    return found, reasons
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_record_is_read_in_each_form(form):
+    assert read(FORMS[form]) == (BODIES, [])
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(st.data())
+def test_a_file_that_ends_early_gives_what_is_whole_and_says_so(form, data):
+    whole = FORMS[form]
+    end = data.draw(st.integers(1, len(whole) - 1))
+
+    try:
+        found, reasons = read(whole[:end])
+    except ArchiverError:
+        return  # a dictionary that ends early: nothing can be read
+
+    assert found == BODIES[: len(found)]
+    assert reasons or len(found) < len(BODIES) or end > len(whole) - 30
+
+
+@given(
+    st.binary(max_size=200),
+    st.sampled_from([b"", b"WARC/1.1\r\n", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x5d*M\x18"]),
+)
+def test_whatever_stands_in_a_file_is_named_or_refused_in_words(junk, start):
+    try:
+        found, reasons = read(start + junk)
+    except ArchiverError as error:
+        reasons, found = [str(error)], []
+
+    assert found or reasons or not (start + junk).strip()
+
+
+BAD_HEADS = {
+    "a month alone is a date": (b"WARC-Date: 2014-01\r\n", True),
+    "a year alone is a date": (b"WARC-Date: 2020\r\n", True),
+    "a leap second": (b"WARC-Date: 2016-12-31T23:59:60Z\r\n", True),
+    "nanoseconds": (b"WARC-Date: 2016-12-31T23:59:59.123456789Z\r\n", True),
+    "a folded date": (b"WARC-Date:\r\n 2016-12-31T23:59:59Z\r\n", True),
+    "a date that is none": (b"WARC-Date: yesterday\r\n", False),
+    "a month that is none": (b"WARC-Date: 2014-13-01T00:00:00Z\r\n", False),
+    "no date": (b"", False),
+}
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("name", BAD_HEADS)
+def test_a_date_costs_no_record_but_its_own(name, packed):
+    date, is_good = BAD_HEADS[name]
+    first, bad, *rest = records()
+    parts = [first, bad.replace(b"WARC-Date: 2020-01-02T03:04:05Z\r\n", date), *rest]
+
+    found, reasons = read(b"".join(gzip.compress(each) if packed else each for each in parts))
+
+    assert len(found) == len(BODIES) - (not is_good)
+    assert len(reasons) == (not is_good)
+    assert is_good or "http://a.example/1" in reasons[0]
+
+
+DAMAGED = {
+    "no length": lambda head: head.replace(b"Content-Length", b"X-Length"),
+    "a length that is none": lambda head: head.replace(b"Content-Length: ", b"Content-Length: x"),
+    "a length below nothing": lambda head: head.replace(b"Content-Length: ", b"Content-Length: -"),
+    "no version": lambda head: head.replace(b"WARC/1.1", b"CRAW/1.1", 1),
+    "nothing but letters": lambda head: b"x" * 5000 + b"\n" + head[:0],
+    "a head without end": lambda head: b"WARC/1.1\r\n" + b"X: y\r\n" * 20_000 + head[:0],
+}
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("name", DAMAGED)
+def test_after_a_head_that_can_not_be_read_the_next_record_is_found(name, packed):
+    parts = [*records([b"one", b"two", b"three"])]
+    parts[1] = DAMAGED[name](parts[1])
+
+    found, reasons = read(b"".join(gzip.compress(each) if packed else each for each in parts))
+
+    assert found == [b"one", b"three"]
+    assert len(reasons) == 1
+
+
+def test_a_length_that_is_too_long_ends_with_the_member():
+    one, two, three = records([b"one", b"two", b"three"])
+    long = two.replace(b"Content-Length: 3", b"Content-Length: 3000")
+
+    found, reasons = read(b"".join(map(gzip.compress, (one, long, three))))
+
+    assert found == [b"one", b"three"]
+    assert reasons == ["The record ends before it should."]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
+@pytest.mark.parametrize("at", [12, -12])
+def test_a_damaged_member_costs_its_own_record(pack, at):
+    parts = [bytearray(pack(each)) for each in records([b"one", b"two" * 99, b"three"])]
+    parts[1][at] ^= 0xFF
+
+    found, reasons = read(b"".join(parts))
+
+    assert found[0], found[-1] == (b"one", b"three")
+    assert len(reasons) == 1
+
+
+def test_what_follows_a_record_in_its_member_is_not_glued_to_the_next():
+    one, two = records([b"one", b"two"])
+
+    found, reasons = read(gzip.compress(one + b"and more without a newline") + gzip.compress(two))
+
+    assert found == [b"one", b"two"]
+    assert len(reasons) == 1
+
+
+def test_any_number_of_empty_lines_is_passed_over():
+    between = b"\r\n" * 1000
+
+    assert read(between + between.join(records()) + between) == (BODIES, [])
+
+
+@pytest.mark.parametrize("version", ["0.17", "0.18", "1.0", "1.1"])
+def test_every_version_is_read_with_either_line_end_and_any_letters(version):
+    made = b"".join(records([b"one"], version=version))
+    bare = made.replace(b"\r\n", b"\n").replace(b"WARC-", b"warc-").replace(b"Length", b"length")
+
+    assert read(made) == read(bare) == ([b"one"], [])
+
+
+def test_a_dictionary_larger_than_readers_must_take_is_refused():
+    head = b"\x5d\x2a\x4d\x18" + (9 << 20).to_bytes(4, "little")
+
+    with pytest.raises(ArchiverError, match="dictionary is larger"):
+        ForeignWarc(io.BytesIO(head + b"0" * 100))
+
+
+def test_what_unpacks_to_far_too_much_ends_the_reading(monkeypatch):
+    monkeypatch.setattr(decompression, "SLACK_BYTES", 1 << 20)
+    bomb = Warc()
+    bomb.add("resource", "http://a.example/", b"\0" * (8 << 20))
+
+    with pytest.raises(UnreadableFile, match="unpacks to more than"):
+        read(bomb.bytes)
+
+
+def test_a_frame_that_wants_too_much_memory_is_not_given_it():
+    options = {zstd.CompressionParameter.window_log: 30}
+    packer = zstd.ZstdCompressor(options=options)
+    wide = packer.compress(b"WARC/1.1\r\n" * 99) + packer.flush()
+
+    found, reasons = read(wide)
+
+    assert found == []
+    assert "Zstandard" in reasons[0]

@@ -1,0 +1,29 @@
+"""Segment names tell which version of a segment is read."""
+
+import pytest
+
+from archiver.warc.segment_versions import is_ours, next_edition, serial_of, superseded
+
+
+def segment(serials: str, writer: str = "0123456789ab") -> str:
+    return f"archiver-20260301120000-{writer}-{serials}.warc.gz"
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["00001", "00002"], {}),
+        (["00001", "00001.2", "00001.3"], {"00001": "00001.3", "00001.2": "00001.3"}),
+    ],
+)
+def test_the_last_version_of_a_segment_is_read(names, expected):
+    found = superseded(map(segment, names))
+
+    assert found == {segment(was): segment(to) for was, to in expected.items()}
+
+
+def test_a_segment_that_an_earlier_version_of_the_program_merged_is_read():
+    name = segment("00001-00012")
+
+    assert (is_ours(name), serial_of(name)) == (True, 12)
+    assert next_edition(name) == segment("00001-00012.2")

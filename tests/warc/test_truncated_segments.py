@@ -1,0 +1,236 @@
+"""What a killed writer left half done is put beside its segment; nothing else is touched."""
+
+import multiprocessing
+from base64 import b64decode
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, example, given
+from hypothesis import settings as bounds
+from hypothesis import strategies as st
+
+from archiver.errors import StoreError
+from archiver.warc.segment_scanning import Scanned, scan
+from archiver.warc.truncated_segments import cut_torn_end
+from tests.stored_records import records
+
+NAME = "archiver-20240229120001-0123456789ab-00001.warc.gz"
+FOREIGN = "elsewhere-00001.warc.gz"
+WHOLE = b64decode(
+    "H4sIAAAAAAAA/0WPwUrEQBBE74H8Q/A+7kwnmWQaEXRzWfAUIoK3Tk9PNromS3ZWFPGD/A5/TBYC3oqqRxX1dNdu"
+    "N+bapMlFqe7zKJi9SSRPkVazFZ4Xr3YNZjfnZcLzefSYsybholR9AU4VBEb1HEB5EF0Xga0TuF0LGoqCGWgolAYF"
+    "rjOAWqM2zyvQ0TJIVI/tDrPLAi28H99lwY8VuD/M/KqacZBTxOy0Jygtes+BQ1HZ0pOxubPOVdD3oK3V2gETVHVV"
+    "1eBdXoI3vqa8FpeHShOHvA9psp2nKFNcb9PxeBiZ4jhPm5fTPP3nDzINcY9ZnSZp8nX1+3OF5vui/wBeT2/UPwEA"
+    "AA=="
+)
+"""A record in which one wrong bit can hide the end of its head."""
+REPEATED = {
+    "max_examples": 80,
+    "suppress_health_check": [HealthCheck.function_scoped_fixture],
+    "deadline": None,
+}
+
+
+@pytest.fixture
+def whole(store):
+    """The bytes of a segment, and where its records begin and end."""
+    places = store.append(records((b"some words " * 50, False), (b"more", True)))
+    data = (store.directory / places[0].segment).read_bytes()
+    starts = [0, *(place.offset for place in places)]
+    return data, [*zip(starts, [*starts[1:], len(data)], strict=True)]
+
+
+@pytest.fixture
+def put(tmp_path_factory):
+    """Put a segment into an empty directory."""
+
+    def put_there(data, name=NAME):
+        path = tmp_path_factory.mktemp("warc") / name
+        path.write_bytes(data)
+        return path
+
+    return put_there
+
+
+def beside(path):
+    """All that lies beside a segment, by name."""
+    return {each.name: each.read_bytes() for each in path.parent.iterdir() if each != path}
+
+
+def offsets(path):
+    return [each.record.offset for each in scan(path, from_offset=0) if isinstance(each, Scanned)]
+
+
+def flipped(data, flips):
+    spoilt = bytearray(data)
+    for share, bit in flips:
+        if spoilt:
+            spoilt[int(share * (len(spoilt) - 1))] ^= 1 << bit
+    return bytes(spoilt)
+
+
+FLIPS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 7)), max_size=2)
+
+
+@bounds(**REPEATED)
+@given(share=st.floats(0, 1), flips=FLIPS)
+@example(share=1.0, flips=[])
+def test_no_complete_record_is_lost_and_what_is_cut_lies_beside(whole, put, share, flips):
+    data, spans = whole
+    spoilt = flipped(data[: int(share * len(data))], flips)
+    path = put(spoilt)
+    intact = [
+        start for start, end in spans if spoilt[start:end] == data[start:end] and end <= len(spoilt)
+    ]
+
+    size = cut_torn_end(path, from_offset=0, is_writer_known=True)
+
+    torn = beside(path)
+    assert path.read_bytes() + b"".join(torn.values()) == spoilt
+    assert path.stat().st_size == size
+    assert set(intact) <= set(offsets(path))
+    assert set(torn) <= {f"{NAME}.torn"}
+
+
+@bounds(**REPEATED)
+@given(share=st.floats(0, 1))
+def test_what_is_cut_is_all_that_follows_the_last_complete_record(whole, put, share):
+    data, spans = whole
+    path = put(data[: int(share * len(data))])
+
+    size = cut_torn_end(path, from_offset=0, is_writer_known=True)
+
+    assert size == max([0, *(end for _, end in spans if end <= int(share * len(data)))])
+
+
+@bounds(**REPEATED)
+@given(share=st.floats(0, 1), flips=FLIPS, more=st.binary(max_size=40))
+def test_a_foreign_file_is_never_touched(whole, put, share, flips, more):
+    content = flipped(whole[0][: int(share * len(whole[0]))], flips) + more
+    path = put(content, FOREIGN)
+
+    for is_writer_known in (False, True):
+        with suppress(StoreError):
+            cut_torn_end(path, from_offset=0, is_writer_known=is_writer_known)
+
+    assert path.read_bytes() == content
+    assert beside(path) == {}
+
+
+@pytest.mark.parametrize("name", [FOREIGN, NAME])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"garbage",
+        b"\x00" * 5000,
+        b"\x1f\x8b\x08\x00 that is no gzip",
+        b"\x1f\x8b",
+        b"<html>",
+    ],
+)
+def test_a_file_that_says_nothing_of_itself_is_not_touched(put, name, content):
+    """Whatever it is called, unless its writer is known."""
+    path = put(content, name)
+
+    with suppress(StoreError):
+        cut_torn_end(path, from_offset=0)
+
+    assert path.read_bytes() == content
+    assert beside(path) == {}
+
+
+def test_of_a_segment_that_names_its_writer_the_torn_end_is_cut(whole, put):
+    data, spans = whole
+    path = put(data[:-3])
+
+    assert cut_torn_end(path, from_offset=0) == spans[-1][0]
+    assert beside(path) == {f"{NAME}.torn": data[spans[-1][0] : -3]}
+
+
+def test_a_whole_last_record_that_is_damaged_stays_whichever_bit_is_wrong(whole, put):
+    """Also where the damage makes its reader run past its end."""
+    data, spans = whole
+    start, end = spans[-1]
+    head = start + 80
+    for position in range(head, end):
+        for bit in (0, 3, 7):
+            spoilt = bytearray(data)
+            spoilt[position] ^= 1 << bit
+            if spoilt[-4:] != data[-4:]:
+                continue
+            path = put(spoilt)
+            assert cut_torn_end(path, from_offset=0, is_writer_known=True) == len(data), position
+            assert beside(path) == {}
+
+
+def test_so_it_does_where_the_damage_hides_the_end_of_its_head(put):
+    for position in range(80, len(WHOLE) - 4):
+        for bit in range(8):
+            spoilt = bytearray(WHOLE)
+            spoilt[position] ^= 1 << bit
+            path = put(spoilt)
+
+            size = cut_torn_end(path, from_offset=0, is_writer_known=True)
+
+            assert (size, beside(path)) == (len(WHOLE), {}), (position, bit)
+
+
+@pytest.mark.parametrize("more", [b"\x00" * 4096, b"half a rec"])
+def test_bytes_that_never_were_a_record_stay(whole, put, more):
+    path = put(whole[0] + more)
+
+    assert cut_torn_end(path, from_offset=0, is_writer_known=True) == len(whole[0]) + len(more)
+    assert beside(path) == {}
+
+
+def test_what_an_index_has_read_is_not_looked_at_again(whole, put):
+    data = whole[0][:-3]
+    path = put(data)
+
+    assert cut_torn_end(path, from_offset=len(data), is_writer_known=True) == len(data)
+
+
+def test_a_torn_end_that_was_kept_is_never_overwritten(whole, put):
+    data, spans = whole
+    path = put(data[:-3])
+    path.with_name(f"{NAME}.torn").write_bytes(b"of an earlier cut")
+    path.with_name(f"{NAME}.2.torn").write_bytes(b"of another")
+
+    cut_torn_end(path, from_offset=0)
+
+    assert beside(path) == {
+        f"{NAME}.torn": b"of an earlier cut",
+        f"{NAME}.2.torn": b"of another",
+        f"{NAME}.3.torn": data[spans[-1][0] : -3],
+    }
+
+
+def test_of_many_processes_that_cut_at_once_one_does(whole, put):
+    data, spans = whole
+    path = put(data[:-3])
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=_cut, args=(path,)) for _ in range(3)]
+    for each in processes:
+        each.start()
+    for each in processes:
+        each.join()
+
+    assert [each.exitcode for each in processes] == [0, 0, 0]
+    assert path.read_bytes() == data[: spans[-1][0]]
+    assert beside(path) == {f"{NAME}.torn": data[spans[-1][0] : -3]}
+
+
+def _cut(path):
+    cut_torn_end(path, from_offset=0)
+
+
+def test_a_segment_that_can_not_be_cut_stays_as_it_is(whole, put):
+    data = whole[0][:-3]
+    path = put(data)
+    path.with_name(f"{NAME}.torn.new").mkdir()
+
+    with pytest.raises(StoreError, match="can't be cut"):
+        cut_torn_end(path, from_offset=0)
+
+    assert path.read_bytes() == data

@@ -1,0 +1,242 @@
+"""What is compressed on the way out, for whom, and what is not."""
+
+import asyncio
+import gzip
+import re
+import zlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import brotli
+import pytest
+from aiohttp import ClientSession, web
+from aiohttp.test_utils import TestClient, TestServer
+from yarl import URL
+
+from archiver.app import open_app
+from archiver.config import Settings
+from archiver.http.headers import Coding
+from archiver.http.urls import hash_url
+from archiver.web import site_files
+from archiver.web.app import build_app
+from archiver.web.app_keys import STATIC
+from archiver.web.responses import INLINE, packed, stream
+from tests.prepared import Prepared, take_in
+from tests.warcs import Warc
+
+PAGE = "http://a.example/page"
+MOMENT = "20200102030405"
+ARTICLE = "<title>herons</title><p>" + "<p>The heron stands in the shallow water and waits. " * 60
+UNPACK = {"br": brotli.decompress, "gzip": gzip.decompress, None: bytes}
+TEXTS = [
+    "/", "/snapshots", "/import", f"/{hash_url(PAGE)}/", f"/{hash_url(PAGE)}/index.md",
+    f"/{hash_url(PAGE)}/{MOMENT}/", f"/web/*/{PAGE}", f"/web/{MOMENT}/{PAGE}", "/metrics",
+    "/cdx?url=a.example/*", "/web/cdx?url=a.example/*&output=json", f"/timemap/link/{PAGE}",
+    f"/timemap/json/{PAGE}", "/api/v1/entries", f"/api/v1/entries/{hash_url(PAGE)}",
+    "/api/v1/openapi.json", "/nothing-here",
+]  # fmt: skip
+
+
+def archived() -> bytes:
+    made = Warc()
+    made.response(PAGE, ARTICLE.encode(), "text/html")
+    made.response("http://a.example/data.csv", b"a,b,c\n" * 500, "text/csv")
+    for number in range(40):
+        made.response(f"http://a.example/{number}", b"<title>%d</title>Words" % number, "text/html")
+    for second in range(10, 40):
+        made.response(PAGE, ARTICLE.encode(), "text/html", at=f"2020-01-02T03:05:{second}Z")
+    return made.bytes
+
+
+async def keep_all(data: Path) -> None:
+    async with open_app(Settings(data=data)) as runtime:
+        await take_in(runtime, archived())
+
+
+async def started(prepared: Prepared, data: Path, **more: object) -> AsyncIterator[TestClient]:
+    await prepared.copy(keep_all, data)
+    async with open_app(Settings(data=data, **more)) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+@pytest.fixture
+async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
+    async for each in started(prepared, tmp_path / "data"):
+        yield each
+
+
+async def ask(client, target: str, accept: str | None = None, method: str = "GET", **more: str):
+    """The answer, and its body as it came over the wire."""
+    headers = {name.replace("_", "-"): value for name, value in more.items()}
+    headers["Accept-Encoding"] = accept or "identity"
+    url = URL(f"http://127.0.0.1:{client.port}{target}", encoded=True)
+    async with (
+        ClientSession(auto_decompress=False) as session,
+        session.request(method, url, headers=headers, allow_redirects=False) as answer,
+    ):
+        return answer, await answer.read()
+
+
+def without_what_changes(body: bytes) -> bytes:
+    """What is the same in two answers to one question."""
+    unsigned = re.sub(rb"/~[A-Za-z0-9._-]+/|data-banner=\"[0-9a-f]+\"", b"/", body)
+    return b"" if unsigned.startswith(b"# HELP") else unsigned
+
+
+@pytest.mark.parametrize("coding", ["br", "gzip"])
+async def test_text_of_ours_is_compressed_for_who_takes_that(client, coding):
+    for target in TEXTS:
+        plain, whole = await ask(client, target)
+        answer, body = await ask(client, target, coding)
+
+        assert len(whole) > 1024, target
+        assert (answer.status, answer.headers.get("Content-Encoding")) == (plain.status, coding)
+        assert len(body) < len(whole), target
+        unpacked = UNPACK[coding](body)
+        assert without_what_changes(unpacked) == without_what_changes(whole), target
+        assert "Content-Encoding" not in plain.headers
+        for each in (plain, answer):
+            assert "Accept-Encoding" in each.headers["Vary"], target
+            assert each.headers["Content-Type"] == plain.headers["Content-Type"]
+
+
+async def test_head_says_what_get_does(client):
+    for target in [*TEXTS, client.app[STATIC].url("pages.css")]:
+        got, _ = await ask(client, target, "br, gzip")
+        head, nothing = await ask(client, target, "br, gzip", "HEAD")
+
+        assert nothing == b""
+        for name in ("Content-Encoding", "Vary", "Content-Type", "ETag"):
+            assert head.headers.get(name) == got.headers.get(name), (target, name)
+
+
+async def test_what_is_small_packed_or_stored_goes_out_as_it_is(client):
+    stored = [f"/web/{MOMENT}id_/{PAGE}", f"/web/{MOMENT}/http://a.example/data.csv"]
+    for target in ["/healthz", "/export/archive.warc.gz", "/export/archive.wacz", *stored]:
+        answer, _ = await ask(client, target, "br, gzip")
+
+        assert answer.status == 200
+        assert "Content-Encoding" not in answer.headers, target
+
+    part, body = await ask(client, stored[1], "br, gzip", Range="bytes=0-1999")
+    assert (part.status, len(body)) == (206, 2000)
+    assert "Content-Encoding" not in part.headers
+
+
+async def test_a_stream_of_events_goes_out_as_it_is(client):
+    answer, body = await ask(client, "/api/v1/events?jobs=999", "br, gzip")
+
+    assert "Content-Encoding" not in answer.headers
+    assert body.endswith(b"event: end\ndata: {}\n\n")
+
+
+async def test_a_coding_that_is_refused_is_not_sent(client):
+    answer, _ = await ask(client, "/", "br;q=0, gzip;q=0, *;q=0.5")
+
+    assert "Content-Encoding" not in answer.headers
+
+
+async def test_each_coding_of_a_file_has_its_own_entity_tag(client):
+    url = client.app[STATIC].url("pages.css")
+    tags, bodies = {}, set()
+    for coding in ("identity", "gzip", "br"):
+        answer, body = await ask(client, url, coding)
+        tags[coding] = answer.headers["ETag"]
+        bodies.add(UNPACK[answer.headers.get("Content-Encoding")](body))
+
+    assert (len(set(tags.values())), len(bodies)) == (3, 1)
+    for coding, tag in tags.items():
+        for held in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+            answer, body = await ask(client, url, coding, If_None_Match=held)
+            assert (answer.status, body) == (304, b""), (coding, held)
+            assert answer.headers["ETag"] == tag
+            assert "Accept-Encoding" in answer.headers["Vary"]
+        others = ", ".join(each for each in tags.values() if each != tag)
+        answer, _ = await ask(client, url, coding, If_None_Match=others)
+        assert answer.status == 200
+
+
+async def test_a_file_of_ours_is_packed_as_small_as_can_be(serve):
+    route = web.get("/static/{version:[0-9a-f]+}/{name:.+}", site_files.static, name="static")
+    client = await serve(route)
+    url = client.app[STATIC].url("pages.css")
+
+    (_, whole), (_, body) = await ask(client, url), await ask(client, url, "gzip, br")
+
+    assert brotli.decompress(body) == whole
+    assert len(body) * 4 < len(whole)
+
+
+@pytest.mark.parametrize("coding", ["br", "gzip"])
+async def test_each_piece_of_a_stream_can_be_read_before_the_next_is_made(serve, coding):
+    may_go_on = asyncio.Event()
+
+    async def pieces():
+        yield b"first " * 1000
+        await may_go_on.wait()
+        yield b"second"
+
+    async def slow(request: web.Request) -> web.StreamResponse:
+        return await stream(request, pieces(), "text/plain")
+
+    client = await serve(web.get("/slow", slow))
+    reader = brotli.Decompressor() if coding == "br" else zlib.decompressobj(31)
+    read = reader.process if coding == "br" else reader.decompress
+
+    async with (
+        ClientSession(auto_decompress=False) as session,
+        session.get(client.make_url("/slow"), headers={"Accept-Encoding": coding}) as answer,
+    ):
+        came = b""
+        while len(came) < 6000:
+            came += read(await answer.content.readany())
+        may_go_on.set()
+        while not answer.content.at_eof():
+            came += read(await answer.content.readany())
+
+    assert came == b"first " * 1000 + b"second"
+
+
+@pytest.mark.parametrize("coding", [Coding.BROTLI, Coding.GZIP])
+async def test_a_large_body_is_packed_beside_the_event_loop(coding):
+    large = asyncio.ensure_future(packed(b"x" * (INLINE + 1), coding))
+
+    await asyncio.sleep(0)
+
+    assert not large.done()  # all of it would be, on the loop
+    assert UNPACK[coding](await large) == b"x" * (INLINE + 1)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])
+async def test_what_another_site_asks_for_has_the_length_of_what_it_holds(client, site):
+    for target in TEXTS:
+        answer, _ = await ask(client, target, "br, gzip", Sec_Fetch_Site=site)
+
+        is_replayed = target.startswith("/web/2")
+        assert ("Content-Encoding" in answer.headers) is is_replayed, target
+    for ours in ("same-origin", "none"):
+        answer, _ = await ask(client, "/snapshots?q=heron", "br, gzip", Sec_Fetch_Site=ours)
+        assert answer.headers["Content-Encoding"] == "br"
+
+
+MARK = "q7x9w2z4k8"
+
+
+async def test_nothing_of_the_request_stands_beside_a_permission(prepared, tmp_path):
+    """What a permission can be guessed from by length is fixed before the permission is made."""
+    async for client in started(prepared, tmp_path / "data", password="heron"):
+        with_permission = 0
+        for target in TEXTS:
+            more = "&".join(f"{name}={MARK}" for name in ("q", "tag", "at", "next", "after", "x"))
+            asked = target + ("&" if "?" in target else "?") + more
+            for each in (asked, target):
+                _, body = await ask(
+                    client, each, Authorization="Bearer heron", User_Agent=MARK, Cookie=f"a={MARK}",
+                    Referer=f"http://{MARK}/", Accept_Language=MARK, X_Forwarded_Host=MARK,
+                )  # fmt: skip
+                if b"/web/~" in body:
+                    with_permission += 1
+                    assert MARK.encode() not in body, each
+        assert with_permission > 0

@@ -1,0 +1,75 @@
+"""The home page as a desk, as Chromium shows it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.app import open_app
+from archiver.web.app import build_app
+from archiver.web.app_keys import RUNTIME
+from tests.chromium import chromium
+
+
+@pytest.fixture
+async def client(kept) -> AsyncIterator[TestClient]:
+    """The service over an archive of two entries, and a link that waits."""
+    async with open_app(kept.settings) as runtime:
+        await runtime.entries.save(["http://a.example/"], source="web")
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+async def test_what_is_new_and_what_is_under_way_lie_on_it_without_scripts(client):
+    page = await (await client.get("/")).text()
+
+    assert "New this week" in page
+    assert "1 page is waiting or being fetched" in page
+    assert "Saved on this day" not in page
+
+
+async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kept):
+    runtime = client.app[RUNTIME]
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.goto(str(client.make_url("/")))
+
+        await runtime.oversight.cancel()
+
+        await page.locator("#work:not(:has(section))").wait_for(state="attached")
+        await page.wait_for_load_state()
+        assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
+
+
+async def test_a_file_name_is_searched_for_and_may_be_saved_as_an_address(client):
+    async with client.post("/add", data={"url": "node.js"}) as answer:
+        page, where = await answer.text(), answer.url.path_qs
+
+    assert where == "/snapshots?q=node.js"
+    assert '<a href="/save?url=https%3A//node.js">Save https://node.js</a>' in page
+    assert "/save?url=https" not in await (await client.get("/snapshots?q=kites")).text()
+    refused = await (await client.get("/snapshots?q=https://example.org/x")).text()
+    assert "Save https://example.org/x" in refused
+
+
+async def test_addresses_that_are_pasted_are_saved_and_words_are_searched_for(client, kept):
+    async with chromium() as browser:
+        page = await browser.new_page()
+        await page.goto(str(client.make_url("/")))
+        await page.fill("#tags", "pasted")
+        await page.fill("#find", "http://a.example/1")
+        await page.press("#find", "Control+a")
+        await page.press("#find", "Control+x")
+        await page.press("#url", "Control+v")
+        await page.locator("[data-jobs] li").first.wait_for()
+        await page.wait_for_load_state()
+        saved = await page.locator("[data-jobs] a").all_inner_texts()
+
+        for keys in ("Enter", "Control+Enter"):
+            await page.goto(str(client.make_url("/")))
+            await page.fill("#url", "foxes")
+            await page.press("#url", keys)
+            await page.wait_for_url("**/snapshots?q=foxes")
+
+    assert saved == ["http://a.example/1"]

@@ -1,0 +1,91 @@
+"""Keys, in a real browser: each does what it says, and none where a person types."""
+
+import re
+
+import pytest
+from aiohttp.test_utils import TestServer
+
+from archiver.app import open_app
+from archiver.web.app import build_app
+from tests.chromium import chromium
+
+
+@pytest.fixture
+async def page(kept):
+    async with (
+        open_app(kept.settings) as runtime,
+        TestServer(build_app(runtime), skip_url_asserts=True) as server,
+        chromium() as browser,
+    ):
+        page = await browser.new_page(base_url=str(server.make_url("/")))
+        yield page
+
+
+async def test_a_list_and_an_entry_are_walked_by_keys(page):
+    await page.goto("/snapshots?sort=title")
+    focused = page.locator(":focus")
+    await page.keyboard.press("j")
+    assert await focused.text_content() == "bears"
+    await page.keyboard.press("j")
+    assert await focused.text_content() == "foxes"
+    await page.keyboard.press("t")
+    assert await focused.get_attribute("name") == "with_tags"
+    assert await page.locator("input[name=entry]:checked").count() == 1
+    await page.keyboard.type("jkso#")
+    assert await focused.input_value() == "jkso#", "a field is typed into"
+    await focused.evaluate("field => field.blur()")
+
+    await page.keyboard.press("k")
+    await page.keyboard.press("k")
+    async with page.expect_navigation():  # to its end: keys are heard once its scripts have run
+        await page.keyboard.press("o")
+    await page.wait_for_selector("article.reading")
+    for key, shown in (("s", "★ Starred"), ("e", "Mark as unread")):
+        async with page.expect_navigation():
+            await page.keyboard.press(key)
+        await page.get_by_text(shown).wait_for()
+    await page.keyboard.press("#")
+    await page.wait_for_url(re.compile(r"/delete\?in=sort%3Dtitle$"))
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/feeds", "/crawl", "/import", "/export", "/access", "/search/help", "/lists"]
+)
+async def test_on_a_phone_lists_open_beside_every_page_and_have_the_keys_to_themselves(page, path):
+    await page.set_viewport_size({"width": 360, "height": 740})
+    await page.goto(path)
+
+    await page.get_by_role("button", name="Lists", exact=True).focus()
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("/")
+
+    await page.get_by_role("link", name="Starred").wait_for()
+    assert await page.locator("#find:focus").count() == 0
+    await page.keyboard.press("Escape")
+    await page.get_by_role("link", name="Starred").wait_for(state="hidden")
+    await page.keyboard.press("/")
+    await page.locator("#find:focus").wait_for()
+
+
+async def test_keys_of_a_list_say_it_of_its_entries_in_place_and_take_it_back(page):
+    await page.goto("/snapshots?sort=title")
+    await page.evaluate("window.wasHere = true")
+    await page.keyboard.press("s")
+    assert await page.locator(".star, .notice").count() == 0, "nothing was gone to, or ticked"
+
+    await page.keyboard.press("j")
+    await page.keyboard.press("s")
+    await page.get_by_text("Changed 1 entry.").wait_for()
+    assert await page.locator(".item:has(.star) h3").inner_text() == "★\xa0bears"
+    assert await page.locator("h3 :focus").inner_text() == "bears"
+
+    await page.keyboard.press("s")
+    await page.locator(".star").wait_for(state="detached")
+    assert await page.evaluate("window.wasHere"), "it is the same page all the time"
+
+    await page.keyboard.press("j")
+    await page.keyboard.press("e")
+    await page.locator(".item.is_read").wait_for()
+    await page.get_by_role("button", name="Undo").click()
+    await page.get_by_text("Undone.").wait_for()
+    assert await page.locator(".item.is_read").count() == 0

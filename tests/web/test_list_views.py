@@ -1,0 +1,178 @@
+"""What lists show a page by, in three densities."""
+
+import re
+from io import BytesIO
+from operator import attrgetter
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from PIL import Image
+
+from archiver.app import open_app
+from archiver.config import Settings
+from archiver.db.engine import AsyncConnection
+from archiver.http.urls import hash_url
+from archiver.model.listing import ListingQuery
+from archiver.services.reindex import reindex
+from archiver.web.app import build_app
+from archiver.web.rendering import Density, initial
+from tests.segments import as_files
+
+DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle r="4"/></svg>'
+HEAD = '<link rel=icon href=/i.svg><meta property="og:image" content="/og.png">'
+
+
+@pytest.fixture
+async def runtime(tmp_path):
+    settings = Settings(
+        data=tmp_path / "data", allow_networks=("127.0.0.0/8",), host_delay=0, retries=0
+    )
+    async with open_app(settings) as runtime:
+        yield runtime
+
+
+@pytest.fixture
+async def client(runtime, live):
+    """The service over an archive of a page with an icon and a picture, and one without."""
+
+    async def picture(_):
+        out = BytesIO()
+        Image.new("RGB", (600, 300), "teal").save(out, "PNG")
+        return web.Response(body=out.getvalue(), content_type="image/png")
+
+    live.put("/i.svg", DRAWING, kind="image/svg+xml")
+    live.answer("/og.png", picture)
+    urls = [live.article("otters", head=HEAD), live.article("bears"), live.url("/gone")]
+    await runtime.entries.save(urls, source="web")
+    await runtime.crawling.work()
+    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        yield client
+
+
+async def shown(client, path):
+    return await (await client.get(path)).text()
+
+
+async def emblems(client):
+    """The addresses of the icon and the picture that the list shows."""
+    page = await shown(client, "/snapshots?q=otters&view=comfortable")
+    return re.findall(r'class="icon" src="([^"]+)"', page), re.findall(
+        r'class="cover"[^>]*><img src="([^"]+)"', page
+    )
+
+
+async def test_programs_are_told_the_addresses_of_both(client, live):
+    listed = await (await client.get("/api/v1/entries?q=otters")).json()
+    key = listed["items"][0]["entry"]["hash_url"]
+    alone = await (await client.get(f"/api/v1/entries/{key}")).json()
+    (icon,), (cover,) = await emblems(client)
+
+    assert listed["items"][0]["emblems"] == {"icon": icon, "cover": cover}
+    assert alone["emblems"] == {"icon": icon, "cover": cover}
+
+
+async def test_a_row_shows_the_icon_and_the_picture_from_the_archive_alone(client, live):
+    (icon,), (cover,) = await emblems(client)
+    asked = sum(live.asked.values())
+
+    drawing, picture = await client.get(icon), await client.get(cover)
+
+    assert (drawing.content_type, picture.content_type) == ("image/svg+xml", "image/webp")
+    assert Image.open(BytesIO(await picture.read())).size == (480, 240)
+    assert all("immutable" in each.headers["Cache-Control"] for each in (drawing, picture))
+    assert "sandbox" in drawing.headers["Content-Security-Policy"]
+    assert sum(live.asked.values()) == asked
+
+
+async def test_what_was_thrown_away_is_shown_no_more(client, runtime, live):
+    (icon,), (cover,) = await emblems(client)
+
+    await runtime.deleting.entries([live.url("/otters")])
+
+    assert [(await client.get(each)).status for each in (icon, cover)] == [404, 404]
+
+
+async def test_that_a_host_was_asked_for_its_icon_goes_with_its_last_page(client, runtime, live):
+    captures = f"/cdx?url={live.url('/favicon.ico')}"
+    before = await shown(client, captures)
+
+    await runtime.deleting.entries([live.url("/bears")])
+
+    assert " 404 " in before
+    assert await shown(client, captures) == ""
+
+
+async def test_reindexing_brings_them_back(client, runtime, tmp_path):
+    before = await emblems(client)
+    as_files(runtime.settings.data, tmp_path / "again" / "warc")
+    settings = Settings(data=tmp_path / "again")
+
+    await reindex(settings)
+
+    async with open_app(settings) as other:
+        server = TestServer(build_app(other), skip_url_asserts=True)
+        async with TestClient(server) as again:
+            assert await emblems(again) == before
+
+
+async def test_each_density_shows_what_it_is_for(client):
+    pages = {each: await shown(client, f"/snapshots?view={each}") for each in Density}
+
+    assert all(f'class="entries {each} ' in page for each, page in pages.items())
+    assert [page.count('class="cover"') for page in pages.values()] == [1, 0, 3]
+    assert [page.count('class="icon"') for page in pages.values()] == [3, 3, 3]
+    assert ['class="excerpt' in page for page in pages.values()] == [True, False, True]
+
+
+async def test_a_browser_remembers_what_was_chosen_and_nothing_else(client):
+    await client.get("/snapshots?view=dense")
+    assert "entries dense" in await shown(client, "/")
+
+    await client.get("/snapshots?view=sideways")
+    assert "entries dense" in await shown(client, "/")
+
+
+@pytest.mark.parametrize(
+    ("sort", "moment"),
+    [("", "annotation.added_at"), ("newest", "annotation.added_at"), ("captured", "sorted_at")],
+)
+async def test_days_are_those_that_a_list_is_sorted_by(client, runtime, sort, moment):
+    found = await runtime.search.listing(ListingQuery(sort=sort))
+    page = await shown(client, f"/snapshots?sort={sort}")
+    days = re.findall(r'<li class="day"><h2><time datetime="([^"]+)"', page)
+
+    moments = map(attrgetter(moment), (each.entry for each in found.items))
+    assert days == sorted({f"{each:%Y-%m-%d}" for each in moments})[::-1]
+
+
+async def test_a_note_is_shown_before_what_the_page_says(client, live):
+    key = hash_url(live.url("/bears"))
+
+    await client.patch(f"/api/v1/entries/{key}", json={"note": "As we saw them"})
+
+    assert "As we saw them" in await shown(client, "/snapshots")
+
+
+async def test_a_longer_list_asks_the_index_no_more_often(client, monkeypatch):
+    asked = []
+    execute = AsyncConnection.execute
+
+    async def counted(self, statement, *rest):
+        asked.append(statement)
+        return await execute(self, statement, *rest)
+
+    monkeypatch.setattr(AsyncConnection, "execute", counted)
+    await shown(client, "/snapshots?status=failed")
+    few = len(asked)
+    asked.clear()
+    await shown(client, "/snapshots?status=saved")
+
+    assert len(asked) <= few
+
+
+@pytest.mark.parametrize(
+    ("site", "letter"), [("www.example.org", "E"), ("[::1]:80", ":"), ("日本", "日"), ("", "?")]
+)
+def test_a_site_without_an_icon_has_its_first_letter(site, letter):
+    assert initial(site) == letter

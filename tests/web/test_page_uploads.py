@@ -1,0 +1,303 @@
+"""Pages that one's own browser saved become dated snapshots, marked as handed in."""
+
+import io
+import json
+import re
+import zipfile
+
+import pytest
+from aiohttp import FormData
+from aiohttp.test_utils import TestClient, TestServer
+
+from archiver.app import open_app
+from archiver.config import Settings
+from archiver.http.urls import hash_url
+from archiver.model.capture import Way
+from archiver.model.listing import ListingQuery
+from archiver.services.access import Scope
+from archiver.services.reindex import reindex
+from archiver.web.app import build_app
+from tests.conftest import SENTENCE
+from tests.formats.test_saved_pages import MHTML, PICTURE
+from tests.warcs import Warc
+
+URL = "https://bank.example/statement"
+ARTICLE = f"<title>Statement</title><article>{SENTENCE.format(name='herons') * 6}</article>"
+SINGLE_FILE = (
+    "<!DOCTYPE html> <html><!--\n Page saved with SingleFile \n"
+    f" url: {URL} \n saved date: Thu Feb 29 2024 12:00:01 GMT+0100 (CET)\n-->{ARTICLE}</html>"
+)
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return Settings(data=tmp_path / "data", max_upload_bytes=1 << 20)
+
+
+@pytest.fixture
+async def runtime(settings):
+    async with open_app(settings) as runtime:
+        yield runtime
+
+
+@pytest.fixture
+async def client(runtime):
+    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+        yield client
+
+
+def captures() -> bytes:
+    """A WARC file of the page."""
+    archived = Warc()
+    archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html")
+    return archived.bytes
+
+
+def package() -> bytes:
+    """The same as ArchiveWeb.page packs it."""
+    listed = {"url": URL, "ts": "2020-01-02T03:04:05.678Z"}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as package:
+        package.writestr("archive/data.warc.gz", captures())
+        package.writestr(
+            "pages/pages.jsonl", f'{{"format":"json-pages-1.0"}}\n{json.dumps(listed)}'
+        )
+        package.writestr("datapackage.json", "{}")
+    return packed.getvalue()
+
+
+FILES = {
+    "WACZ": package,
+    "WARC": captures,
+    "MHTML": lambda: MHTML,
+    "SingleFile HTML": SINGLE_FILE.encode,
+}
+
+
+async def hand_in(client, content, kind="text/html", **more):
+    """(status, JSON) of handing something in."""
+    headers = {"Content-Type": kind, **more.pop("headers", {})}
+    async with client.post("/api/v1/captures", data=content, headers=headers, params=more) as got:
+        return got.status, json.loads(await got.text())
+
+
+async def test_a_page_of_singlefile_is_a_snapshot_of_its_day_and_found_at_once(client, runtime):
+    status, taken = await hand_in(client, SINGLE_FILE, name="statement.html")
+
+    found = await runtime.entries.snapshot(URL)
+    listed = await runtime.search.listing(ListingQuery(q="herons"))
+    assert (status, taken["snapshots"], taken["timestamp"]) == (201, 1, "20240229110001")
+    assert found.snapshot.timestamp == taken["timestamp"]
+    assert found.provenance.way is Way.HANDED_IN
+    assert found.provenance.name == "statement.html (SingleFile HTML)"
+    assert [each.entry.url for each in listed.items] == [URL]
+    assert (await runtime.crawling.counts()).open == 0
+
+
+async def test_html_that_does_not_say_where_it_was_needs_its_address(client, runtime):
+    status, refused = await hand_in(client, f"<html>{ARTICLE}")
+    assert status == 400
+    assert "address" in refused["error"]["message"]
+
+    status, taken = await hand_in(client, f"<html>{ARTICLE}", url=URL, at="2020-01-02T03:04:05Z")
+
+    assert (status, taken["timestamp"]) == (201, "20200102030405")
+    assert "herons" in (await runtime.entries.snapshot(URL)).text
+
+
+async def test_the_form_asks_for_the_address_that_a_page_does_not_tell(client):
+    form = FormData()
+    page = await (await client.get("/import")).text()
+    form.add_field("url", "")
+    form.add_field("file", ARTICLE.encode(), filename="page.html")
+
+    answer = await client.post("/import/page", data=form)
+
+    page = await answer.text()
+    assert answer.status == 400
+    assert 'role="alert">The page does not say where it was' in page
+    assert 'action="/import/page"' in page
+
+
+@pytest.mark.parametrize("at", ["yesterday", "2020-13-01"])
+async def test_a_moment_that_is_none_is_refused(client, at):
+    status, refused = await hand_in(client, SINGLE_FILE, at=at)
+
+    assert status == 400
+    assert "2024-02-29T12:00:00Z" in refused["error"]["message"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"https://a.example/\n", b"%PDF-1.7"])
+async def test_what_is_no_page_is_refused_with_what_would_be_one(client, content):
+    status, refused = await hand_in(client, content, url=URL)
+
+    assert status == 422
+    assert refused["error"]["message"]
+
+
+async def test_what_is_too_large_is_refused(client):
+    status, _ = await hand_in(client, io.BytesIO(b"<html>" + b"a" * (1 << 20)), url=URL)
+
+    assert status == 413
+
+
+async def test_captures_of_a_browser_are_taken_in_and_marked(client, runtime):
+    status, taken = await hand_in(client, captures(), "application/octet-stream")
+
+    assert (status, taken["form"], taken["snapshots"]) == (201, "WARC", 1)
+    assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
+
+
+async def test_a_package_of_archiveweb_page_is_taken_in_and_marked(client, runtime):
+    status, taken = await hand_in(client, package(), "application/octet-stream", name="mine.wacz")
+
+    assert (status, taken["form"], taken["snapshots"]) == (201, "WACZ", 1)
+    assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
+
+
+@pytest.mark.parametrize(
+    ("kind", "form"),
+    [
+        *((each, "WACZ") for each in ("application/zip", "application/wacz")),
+        *((each, "WACZ") for each in ("application/wacz+zip", "application/x-wacz")),
+        *((each, "WARC") for each in ("application/warc", "application/x-warc")),
+        *((each, "WARC") for each in ("application/gzip", "application/x-gzip")),
+        *((each, "MHTML") for each in ("message/rfc822", "application/x-mimearchive")),
+        ("multipart/related; boundary=x", "MHTML"),
+        ("application/xhtml+xml", "SingleFile HTML"),
+    ],
+)
+async def test_a_file_is_taken_by_each_name_that_its_kind_goes_by(client, kind, form):
+    status, taken = await hand_in(client, FILES[form](), kind)
+
+    assert (status, taken["form"]) == (201, form)
+
+
+async def test_another_kind_of_body_is_refused_with_those_that_are_taken(client):
+    status, refused = await hand_in(client, b"{}", "application/json")
+
+    assert status == 415
+    assert "application/wacz" in refused["error"]["message"]
+
+
+async def test_a_form_may_say_that_its_file_has_parts_of_its_own(client):
+    """Browsers send a .mhtml as multipart/related, without the boundary."""
+    form = FormData()
+    form.add_field("file", MHTML, filename="page.mhtml", content_type="multipart/related")
+
+    async with client.post("/api/v1/captures", data=form) as got:
+        taken = await got.json()
+
+    assert (got.status, taken.get("form")) == (201, "MHTML"), taken
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"Archiver_Handed_In": ""},
+        {"Archiver_Handed_In": "never", "Archiver_Origin": ""},
+        {"Source_URI": "https://web.archive.org/web/20200102030405/x"},
+    ],
+)
+async def test_what_a_file_says_of_itself_does_not_take_the_mark_away(client, runtime, said):
+    archived = Warc()
+    archived.response(URL, f"<html>{ARTICLE}".encode(), "text/html", **said)
+
+    await hand_in(client, archived.bytes, "application/octet-stream", name="mine.warc")
+
+    provenance = (await runtime.entries.snapshot(URL)).provenance
+    assert (provenance.way, provenance.name) == (Way.HANDED_IN, "mine.warc (WARC)")
+    assert provenance.at is not None
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"[" * 100_000,
+        b'{"places": [1e999]}',
+        b'{"revision": 1e999}',
+        b'{"folders": ["a", "b"], "places": [%d, -%d]}' % (10**30, 10**30),
+    ],
+)
+async def test_a_record_that_says_what_nobody_can_count_takes_nothing_else_along(
+    client, runtime, record
+):
+    entry = b'{"hash_url": "%s", "url": "%s", "url_given": "%s", ' % (
+        hash_url(URL).encode(),
+        URL.encode(),
+        URL.encode(),
+    )
+    block = b'{"format": "archiver/1", "at": "2024-01-01T00:00:00Z", "waiting": true, "entry": '
+    archived = Warc()
+    archived.add("metadata", f"urn:archiver:{hash_url(URL)}", block + entry + record[1:] + b"}")
+    archived.response("https://other.example/", f"<html>{ARTICLE}".encode(), "text/html")
+
+    await hand_in(client, archived.bytes, "application/octet-stream")
+
+    (recent,) = await runtime.imports.recent()
+    assert "herons" in (await runtime.entries.snapshot("https://other.example/")).text
+    assert "broke off" not in str(recent)
+
+
+async def test_a_file_of_captures_that_broke_off_is_not_said_to_be_taken(client):
+    broken = b"WARC/1.1\r\nWARC-Type: response\r\n\r\nnothing of the kind"
+
+    status, refused = await hand_in(client, broken, "application/octet-stream", name="a.warc")
+
+    assert status == 422
+    assert refused["error"]["message"]
+
+
+async def test_it_is_still_marked_after_reindexing(settings):
+    async with open_app(settings) as runtime:
+        async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
+            await hand_in(client, SINGLE_FILE)
+        before = await runtime.entries.snapshot(URL)
+
+    await reindex(settings)
+
+    async with open_app(settings) as runtime:
+        assert (await runtime.entries.snapshot(URL)).provenance == before.provenance
+
+
+async def test_a_token_that_adds_may_hand_in_and_one_that_reads_may_not(client, runtime):
+    await runtime.access.set_password("correct horse")
+    status = {}
+    for scope in (Scope.ADD, Scope.READ):
+        secret = await runtime.access.make_token("phone", scope)
+        headers = {"Authorization": f"Bearer {secret}"}
+        status[scope], _ = await hand_in(client, SINGLE_FILE, headers=headers)
+
+    assert status == {Scope.ADD: 201, Scope.READ: 403}
+
+
+async def test_the_page_of_what_failed_leads_to_where_it_is_handed_in(client, runtime):
+    url = "http://127.0.0.1:9/walled"
+    await runtime.entries.save([url], source="web")
+    await runtime.crawling.work()
+    key = (await runtime.entries.get(url)).entry.hash_url
+    entry = await (await client.get(f"/{key}/")).text()
+    link = re.search(r'href="(/import\?url=[^"#]+)', entry)[1]
+
+    page = await (await client.get(link)).text()
+    form = FormData()
+    form.add_field("url", re.search(r'name="url" value="([^"]+)"', page)[1])
+    form.add_field("file", f"<html>{ARTICLE}".encode(), filename="saved.html")
+    async with client.post("/import/page", data=form) as got:
+        shown = await got.text()
+
+    assert got.url.path == f"/{key}/", re.sub("<[^>]+>", "", shown[shown.index("<main") :])[:600]
+    assert "Handed in" in shown
+    assert "saved.html" in shown
+
+
+async def test_a_page_of_mhtml_is_replayed_with_its_parts(client, runtime):
+    status, taken = await hand_in(client, MHTML, "multipart/related", name="page.mhtml")
+
+    found = await runtime.entries.snapshot(taken["url"])
+    assert (status, taken["form"], taken["captures"]) == (201, "MHTML", 1)
+    assert found.entry.title == "Café"
+    assert "Café au lait" in found.text
+    assert [each.status for each in found.requisites] == [200] * 3
+    async with client.get(f"/web/{taken['timestamp']}im_/https://a.example/a.png") as got:
+        assert await got.read() == PICTURE

@@ -1,0 +1,115 @@
+"""Pages of a list lead onward and back, and say where they stand."""
+
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archiver.app import open_app
+from archiver.config import Settings
+from archiver.db.engine import Database
+from archiver.web.app import build_app
+from archiver.web.pages.snapshots import MOST_BEFORE, Trail, read_trail
+from benchmarks.synthetic import Page, fill
+
+ENTRIES = 120
+
+numbers = st.integers(0, 999_999_999)
+cursors = st.text("ABCxyz012_-", max_size=40)
+trails = st.builds(
+    Trail, numbers, st.lists(st.tuples(numbers, cursors), max_size=MOST_BEFORE).map(tuple)
+)
+
+
+@given(trails)
+def test_a_trail_is_read_as_it_was_written(trail):
+    assert read_trail(str(trail)) == trail
+
+
+@given(st.text())
+def test_any_text_is_a_trail_or_none(text):
+    found = read_trail(text)
+
+    assert found is None or len(found.before) <= MOST_BEFORE
+
+
+def test_the_way_back_is_as_long_as_may_be_and_then_leads_nowhere():
+    trail = Trail()
+    for page in range(60):
+        trail = trail.onward(f"c{page}", 50)
+
+    steps = []
+    while step := trail.back():
+        after, trail = step
+        steps.append((after, trail.start))
+
+    assert steps == [(f"c{page}", 50 * page) for page in range(59, 59 - MOST_BEFORE, -1)]
+
+
+@pytest.fixture
+async def client(tmp_path) -> AsyncIterator[TestClient]:
+    """The service over an archive of links that wait."""
+    async with open_app(Settings(data=tmp_path / "data")) as runtime:
+        urls = [f"http://127.0.0.1:1/{number}" for number in range(ENTRIES)]
+        await runtime.entries.save(urls, source="web")
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            yield client
+
+
+async def walked(client, path, rel):
+    """What pages hold, and the numbers that they say, from one on, as their links lead."""
+    found = []
+    while path:
+        page = await (await client.get(unescape(path))).text()
+        items = re.findall(r'name="entry" value="([0-9a-f]{32})"', page)
+        place = re.search(r"(\d+) to (\d+) of (\d+) entries", page)
+        found.append((path, items, tuple(map(int, place.groups()))))
+        link = re.search(rf'rel="{rel}" href="([^"]+)"', page)
+        path = link and link[1]
+    return found
+
+
+@pytest.mark.parametrize("narrowed", ["", "?sort=oldest", "?sort=title", "?q=is%3Aunread"])
+async def test_whoever_goes_to_the_end_of_a_list_comes_back_the_same_way(client, narrowed):
+    there = await walked(client, f"/snapshots{narrowed}", "next")
+    back = await walked(client, there[-1][0], "prev")
+
+    assert [place for _, _, place in there] == [(1, 50, 120), (51, 100, 120), (101, 120, 120)]
+    assert [each[1:] for each in back] == [each[1:] for each in reversed(there)]
+    assert len({key for _, items, _ in there for key in items}) == ENTRIES
+
+
+async def test_an_address_that_tells_no_way_back_leads_to_the_beginning(client):
+    first = await (await client.get("/snapshots")).text()
+    after = re.search(r"after=([^&\"]+)", first)[1]
+
+    for trail in ("", "&trail=~", "&trail=50"):
+        page = await (await client.get(f"/snapshots?after={after}{trail}")).text()
+
+        assert re.search(r'rel="prev" href="([^"]+)"', page)[1] == "/snapshots"
+
+
+async def test_what_lacks_a_word_is_not_counted_as_what_has_all(tmp_path):
+    settings = Settings(data=tmp_path / "data")
+    settings.data.mkdir()
+    database = await Database.open(settings.data / "archive.sqlite3")
+    pages = [Page("one", "x", "grey heron")] + [Page(f"p{n}", "x", "heron") for n in range(60)]
+    await fill(database, pages, datetime(2020, 1, 1, tzinfo=UTC), timedelta(days=1))
+    await database.close()
+
+    async with open_app(settings) as runtime:
+        server = TestServer(build_app(runtime), skip_url_asserts=True)
+        async with TestClient(server) as client:
+            first = await (await client.get("/snapshots?q=grey+heron")).text()
+            link = re.search(r'rel="next" href="([^"]+)"', first)[1]
+            second = await (await client.get(unescape(link))).text()
+
+    for page in (first, second):
+        assert re.search(r'<p class="count quiet">([^<,]*)', page)[1] == "1 entry"
+        assert re.search(r'<h2 class="partial">([^<]*)', page)[1] == "With all words but one"
