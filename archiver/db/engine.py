@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from sqlalchemy import create_engine, event
+from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -119,33 +119,36 @@ class SqliteIndex:
 
     def writer(self) -> AsyncEngine:
         """Return the engine of the one connection that writes."""
-        return self._engine(
+        engine = self._engine(
             1,
             1,
-            "BEGIN IMMEDIATE",
             f"PRAGMA busy_timeout = {WRITER_BUSY_MS}",
             f"PRAGMA cache_size = -{WRITER_CACHE_KB}",
         )
+        event.listen(
+            engine.sync_engine, "begin", lambda conn: conn.exec_driver_sql("BEGIN IMMEDIATE")
+        )
+        return engine
 
     def readers(self) -> AsyncEngine:
         """Return the engine of the connections that read; a transaction sees one snapshot."""
-        return self._engine(
+        engine = self._engine(
             READERS,
             MOST_READERS,
-            "BEGIN",
             f"PRAGMA busy_timeout = {READER_BUSY_MS}",
             f"PRAGMA cache_size = -{READER_CACHE_KB}",
             "PRAGMA query_only = ON",
         )
+        event.listen(engine.sync_engine, "begin", _begin_read)
+        return engine
 
-    def _engine(self, kept: int, most: int, begin: str, *pragmas: str) -> AsyncEngine:
+    def _engine(self, kept: int, most: int, *pragmas: str) -> AsyncEngine:
         engine = create_async_engine(
             f"sqlite+aiosqlite:///{self.path}", pool_size=kept, max_overflow=most - kept
         )
         event.listen(
             engine.sync_engine, "connect", lambda dbapi, _: _set_up(dbapi, (*_PRAGMAS, *pragmas))
         )
-        event.listen(engine.sync_engine, "begin", lambda conn: conn.exec_driver_sql(begin))
         return engine
 
     async def begin_write(self, conn: AsyncConnection) -> None:
@@ -213,6 +216,12 @@ def _set_up(connection: Any, statements: tuple[str, ...]) -> None:
     for statement in statements:
         cursor.execute(statement)
     cursor.close()
+
+
+def _begin_read(conn: Connection) -> None:
+    """Begin a read transaction in one call to the connection's thread; a cursor takes three."""
+    adapted: Any = conn.connection.dbapi_connection
+    adapted.run_async(lambda driver: driver.execute("BEGIN"))
 
 
 Engines: TypeAlias = "SqliteIndex | PostgresIndex"
