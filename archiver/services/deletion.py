@@ -120,18 +120,17 @@ class Deleting:
         return Deleted(size.id, size.entries, size.snapshots) if size else None
 
     async def undo(self, number: int) -> Restored:
-        """Put back what a deletion took, but for what was saved, or deleted, again since.
+        """Restore what a deletion deleted, except what was saved or deleted again since.
 
         Raises:
-            NotFound: there was none, it was undone already, there were many since, or it was
-                erased.
-            InputError: all of it was saved, or deleted, again since.
+            NotFound: it was undone already, compaction erased it, or it never existed.
+            InputError: all of it was saved or deleted again since.
         """
         async with self._db.write() as conn:
             if number > _LAST_NUMBER or await deletions.size(conn, number) is None:
                 raise NotFound(
-                    "There is no deletion number {number} to undo: it was undone already, twenty "
-                    "others followed, its bytes left the disk, or there never was one.",
+                    "There is no deletion {number} to undo: it was undone already, compaction "
+                    "erased it, or it never existed.",
                     number=str(number),
                 )
             restored = Restored(number, *await restore(conn, self._store, number))

@@ -43,7 +43,7 @@ from archiver.logs import get_log
 from archiver.services.fixity import Finding
 from archiver.services.import_receipts import receipts_of, restore_all, write_owed
 from archiver.services.imports import carry_over_imports
-from archiver.services.user_files import carry_over_user_files, remove_user_files
+from archiver.services.user_files import put_user_settings, remove_user_files, user_settings_of
 from archiver.warc.locks import machine_of
 from archiver.warc.records import Record
 from archiver.warc.segment_inventory import Survey
@@ -158,6 +158,10 @@ _QUEUE_UNREADABLE = (
     "{reason} What waits in the queue of an earlier version on a server can't be taken over: work "
     "it off with that version first, or accept that with `archiver reindex --accept-missing`."
 )
+_SETTINGS_UNREADABLE = (
+    "{reason} The password, API tokens, feeds and cookies are in its table shared_file. Repair the "
+    "table, or set them again after `archiver reindex --accept-missing`."
+)
 _IN_USE_ELSEWHERE = (
     "Another machine uses the archive. Stop the servers and crawls of every machine first."
 )
@@ -225,6 +229,7 @@ async def reindex(
             if old:
                 await _write_owed(old, store)
                 await write_owed(old, receipts_of(settings.data))
+            user_settings = await _user_settings(before, old, accept_missing=accept_missing)
             new = await _open_to_fill(now.beside())
             try:
                 report = await _build_index(
@@ -238,7 +243,7 @@ async def reindex(
                 if not accept_missing and old:
                     require_readable(report.unreadable)
                     await require_same_entries(old, new)
-                await carry_over_user_files(old, new, settings.data)
+                await put_user_settings(user_settings, new, settings.data)
             except RecordsMissing:
                 await new.close()
                 await asyncio.to_thread(now.beside().remove)
@@ -259,6 +264,19 @@ async def _require_segments(old: Database | None, place: Engines, store: Segment
     elif await asyncio.to_thread(place.is_there):
         found = await asyncio.to_thread(store.shelf.survey)
         require_any_segment(found, str(store.directory))
+
+
+async def _user_settings(
+    place: Engines, old: Database | None, *, accept_missing: bool
+) -> dict[str, bytes] | None:
+    """Return the user settings that the current index holds; None if it holds none."""
+    try:
+        return await user_settings_of(place, old)
+    except IndexUnavailable as error:
+        if not accept_missing:
+            raise RecordsMissing(_SETTINGS_UNREADABLE, reason=str(error)) from error
+        log.warning("the user settings in the old index can't be read; they are lost")
+        return None
 
 
 async def _refuse_beside_others(db: Database, machine: str) -> None:

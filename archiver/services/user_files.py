@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from archiver.db import shared_files
-from archiver.db.engine import Database
+from archiver.db.engine import Database, Engines
 from archiver.helpers import PRIVATE, KeptFile
 from archiver.http import cookies
 
@@ -97,12 +97,45 @@ def user_file(data: Path, name: str, db: Database | None = None) -> UserFile:
     return _FileInFolder(KeptFile(data / name, mode=_MODES.get(name, PRIVATE)))
 
 
-async def carry_over_user_files(old: Database | None, new: Database, data: Path) -> None:
-    """Copy the user settings into a new index, or from an index on a server into the folder."""
-    found = await asyncio.to_thread(_in_folder, data)
-    if old and old.is_shared:
+async def user_settings_of(place: Engines, old: Database | None) -> dict[str, bytes] | None:
+    """Return the user settings that an index on a server holds, by name.
+
+    Args:
+        place: of the index.
+        old: the open index; None if it is missing, unreadable or of another version: then only the
+            table of user settings is read.
+
+    Returns:
+        None if the index is a file: the settings are in the folder.
+
+    Raises:
+        IndexUnavailable: the index is there, but its table of user settings can't be read.
+    """
+    if not place.is_shared:
+        return None
+    if old:
         async with old.read() as conn:
-            found = await shared_files.all_of(conn)
+            return await shared_files.all_of(conn)
+    if not await asyncio.to_thread(place.is_there):
+        return None
+    db = Database(place)
+    try:
+        async with db.read() as conn:
+            return await shared_files.all_of(conn)
+    finally:
+        await db.close()
+
+
+async def put_user_settings(found: dict[str, bytes] | None, new: Database, data: Path) -> None:
+    """Write user settings to a new index on a server, or to the folder.
+
+    Args:
+        found: what ``user_settings_of`` returned; None to take those in the folder.
+        new: the new index.
+        data: the folder.
+    """
+    if found is None:
+        found = await asyncio.to_thread(_in_folder, data)
     if new.is_shared:
         async with new.write() as conn:
             for name, content in found.items():

@@ -214,6 +214,33 @@ async def test_user_settings_are_the_same_on_every_machine_and_survive_a_rebuild
     assert not names & {"access.json", "cookies.txt", "feeds.opml"}
 
 
+async def test_user_settings_survive_the_rebuild_of_an_index_of_another_version(here, address):
+    cookie = "a.example\tFALSE\t/\tFALSE\t0\tname\tvalue\n"
+    assert (await ran("password", said="a good pass phrase\n", **here))[0] == 0
+    assert (await ran("cookies", "import", "-", said=cookie, **here))[0] == 0
+    as_owner(address, "UPDATE alembic_version SET version_num = '0038'")
+
+    code, told = await refused("reindex", **here)
+    assert (code, "--accept-missing" in told) == (1, True), told
+    assert (await ran("reindex", "--accept-missing", **here))[0] == 0
+
+    assert "a.example" in (await ran("cookies", "list", **here))[1]
+    assert (await ran("password", "--remove", **here))[0] == 0
+
+
+async def test_an_index_whose_user_settings_are_unreadable_is_not_replaced(here, address):
+    assert (await ran("password", said="a good pass phrase\n", **here))[0] == 0
+    as_owner(address, "UPDATE alembic_version SET version_num = '9999'")
+    as_owner(address, "ALTER TABLE shared_file RENAME COLUMN content TO contents")
+
+    code, told = await refused("reindex", **here)
+
+    assert (code, "shared_file" in told) == (1, True), told
+    as_owner(address, "ALTER TABLE shared_file RENAME COLUMN contents TO content")
+    assert (await ran("reindex", **here))[0] == 0
+    assert (await ran("password", "--remove", **here))[0] == 0
+
+
 def test_a_copy_of_a_data_directory_is_another_machine(tmp_path):
     (tmp_path / "a").mkdir()
     name = machine_of(tmp_path / "a")

@@ -173,6 +173,17 @@ async def test_undoing_puts_everything_back(opened, styled, settings):
         assert await problems(archive) == []
 
 
+async def test_a_deletion_can_be_undone_after_many_others(archive):
+    urls = [f"https://a.example/{number}" for number in range(25)]
+    await archive.entries.save(urls, source="cli")
+    numbers = [(await archive.deleting.entries([url])).id for url in urls]
+
+    for number in numbers:
+        await archive.deleting.undo(number)
+
+    assert await listed(archive) == set(urls)
+
+
 async def test_what_was_saved_again_since_is_not_overwritten_by_an_undo(archive, styled):
     foxes, _ = styled
     await save(archive, foxes)

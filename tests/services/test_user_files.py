@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from archiver.db.engine import Database
-from archiver.services.user_files import FEEDS, carry_over_user_files, user_file
+from archiver.services.user_files import FEEDS, put_user_settings, user_file
 
 
 @pytest.fixture
@@ -38,6 +38,6 @@ async def test_a_change_has_another_mark_and_nothing_to_change_has_not(tmp_path)
 async def test_files_stay_in_the_folder_when_a_file_index_is_rebuilt(db, tmp_path):
     await user_file(tmp_path, FEEDS).change(lambda _: b"<opml/>")
 
-    await carry_over_user_files(db, db, tmp_path)
+    await put_user_settings(None, db, tmp_path)
 
     assert await user_file(tmp_path, FEEDS).read() == b"<opml/>"
