@@ -18,6 +18,15 @@ from tests.postgres import administer
 _PART = re.compile(r"search_\d{5}(?=\b)")
 START = datetime(2019, 12, 30, tzinfo=UTC)
 PAGES = 60
+PARTED = (
+    "db.schema",
+    "db.search_documents",
+    "db.ranking",
+    "db.query_sql",
+    "db.prefix_search",
+    "services.result_iteration",
+)
+"""Modules that use the size of a full-text table."""
 
 
 def text_of(number):
@@ -30,7 +39,7 @@ def text_of(number):
 @pytest.fixture(params=["file", "server"])
 async def search(request, tmp_path, address, monkeypatch):
     """The same pages in each engine, in parts of seven, of which few are read for a page."""
-    for module in ("index.search_tables", "index.documents", "index.ranking", "services.walking"):
+    for module in PARTED:
         monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 7)
     for name, value in {"LEAST_READ": 5, "MOST_LOOKED_AT": 12, "ENOUGH_READ": 3}.items():
         monkeypatch.setattr(f"archiver.services.result_iteration.{name}", value)

@@ -228,7 +228,8 @@ async def test_user_settings_survive_the_rebuild_of_an_index_of_another_version(
     assert (await ran("password", "--remove", **here))[0] == 0
 
 
-async def test_an_index_whose_user_settings_are_unreadable_is_not_replaced(here, address):
+async def test_an_index_whose_user_settings_are_unreadable_is_not_replaced(live, here, address):
+    await ran("add", live.article("page"), **here)
     assert (await ran("password", said="a good pass phrase\n", **here))[0] == 0
     as_owner(address, "UPDATE alembic_version SET version_num = '9999'")
     as_owner(address, "ALTER TABLE shared_file RENAME COLUMN content TO contents")
