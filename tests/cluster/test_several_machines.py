@@ -153,8 +153,8 @@ async def test_what_another_worker_ended_is_not_stored_twice(live, address, here
         await running.communicate()
 
     assert running.returncode == 0
-    assert as_owner(address, "SELECT url FROM capture") == []
-    assert as_owner(address, "SELECT id FROM snapshot") == []
+    assert as_owner(address, "SELECT url FROM live_capture") == []
+    assert as_owner(address, "SELECT id FROM live_snapshot") == []
     assert (held.url,) in as_owner(address, "SELECT url FROM capture WHERE deleted_at IS NOT NULL")
     assert "problems\t0" in (await ran("verify", **here))[1]
 
