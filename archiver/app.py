@@ -11,31 +11,31 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from archiver.config import Settings, fit_to_open_files, save_memory, share_among_processes
+from archiver.config import Settings, fit_to_open_files, share_among_processes, tune_memory
 from archiver.crawl.archive import Archive, open_archive, open_store
-from archiver.services.background_tasks import kept_going
+from archiver.services.background_tasks import keep_running
 
 if TYPE_CHECKING:
     from archiver.crawl.context import CrawlContext
-    from archiver.http.cookies import GivenCookies
+    from archiver.http.cookies import UserCookies
     from archiver.services.access import AccessControl
     from archiver.services.archive_imports import Archives
     from archiver.services.capture_queries import Cdx, Mementos
-    from archiver.services.change_stream import Following
-    from archiver.services.compaction import Compacting
-    from archiver.services.comparison import Comparing
-    from archiver.services.crawl_status import Oversight
+    from archiver.services.change_stream import ChangeStream
+    from archiver.services.compaction import CompactionService
+    from archiver.services.comparison import SnapshotComparison
+    from archiver.services.crawl_status import CrawlStatus
     from archiver.services.crawling import Crawling
-    from archiver.services.deletion import Deleting
-    from archiver.services.derived_data import Articles, Documents, Rereading
+    from archiver.services.deletion import EntryDeletion
+    from archiver.services.derived_data import Articles, Documents, Reextraction
     from archiver.services.editing import Editing
     from archiver.services.entries import Entries
     from archiver.services.export_files import ExportJobs
-    from archiver.services.exports import Exporting
+    from archiver.services.exports import EntryExports
     from archiver.services.feeds import Subscriptions
     from archiver.services.fixity import Fixity
     from archiver.services.highlights import Highlights
-    from archiver.services.home import Desk
+    from archiver.services.home import HomePage
     from archiver.services.import_previews import ImportSurveys
     from archiver.services.import_reading import ImportStatuses
     from archiver.services.import_receipts import Receipts
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from archiver.services.list_exports import Feeds
     from archiver.services.lists import EntryLists
     from archiver.services.machines import Machines
-    from archiver.services.page_uploads import HandingIn
+    from archiver.services.page_uploads import PageUploads
     from archiver.services.reader_view import Reader
-    from archiver.services.recapture import Recapturing, Rescuing
+    from archiver.services.recapture import PublicArchiveRecovery, Recaptures
     from archiver.services.replay import Replay
     from archiver.services.search import Search
-    from archiver.services.segment_uploads import Uploading
+    from archiver.services.segment_uploads import SegmentUploads
     from archiver.services.warc_export import Packages
 
 READER_NICENESS = 5
@@ -108,7 +108,7 @@ class App:
         )
         recorder = Recorder(self.db, self.store)
         throttle = Throttle(settings, shared=self.db.locks)
-        fetcher = Fetcher(settings, cookies=self.given_cookies)
+        fetcher = Fetcher(settings, cookies=self.user_cookies)
         renderer = Renderer(Means(settings, fetcher, throttle, recorder), LearnedHosts(self.db))
         for close in (derive.stop, fetcher.close, renderer.stop):
             self._stack.push_async_callback(close)
@@ -124,11 +124,11 @@ class App:
         )
 
     @cached_property
-    def given_cookies(self) -> "GivenCookies":
+    def user_cookies(self) -> "UserCookies":
         """The user's cookies; ``_work_with_servers`` reads them where the index has them."""
-        from archiver.http.cookies import GivenCookies
+        from archiver.http.cookies import UserCookies
 
-        return GivenCookies(None if self.db.machine else self.settings.data)
+        return UserCookies(None if self.db.machine else self.settings.data)
 
     def wake_crawl(self) -> None:
         """Tell a running crawl that the queue has new jobs."""
@@ -177,10 +177,10 @@ class App:
         return Reader(self.db, self.entries, self.search)
 
     @cached_property
-    def comparing(self) -> "Comparing":
-        from archiver.services.comparison import Comparing
+    def comparing(self) -> "SnapshotComparison":
+        from archiver.services.comparison import SnapshotComparison
 
-        return Comparing(self.entries, self.store)
+        return SnapshotComparison(self.entries, self.store)
 
     @cached_property
     def editing(self) -> "Editing":
@@ -201,28 +201,28 @@ class App:
         return EntryLists(self.db, self.editing, self.search, on_changed=self.wake_crawl)
 
     @cached_property
-    def deleting(self) -> "Deleting":
-        from archiver.services.deletion import Deleting
+    def deleting(self) -> "EntryDeletion":
+        from archiver.services.deletion import EntryDeletion
 
-        return Deleting(self.db, self.store, on_changed=self.wake_crawl)
-
-    @cached_property
-    def recapturing(self) -> "Recapturing":
-        from archiver.services.recapture import Recapturing
-
-        return Recapturing(self.db, self.store, self.entries)
+        return EntryDeletion(self.db, self.store, on_changed=self.wake_crawl)
 
     @cached_property
-    def rescuing(self) -> "Rescuing":
-        from archiver.services.recapture import Rescuing
+    def recaptures(self) -> "Recaptures":
+        from archiver.services.recapture import Recaptures
 
-        return Rescuing(self.db, self.settings, self.wake_crawl)
+        return Recaptures(self.db, self.store, self.entries)
 
     @cached_property
-    def desk(self) -> "Desk":
-        from archiver.services.home import Desk
+    def recovery(self) -> "PublicArchiveRecovery":
+        from archiver.services.recapture import PublicArchiveRecovery
 
-        return Desk(self.db)
+        return PublicArchiveRecovery(self.db, self.settings, self.wake_crawl)
+
+    @cached_property
+    def home_page(self) -> "HomePage":
+        from archiver.services.home import HomePage
+
+        return HomePage(self.db)
 
     @cached_property
     def feeds(self) -> "Feeds":
@@ -232,15 +232,15 @@ class App:
 
     @cached_property
     def subscriptions(self) -> "Subscriptions":
-        from archiver.services.feeds import FeedLooks, Subscriptions
+        from archiver.services.feeds import FeedChecks, Subscriptions
 
-        return Subscriptions(self.settings.data, self.db, FeedLooks(self.context, self.wake_crawl))
+        return Subscriptions(self.settings.data, self.db, FeedChecks(self.context, self.wake_crawl))
 
     @cached_property
-    def following(self) -> "Following":
-        from archiver.services.change_stream import Following
+    def change_stream(self) -> "ChangeStream":
+        from archiver.services.change_stream import ChangeStream
 
-        return Following(self.db, self.store)
+        return ChangeStream(self.db, self.store)
 
     @cached_property
     def replay(self) -> "Replay":
@@ -291,18 +291,18 @@ class App:
         return Receipts(self.db)
 
     @cached_property
-    def handing_in(self) -> "HandingIn":
-        from archiver.services.page_uploads import HandingIn
+    def page_uploads(self) -> "PageUploads":
+        from archiver.services.page_uploads import PageUploads
 
-        return HandingIn(
+        return PageUploads(
             self.imports, self.archives, memory_bytes=self.settings.extract_memory_bytes
         )
 
     @cached_property
-    def exporting(self) -> "Exporting":
-        from archiver.services.exports import Exporting
+    def exporting(self) -> "EntryExports":
+        from archiver.services.exports import EntryExports
 
-        return Exporting(self.db, self.store)
+        return EntryExports(self.db, self.store)
 
     @cached_property
     def export_jobs(self) -> "ExportJobs":
@@ -330,16 +330,16 @@ class App:
         return Articles(self.context, self.open_writer)
 
     @cached_property
-    def rereading(self) -> "Rereading":
-        from archiver.services.derived_data import Rereading
+    def reextraction(self) -> "Reextraction":
+        from archiver.services.derived_data import Reextraction
 
-        return Rereading(self.db, self.open_writer, self.own_writer)
+        return Reextraction(self.db, self.open_writer, self.own_writer)
 
     @cached_property
-    def oversight(self) -> "Oversight":
-        from archiver.services.crawl_status import Oversight
+    def crawl_status(self) -> "CrawlStatus":
+        from archiver.services.crawl_status import CrawlStatus
 
-        return Oversight(self.context, self.crawling, self.open_writer)
+        return CrawlStatus(self.context, self.crawling, self.open_writer)
 
     @cached_property
     def documents(self) -> "Documents":
@@ -348,10 +348,10 @@ class App:
         return Documents(self.db, self.store)
 
     @cached_property
-    def compacting(self) -> "Compacting":
-        from archiver.services.compaction import Compacting
+    def compacting(self) -> "CompactionService":
+        from archiver.services.compaction import CompactionService
 
-        return Compacting(self.db, self.store, self.settings, self.crawling.close_segment)
+        return CompactionService(self.db, self.store, self.settings, self.crawling.close_segment)
 
     @cached_property
     def fixity(self) -> "Fixity":
@@ -386,15 +386,17 @@ class App:
         return undo
 
     @cached_property
-    def uploading(self) -> "Uploading | None":
+    def uploading(self) -> "SegmentUploads | None":
         """Upload of closed segments; None where segments stay in the folder."""
-        from archiver.services.segment_uploads import Uploading
+        from archiver.services.segment_uploads import SegmentUploads
         from archiver.warc.segment_storage import UploadingShelf
 
         shelf = self.store.shelf
         if not isinstance(shelf, UploadingShelf):
             return None
-        return Uploading(self.db, self.store, shelf, self.settings, self.crawling.close_segment)
+        return SegmentUploads(
+            self.db, self.store, shelf, self.settings, self.crawling.close_segment
+        )
 
 
 @asynccontextmanager
@@ -418,7 +420,7 @@ async def open_app(
     Raises:
         ConfigurationError: the data directory cannot be used as it is.
     """
-    save_memory()
+    tune_memory()
     async with open_archive(settings) as archive, AsyncExitStack() as stack:
         app = App(archive, stack, is_serving=serve or beside_users, connections=connections)
         if not reads_only:
@@ -432,16 +434,16 @@ async def open_app(
 async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
     """Upload segments to the object store, and follow what other machines configure."""
     if app.db.locks:
-        from archiver.services.cookies import CookieKeeping
+        from archiver.services.cookies import CookieSettings
 
-        keeping = CookieKeeping(app.settings.data, app.db)
-        app.given_cookies.hold(await keeping.content())
-        follow = partial(keeping.keep_following, app.given_cookies.hold)
-        await stack.enter_async_context(kept_going(follow, "cookies"))
+        keeping = CookieSettings(app.settings.data, app.db)
+        app.user_cookies.hold(await keeping.content())
+        follow = partial(keeping.follow, app.user_cookies.hold)
+        await stack.enter_async_context(keep_running(follow, "cookies"))
     if app.uploading:
         stack.push_async_callback(app.uploading.finish)
         for task in (app.uploading.watch, app.uploading.upload):
-            await stack.enter_async_context(kept_going(task, task.__name__))
+            await stack.enter_async_context(keep_running(task, task.__name__))
 
 
 async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
@@ -457,10 +459,10 @@ async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
         (app.export_jobs.work, "exports"),
         (app.subscriptions.keep_looking, "feeds"),
     ):
-        await stack.enter_async_context(kept_going(work, name))
+        await stack.enter_async_context(keep_running(work, name))
     if app.settings.quiet_hour >= 0:
         compact = partial(app.compacting.compact_at_quiet_hours, app.settings.quiet_hour)
-        await stack.enter_async_context(kept_going(compact, "compaction"))
+        await stack.enter_async_context(keep_running(compact, "compaction"))
     await stack.enter_async_context(helpers(app.settings, until_empty=False))
     stack.push_async_callback(app.imports.stop)
-    await stack.enter_async_context(kept_going(app.imports.go_on, "imports"))
+    await stack.enter_async_context(keep_running(app.imports.go_on, "imports"))

@@ -618,7 +618,7 @@ def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:
     return replace(settings, concurrency=fits)
 
 
-def save_memory() -> None:
+def tune_memory() -> None:
     """Let Python look for garbage seldom, and the C library give back what was freed.
 
     A dozen threads have an arena each by default, and blocks of megabytes end up in them: a long

@@ -46,7 +46,7 @@ Mark = tuple[int, int, int]
 """What changes whenever a file does: its inode, its size, its time in nanoseconds."""
 
 
-class KeptFile:
+class AtomicFile:
     """A file that is read whole and written whole, by one process at a time.
 
     Args:
@@ -145,7 +145,7 @@ _Second = TypeVar("_Second")
 _Each = TypeVar("_Each")
 
 
-async def to_its_end(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
+async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
     """Do this to its end, also where the task that asks for it is cancelled meanwhile."""
     doing = asyncio.ensure_future(work)
     try:
@@ -199,7 +199,7 @@ class _Opening:
 
 
 @asynccontextmanager
-async def written_file(path: Path) -> AsyncIterator[BinaryIO]:
+async def open_for_writing(path: Path) -> AsyncIterator[BinaryIO]:
     """A file to be written anew, opened in a thread; closed whatever happens meanwhile.
 
     Raises:

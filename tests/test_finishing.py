@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from archiver.helpers import both, to_its_end, written_file
+from archiver.helpers import both, open_for_writing, run_to_completion
 
 
 async def test_what_is_to_be_done_to_its_end_is_though_its_task_is_cancelled():
@@ -14,7 +14,7 @@ async def test_what_is_to_be_done_to_its_end_is_though_its_task_is_cancelled():
         await go_on.wait()
         ended.set()
 
-    task = asyncio.create_task(to_its_end(work()))
+    task = asyncio.create_task(run_to_completion(work()))
     await begun.wait()
     task.cancel()
     go_on.set()
@@ -28,12 +28,12 @@ async def test_what_goes_wrong_is_heard():
         raise ValueError("heard")
 
     with pytest.raises(ValueError, match="heard"):
-        await to_its_end(work())
+        await run_to_completion(work())
 
 
 async def test_a_file_is_closed_though_its_task_is_cancelled_while_it_is_opened(tmp_path):
     async def write():
-        async with written_file(tmp_path / "file") as file:
+        async with open_for_writing(tmp_path / "file") as file:
             file.write(b"never")
 
     task = asyncio.create_task(write())
@@ -48,7 +48,7 @@ async def test_a_file_is_closed_though_its_task_is_cancelled_again_and_again(tmp
     os.mkfifo(tmp_path / "pipe")  # opening it waits for a reader
 
     async def write():
-        async with written_file(tmp_path / "pipe"):
+        async with open_for_writing(tmp_path / "pipe"):
             pass
 
     task = asyncio.create_task(write())

@@ -3,12 +3,12 @@ import threading
 
 import pytest
 
-from archiver.helpers import UNFINISHED, KeptFile
+from archiver.helpers import UNFINISHED, AtomicFile
 
 
 @pytest.fixture
 def file(tmp_path):
-    return KeptFile(tmp_path / "said.json")
+    return AtomicFile(tmp_path / "said.json")
 
 
 def test_what_a_killed_process_had_written_of_it_is_written_over(file, tmp_path):

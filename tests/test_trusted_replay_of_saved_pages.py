@@ -93,7 +93,7 @@ async def watched(world):
 
 
 async def hand_in(runtime, name, content):
-    taken = await runtime.handing_in.take(io.BufferedReader(io.BytesIO(content)), Given(name))
+    taken = await runtime.page_uploads.take(io.BufferedReader(io.BytesIO(content)), Given(name))
     return (await runtime.entries.get(taken.hash_url)).entry
 
 

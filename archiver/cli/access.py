@@ -11,7 +11,7 @@ from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import write_row
 from archiver.config import Settings
 from archiver.services.access import AccessControl
-from archiver.services.cookies import CookieKeeping
+from archiver.services.cookies import CookieSettings
 
 
 def run_password(settings: Settings, *, remove: bool) -> int:
@@ -59,12 +59,12 @@ def run_cookies(settings: Settings, *, file: Path | None = None, remove: str = "
 
 async def _run(settings: Settings, content: bytes | None, remove: str) -> int:
     if not settings.index:
-        return await _change(CookieKeeping(settings.data), content, remove)
+        return await _change(CookieSettings(settings.data), content, remove)
     async with open_app(settings, reads_only=True) as app:
-        return await _change(CookieKeeping(settings.data, app.db), content, remove)
+        return await _change(CookieSettings(settings.data, app.db), content, remove)
 
 
-async def _change(keeping: CookieKeeping, content: bytes | None, remove: str) -> int:
+async def _change(keeping: CookieSettings, content: bytes | None, remove: str) -> int:
     if content is not None:
         taken = await keeping.take(content)
         write_row("kept", str(taken.kept))

@@ -123,7 +123,7 @@ async def _failed(runtime: App, urls: Sequence[str]) -> int:
 
 async def _queue(runtime: App, urls: Sequence[str], below: float | None) -> tuple[int, int]:
     """Queue what is asked for; how many entries that were, and how many were passed over."""
-    recapturing, can_render = runtime.recapturing, not runtime.crawling.browser_problem
+    recapturing, can_render = runtime.recaptures, not runtime.crawling.browser_problem
     if urls:
         await runtime.entries.save(urls, source=SOURCE)
         return len(urls), 0
@@ -155,10 +155,10 @@ async def _rescue(settings: Settings, refs: Sequence[str], query: str | None) ->
 
 async def _ask(runtime: App, refs: Sequence[str], query: str | None) -> int:
     if refs:
-        return await runtime.rescuing.rescue(refs)
+        return await runtime.recovery.rescue(refs)
     if query:
-        return await runtime.rescuing.rescue_found(ListingQuery(q=query))
-    return await runtime.rescuing.rescue_gone()
+        return await runtime.recovery.rescue_found(ListingQuery(q=query))
+    return await runtime.recovery.rescue_gone()
 
 
 _MARKS = {Side.BEFORE: ("[-", "-]"), Side.AFTER: ("{+", "+}")}
@@ -199,7 +199,7 @@ async def _again(settings: Settings, query: str, *, diff: bool) -> int:
     async with open_app(settings) as runtime:
         wanted = ListingQuery(q=query) if query else None
         with progress_bar("Reading") as bar:
-            async for each in runtime.rereading.read_all(wanted):
+            async for each in runtime.reextraction.read_all(wanted):
                 read += 1
                 bar.show(done=read, now=each.snapshot.url)
                 if not each.change.is_same:

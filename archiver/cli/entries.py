@@ -69,7 +69,7 @@ async def _capture(crawler: App, report: "_Report") -> None:
     if report.waiting:
         await crawler.crawling.work(only=sorted(report.waiting), on_change=report.note)
     if report.waiting:
-        async for change in crawler.following.jobs(report.waiting):
+        async for change in crawler.change_stream.jobs(report.waiting):
             report.note(change)
             if not report.waiting:
                 return

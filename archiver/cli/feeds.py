@@ -12,8 +12,8 @@ from archiver.cli.event_loop import run_crawling
 from archiver.cli.terminal import write_row
 from archiver.config import Settings
 from archiver.errors import InputError
-from archiver.helpers import KeptFile
-from archiver.model.feed import Followed
+from archiver.helpers import AtomicFile
+from archiver.model.feed import FollowedFeed
 from archiver.services.feeds import Subscriptions
 
 
@@ -69,7 +69,7 @@ async def _export(feeds: Subscriptions, wanted: _Wanted) -> int:
     if wanted.what in ("", "-"):
         sys.stdout.write(outline.decode())
     else:
-        await asyncio.to_thread(KeptFile(Path(wanted.what), mode=0o644).write, outline)
+        await asyncio.to_thread(AtomicFile(Path(wanted.what), mode=0o644).write, outline)
     return 0
 
 
@@ -79,7 +79,7 @@ async def _look(feeds: Subscriptions, _: _Wanted) -> int:
     return _show(looked) or int(has_failed)
 
 
-def _show(followed: Sequence[Followed]) -> int:
+def _show(followed: Sequence[FollowedFeed]) -> int:
     for each in followed:
         state, subscription = each.state, each.subscription
         looked = f"{state.checked_at:%Y-%m-%d %H:%M}" if state else "-"

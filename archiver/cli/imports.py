@@ -18,10 +18,10 @@ from archiver.model.imports import (
     CaptureWhen,
     Choices,
     Counted,
+    FormatEvidence,
     ImportStatus,
     ImportSurvey,
     ImportUndone,
-    Sign,
 )
 from archiver.services.import_options import typed_choices
 from archiver.services.import_reading import kind_of_file
@@ -79,11 +79,11 @@ def nothing_chosen(choices: Choices) -> InputError:
 
 
 _SIGNS = {
-    Sign.FILES: "the files in it: ",
-    Sign.COLUMNS: "its columns: ",
-    Sign.FIELDS: "its fields: ",
-    Sign.ROOT: "its root element: ",
-    Sign.BEGINNING: "how it begins",
+    FormatEvidence.FILES: "the files in it: ",
+    FormatEvidence.COLUMNS: "its columns: ",
+    FormatEvidence.FIELDS: "its fields: ",
+    FormatEvidence.ROOT: "its root element: ",
+    FormatEvidence.BEGINNING: "how it begins",
 }
 
 
@@ -269,7 +269,7 @@ async def _undo(settings: Settings, number: int, *, as_json: bool) -> int:
 async def _failed(settings: Settings, number: int, *, as_json: bool) -> int:
     async with open_app(settings) as runtime:
         await runtime.imports.status(number)
-        found = await runtime.oversight.failures_of(number)
+        found = await runtime.crawl_status.failures_of(number)
     if as_json:
         write_json(found)
         return 0
@@ -281,9 +281,9 @@ async def _failed(settings: Settings, number: int, *, as_json: bool) -> int:
 async def _again(settings: Settings, number: int, reason: str | None) -> int:
     async with open_app(settings) as runtime:
         await runtime.imports.status(number)
-        failed = await runtime.oversight.failures_of(number)
+        failed = await runtime.crawl_status.failures_of(number)
         wanted = [reason] if reason else [each.reason for each in failed]
-        queued = [await runtime.oversight.try_again(each, number) for each in wanted]
+        queued = [await runtime.crawl_status.try_again(each, number) for each in wanted]
     write_row("queued", str(sum(queued)))
     return 0
 
@@ -291,7 +291,7 @@ async def _again(settings: Settings, number: int, reason: str | None) -> int:
 async def _capture(settings: Settings, number: int) -> int:
     async with open_app(settings) as runtime:
         await runtime.imports.status(number)
-        queued = await runtime.oversight.capture_links(number)
+        queued = await runtime.crawl_status.capture_links(number)
     write_row("queued", str(queued))
     return 0
 

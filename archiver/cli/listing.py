@@ -89,7 +89,7 @@ async def _pages(
 
 
 async def _tell_what_is_owed(search: Search) -> None:
-    owed = round(100 * await search.owed_share())
+    owed = round(100 * await search.pending_share())
     if owed:
         click.echo(
             f"archiver: the words of {owed}% of the archive are not gathered yet after an update; "

@@ -19,7 +19,7 @@ from archiver.config import Settings
 from archiver.crawl.crash_recovery import recover
 from archiver.db.engine import Database, Engines, engines_of, is_one_place
 from archiver.errors import ConfigurationError
-from archiver.helpers import KeptFile
+from archiver.helpers import AtomicFile
 from archiver.warc.durable_files import sync_directory
 from archiver.warc.locks import ArchiveLock, RunLock, machine_of
 from archiver.warc.segment_storage import Shelf
@@ -133,7 +133,7 @@ def open_shelf(settings: Settings) -> Shelf:
         raise ConfigurationError(_NOT_INSTALLED) from error
     shelf: Shelf = shelves.open_bucket_shelf(settings.store, warc, settings.data / UPLOADED)
     if before is None:
-        KeptFile(known, mode=0o644).write(f"{settings.store}\n".encode())
+        AtomicFile(known, mode=0o644).write(f"{settings.store}\n".encode())
     return shelf
 
 
@@ -142,7 +142,7 @@ def where_it_lies(data: Path) -> tuple[str | None, str | None]:
 
     Blocking.
     """
-    held = KeptFile(data / INDEX_ELSEWHERE).read(MOST_OF_A_NAME) or b""
+    held = AtomicFile(data / INDEX_ELSEWHERE).read(MOST_OF_A_NAME) or b""
     index = held.decode("utf-8", "replace").partition("\n")[0]
     return index or None, _known_store(data)
 
@@ -204,7 +204,7 @@ def _claim(settings: Settings, engines: Engines) -> None:
 
     The folder knows its name before the index does: a kill in between leaves nobody shut out.
     """
-    file = KeptFile(settings.data / INDEX_ELSEWHERE, mode=0o644)
+    file = AtomicFile(settings.data / INDEX_ELSEWHERE, mode=0o644)
     with file.alone():
         known, name = _index_elsewhere(settings)
         if not name:
@@ -231,7 +231,7 @@ def _refuse_to_join(settings: Settings, engines: Engines, store: str | None) -> 
 
 
 def _say_where(settings: Settings) -> None:
-    file = KeptFile(settings.data / INDEX_ELSEWHERE, mode=0o644)
+    file = AtomicFile(settings.data / INDEX_ELSEWHERE, mode=0o644)
     known, name = _index_elsewhere(settings)
     if known != (settings.index or ""):
         file.write(f"{settings.index or ''}\n{name}\n".encode())
@@ -239,7 +239,7 @@ def _say_where(settings: Settings) -> None:
 
 def _index_elsewhere(settings: Settings) -> tuple[str, str]:
     """Where the index lies, if not in the folder, and this folder's name; empty if unknown."""
-    held = KeptFile(settings.data / INDEX_ELSEWHERE).read(MOST_OF_A_NAME) or b""
+    held = AtomicFile(settings.data / INDEX_ELSEWHERE).read(MOST_OF_A_NAME) or b""
     known, name, *_ = [*held.decode("utf-8", "replace").splitlines(), "", ""]
     return known, name
 

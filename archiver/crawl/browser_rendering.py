@@ -24,7 +24,7 @@ from archiver.http.requests import led_on
 from archiver.http.urls import host
 from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.rendering import PAGE_TYPE, LikenessKind, Limit, NewLikeness
+from archiver.model.rendering import PAGE_TYPE, Limit, NewRendition, RenditionKind
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.pages.worker_messages import Document
 
@@ -44,7 +44,7 @@ PAGES_A_BROWSER = 100
 IDLE_SECONDS = 60.0
 PROFILES = "tmp"
 _PDF = "application/pdf"
-_DRAWN = {LikenessKind.THUMBNAIL, LikenessKind.PICTURE, LikenessKind.PRINT}
+_DRAWN = {RenditionKind.THUMBNAIL, RenditionKind.PICTURE, RenditionKind.PRINT}
 
 log = get_log(__name__)
 
@@ -218,16 +218,16 @@ async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
     return False
 
 
-async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewLikeness]) -> None:
+async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewRendition]) -> None:
     """Add the pictures of a page; one that can't be had keeps no other from being made."""
 
     async def print_() -> Picture:
         return Picture(_PDF, await shown.pdf())
 
-    made: tuple[tuple[LikenessKind, Callable[[], Awaitable[Picture]]], ...] = (
-        (LikenessKind.THUMBNAIL, shown.thumbnail),
-        (LikenessKind.PICTURE, shown.picture),
-        (LikenessKind.PRINT, print_),
+    made: tuple[tuple[RenditionKind, Callable[[], Awaitable[Picture]]], ...] = (
+        (RenditionKind.THUMBNAIL, shown.thumbnail),
+        (RenditionKind.PICTURE, shown.picture),
+        (RenditionKind.PRINT, print_),
     )
     for kind, make in made:
         try:
@@ -236,7 +236,7 @@ async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewLikeness]) ->
         except (BrowserError, TimeoutError) as error:
             log.warning("likeness not made", kind=kind, reason=repr(error))
         else:
-            likenesses.append(NewLikeness(kind, picture.media_type, picture.content))
+            likenesses.append(NewRendition(kind, picture.media_type, picture.content))
             if not picture.is_whole:
                 traffic.met.add(Limit.HEIGHT)
 
@@ -260,12 +260,12 @@ def _fidelity(before: Picture, after: Picture, words: str, there: str) -> Fideli
     return Fidelity(seen, words_contained(words, there))
 
 
-def _as_it_stood(standing: Standing) -> NewLikeness:
-    return NewLikeness(LikenessKind.PAGE, PAGE_TYPE, standing.html.encode("utf-8", "replace"))
+def _as_it_stood(standing: Standing) -> NewRendition:
+    return NewRendition(RenditionKind.PAGE, PAGE_TYPE, standing.html.encode("utf-8", "replace"))
 
 
 def _rendered(
-    page: Obtained, traffic: Traffic, standing: Standing, likenesses: list[NewLikeness]
+    page: Obtained, traffic: Traffic, standing: Standing, likenesses: list[NewRendition]
 ) -> Rendered:
     """What was shown, and of which capture: a script may have led to another page."""
     ref = traffic.pages.get(standing.url) or traffic.pages.get(page.ref.url) or page.ref

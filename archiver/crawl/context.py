@@ -21,7 +21,7 @@ from archiver.http.politeness import Throttle
 from archiver.model.capture import PayloadDigest
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
-from archiver.model.rendering import LikenessKind, NewLikeness
+from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.pages.worker_pool import DerivePool
 from archiver.warc.segments import SegmentStore
 
@@ -33,10 +33,10 @@ class Drawn:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._known: OrderedDict[tuple[LikenessKind, PayloadDigest], tuple[NewLikeness | None]]
+        self._known: OrderedDict[tuple[RenditionKind, PayloadDigest], tuple[NewRendition | None]]
         self._known = OrderedDict()
 
-    def get(self, kind: LikenessKind, payload: PayloadDigest) -> tuple[NewLikeness | None] | None:
+    def get(self, kind: RenditionKind, payload: PayloadDigest) -> tuple[NewRendition | None] | None:
         """What was drawn of a payload, if anything could be; None where nobody has tried."""
         found = self._known.get((kind, payload))
         if found:
@@ -44,8 +44,8 @@ class Drawn:
         return found
 
     def keep(
-        self, kind: LikenessKind, payload: PayloadDigest, drawn: NewLikeness | None
-    ) -> tuple[NewLikeness | None]:
+        self, kind: RenditionKind, payload: PayloadDigest, drawn: NewRendition | None
+    ) -> tuple[NewRendition | None]:
         """Remember what was drawn, and return it."""
         self._known[kind, payload] = (drawn,)
         if len(self._known) > self._most:

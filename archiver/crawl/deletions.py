@@ -23,7 +23,7 @@ from archiver.db.snapshot_resources import MOST_ROUNDS, Kept, Seen
 from archiver.errors import StoreError
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import RecordId, Timestamp
-from archiver.model.deletion import Deletion, Gone, GoneSnapshot, OwnArticle
+from archiver.model.deletion import DeletedEntry, DeletedSnapshot, Deletion, RemainingArticle
 from archiver.warc.metadata_records import SnapshotRecord, read_entry_record, write_deletion
 from archiver.warc.segments import SegmentStore
 
@@ -58,10 +58,10 @@ async def delete_entries(
     others = await _answers(conn, [each.answers for each in records.values() if each])
     removed = await deletions.delete_entries(conn, [*known], number=number)
     found = [
-        Gone(
+        DeletedEntry(
             each.entry.hash_url,
             each.generation,
-            tuple(GoneSnapshot(one.timestamp, one.page) for one in kept if one.entry_id == row),
+            tuple(DeletedSnapshot(one.timestamp, one.page) for one in kept if one.entry_id == row),
         )
         for row, each in known.items()
     ]
@@ -88,8 +88,8 @@ async def delete_snapshots(
     living = [each for each in all_of_it if each not in dead]
     articles = await asyncio.to_thread(_own_articles, store, living, records)
     removed = await deletions.delete_snapshots(conn, [each.id for each in dead], number=number)
-    snapshots = tuple(GoneSnapshot(each.timestamp, each.page) for each in dead)
-    found = Gone(dead[0].hash_url, None, snapshots, articles)
+    snapshots = tuple(DeletedSnapshot(each.timestamp, each.page) for each in dead)
+    found = DeletedEntry(dead[0].hash_url, None, snapshots, articles)
     gone_too = [named.answers for one in dead if (named := records[one.id])]
     await _note(conn, [found], captures, await _answers(conn, gone_too), number=number)
     return removed
@@ -105,7 +105,10 @@ async def delete_late_visits(
         Demand(url, int(each.timestamp)) for each in late for url in dict.fromkeys(each.needs)
     ]
     captures = await _unneeded(conn, store, demands, set(), set())
-    found = [Gone(each.hash_url, None, (GoneSnapshot(each.timestamp, each.page),)) for each in late]
+    found = [
+        DeletedEntry(each.hash_url, None, (DeletedSnapshot(each.timestamp, each.page),))
+        for each in late
+    ]
     others = await _answers(conn, [each.answers for each in late])
     number = await deletions.begin(conn, datetime.now(UTC))
     await _note(conn, found, captures, others, number=number)
@@ -177,7 +180,7 @@ async def _still_deleted(
 
 async def _note(
     conn: AsyncConnection,
-    found: Sequence[Gone],
+    found: Sequence[DeletedEntry],
     captures: Mapping[int, RecordId],
     others: Iterable[RecordId],
     *,
@@ -313,14 +316,14 @@ def _read(store: SegmentStore, kept: Kept) -> SnapshotRecord | None:
 
 def _own_articles(
     store: SegmentStore, living: Sequence[Kept], records: Mapping[int, SnapshotRecord | None]
-) -> tuple[OwnArticle, ...]:
+) -> tuple[RemainingArticle, ...]:
     """The articles of snapshots that stay, where their records name another snapshot's."""
     found = []
     for each in living:
         snapshot = records[each.id]
         if snapshot and snapshot.article_of:
             article = store.read(each.article).id if each.article else RecordId("")
-            found.append(OwnArticle(each.timestamp, article))
+            found.append(RemainingArticle(each.timestamp, article))
     return tuple(found)
 
 

@@ -22,7 +22,7 @@ from archiver.db.snapshots import Held
 from archiver.errors import ArchiverError, StoreError
 from archiver.logs import get_log
 from archiver.model.capture import Location
-from archiver.model.listing import MOST_EARLIER, Findable
+from archiver.model.listing import MOST_EARLIER, SearchDocument
 from archiver.model.rendering import WHOLE
 from archiver.pages.article_text import read_article_document, to_text
 from archiver.pages.capture_quality import score_of
@@ -73,7 +73,7 @@ async def repay_owed(db: Database, store: SegmentStore) -> bool:
 
 async def _made(
     conn: AsyncConnection, store: SegmentStore, found: Sequence[OwedDocument]
-) -> list[tuple[OwedDocument, Findable]]:
+) -> list[tuple[OwedDocument, SearchDocument]]:
     ids = [each.entry_id for each in found]
     known = await entries.with_revisions(conn, ids)
     latest = await snapshots.latest_of(conn, ids)
@@ -89,7 +89,7 @@ async def _made(
     )
 
 
-def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> Findable:
+def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> SearchDocument:
     entry = known.entry
     if not held:
         return unvisited(entry.annotation, url=entry.url, host=entry.host, revision=known.revision)

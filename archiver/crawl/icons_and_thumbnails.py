@@ -15,7 +15,7 @@ from archiver.formats.single_page import candidates
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import Capture, CaptureRef, Timestamp
 from archiver.model.page import UNREAD, Article, Discovery
-from archiver.model.rendering import LikenessKind, NewLikeness
+from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.pages.article_text import whole
 from archiver.pages.worker_messages import MOST_PICTURE_BYTES
@@ -47,7 +47,7 @@ async def draw_fetched(
     found: Discovery,
     article: Article,
     outcomes: Iterable[RequisiteOutcome],
-) -> tuple[NewLikeness, ...]:
+) -> tuple[NewRendition, ...]:
     """As ``draw_emblems``, of what was fetched just now; ``outcomes``: what became of that.
 
     Where the article is left for later, so are they: they are drawn when it is read.
@@ -69,7 +69,7 @@ async def draw_fetched(
 
 async def draw_emblems(
     context: CrawlContext, page: CaptureRef, found: Discovery, article: Article
-) -> tuple[NewLikeness, ...]:
+) -> tuple[NewRendition, ...]:
     """The icon and the picture of a page, of what the archive has of them.
 
     Args:
@@ -87,10 +87,10 @@ def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
     return bool(named) or page.media_type.startswith("image/") or "<img" in whole(article)
 
 
-def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[LikenessKind, list[str]]:
+def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[RenditionKind, list[str]]:
     """Where each emblem may be had, the best first."""
     covers = chain(found.covers, _pictures(page, article))
-    each_kind = ((LikenessKind.ICON, found.icons), (LikenessKind.COVER, covers))
+    each_kind = ((RenditionKind.ICON, found.icons), (RenditionKind.COVER, covers))
     return {
         kind: [*islice(dict.fromkeys(islice(urls, 2 * MOST_TRIED)), MOST_TRIED)]
         for kind, urls in each_kind
@@ -99,10 +99,10 @@ def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[Likene
 
 async def _draw(
     context: CrawlContext,
-    wanted: Mapping[LikenessKind, Sequence[str]],
+    wanted: Mapping[RenditionKind, Sequence[str]],
     moment: Timestamp,
     lately: Mapping[str, Capture],
-) -> tuple[NewLikeness, ...]:
+) -> tuple[NewRendition, ...]:
     held = {url: each for url, each in lately.items() if _holds_itself(each)}
     others = [url for url in chain(*wanted.values()) if url not in held]
     if others:
@@ -120,9 +120,9 @@ async def _draw(
     return tuple(each for each in drawn if each)
 
 
-def _is_too_small(kind: LikenessKind, holder: Capture) -> bool:
+def _is_too_small(kind: RenditionKind, holder: Capture) -> bool:
     """Whether nothing large enough to be shown fits in so few bytes, as a dot that counts views."""
-    return kind is LikenessKind.COVER and holder.payload_length < LEAST_COVER_BYTES
+    return kind is RenditionKind.COVER and holder.payload_length < LEAST_COVER_BYTES
 
 
 def _holds_itself(found: Capture) -> bool:
@@ -138,10 +138,10 @@ def _pictures(page: CaptureRef, article: Article) -> Iterator[str]:
 
 async def _first(
     context: CrawlContext,
-    kind: LikenessKind,
+    kind: RenditionKind,
     urls: Sequence[str],
     holder_of: Callable[[str], Awaitable[Capture | None]],
-) -> NewLikeness | None:
+) -> NewRendition | None:
     """The first of these that is worth showing."""
     for url in urls:
         holder = await holder_of(url)

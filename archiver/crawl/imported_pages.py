@@ -36,7 +36,7 @@ from archiver.formats.archive_records import (
     ForeignCapture,
     ForeignEntryRecord,
     KeptAnswers,
-    KeptLikenesses,
+    StoredRenditions,
     pieces_of,
 )
 from archiver.formats.seeds import MOST_TITLE, bounded
@@ -57,7 +57,7 @@ from archiver.model.capture import (
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import EntryRef, State
 from archiver.model.page import UNREAD, Article, Discovery
-from archiver.model.rendering import LikenessKind, NewLikeness, Rendering
+from archiver.model.rendering import NewRendition, Rendering, RenditionKind
 from archiver.model.requisite import Requisite, RequisiteOutcome
 from archiver.model.seed import RevisedSeed, SavedPage, Seed
 from archiver.pages.worker_messages import Document
@@ -312,7 +312,7 @@ class NotedPages(ExitStack):
 
     def __init__(self) -> None:
         super().__init__()
-        self.likenesses = self.enter_context(KeptLikenesses())
+        self.likenesses = self.enter_context(StoredRenditions())
         self.answers = self.enter_context(KeptAnswers())
         self._described, self._listed, self._html, self._other = (
             self.enter_context(SortedLines()) for _ in range(4)
@@ -358,7 +358,7 @@ class PageIntake:
     def __init__(
         self,
         context: CrawlContext,
-        likenesses: KeptLikenesses | None = None,
+        likenesses: StoredRenditions | None = None,
         answers: KeptAnswers | None = None,
     ) -> None:
         self._context = context
@@ -442,13 +442,13 @@ class PageIntake:
 
     async def _emblems(
         self, page: CaptureRef, needs: Discovery, article: Article
-    ) -> tuple[NewLikeness, ...]:
+    ) -> tuple[NewRendition, ...]:
         """What lists show a page by; where its article is left for later, so are they."""
         if article.extractor == UNREAD:
             return ()
         return await draw_emblems(self._context, page, needs, article)
 
-    async def _shown(self, page: ForeignPage) -> tuple[NewLikeness, ...]:
+    async def _shown(self, page: ForeignPage) -> tuple[NewRendition, ...]:
         """How a page looked in a browser, where this program tells of it and the file holds it."""
         if self._likenesses is None or page.told is None:
             return ()
@@ -467,9 +467,9 @@ class PageIntake:
         return tuple(each.record_id for each in kept)
 
 
-def _as_it_stood(shown: Sequence[NewLikeness], url: str) -> Document | None:
+def _as_it_stood(shown: Sequence[NewRendition], url: str) -> Document | None:
     """The page as it stood, for those who read pages; without it nothing else is worth keeping."""
-    pages = (each for each in shown if each.kind is LikenessKind.PAGE)
+    pages = (each for each in shown if each.kind is RenditionKind.PAGE)
     content = next((each.content for each in pages), None)
     return None if content is None else Document(content, "text/html", "utf-8", url)
 

@@ -25,9 +25,9 @@ from archiver.model.capture import (
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.failure import Failure
 from archiver.model.job import State
-from archiver.model.listing import Findable
+from archiver.model.listing import SearchDocument
 from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
-from archiver.model.rendering import LikenessRef, Rendering
+from archiver.model.rendering import Rendering, RenditionRef
 from archiver.pages.article_text import write_article_document
 from archiver.search.search_document import findable
 from archiver.warc import writer
@@ -123,7 +123,7 @@ class Plan:
     answers: dict[int, RecordId] = field(default_factory=dict)
     articles: dict[SnapshotKey, int] = field(default_factory=dict)
     entry_records: dict[SnapshotKey, int] = field(default_factory=dict)
-    likenesses: dict[SnapshotKey, list[tuple[LikenessRef, int]]] = field(default_factory=dict)
+    likenesses: dict[SnapshotKey, list[tuple[RenditionRef, int]]] = field(default_factory=dict)
 
 
 NOWHERE = Location("", 0, 0)
@@ -242,7 +242,7 @@ def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
     return reused.metadata
 
 
-def found_by(visit: Visit, facts: EntryFacts) -> Findable | None:
+def found_by(visit: Visit, facts: EntryFacts) -> SearchDocument | None:
     """What a saved entry is found by; None where what it was the last time holds."""
     if reused_article(visit, facts):
         return None
@@ -279,10 +279,10 @@ def _snapshot(plan: Plan, visit: Visit, facts: EntryFacts) -> SnapshotRecord:
     )
 
 
-def _likenesses(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[LikenessRef, ...]:
+def _likenesses(plan: Plan, visit: Visit, facts: EntryFacts) -> tuple[RenditionRef, ...]:
     placed = []
     for each in visit.likenesses:
-        made = LikenessRef(each.kind, each.media_type, new_record_id(), each.digest)
+        made = RenditionRef(each.kind, each.media_type, new_record_id(), each.digest)
         placed.append((made, len(plan.records)))
         plan.records.append(
             writer.conversion(

@@ -13,7 +13,7 @@ from archiver.db import hosts
 from archiver.db.engine import Database
 from archiver.http.urls import host
 from archiver.model.job import Lease
-from archiver.model.rendering import Look
+from archiver.model.rendering import RenderHint
 
 ONE_IN = 10
 """One time in so many a page of a learned host is looked at plainly."""
@@ -27,26 +27,26 @@ class LearnedHosts:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._known: dict[str, tuple[int, Look]] = {}
+        self._known: dict[str, tuple[int, RenderHint]] = {}
         self._row = 0
         self._looked_at = float("-inf")
         self._turn = asyncio.Lock()
 
-    async def of(self, url: str) -> Look:
+    async def of(self, url: str) -> RenderHint:
         """What the newest look at a page of a URL's host told; nothing where it was whole."""
         if self._is_old:
             await self._refresh()
         if not self._known:
-            return Look.NONE
-        _, look = self._known.get(host(url), (0, Look.NONE))
-        return Look.NONE if look is Look.WHOLE else look
+            return RenderHint.NONE
+        _, look = self._known.get(host(url), (0, RenderHint.NONE))
+        return RenderHint.NONE if look is RenderHint.WHOLE else look
 
-    def note(self, url: str, timestamp: int, look: Look) -> None:
+    def note(self, url: str, timestamp: int, look: RenderHint) -> None:
         """Learn from a look at a page."""
-        if look is Look.NONE:
+        if look is RenderHint.NONE:
             return
         at = host(url)
-        before, _ = self._known.get(at, (0, Look.NONE))
+        before, _ = self._known.get(at, (0, RenderHint.NONE))
         if timestamp < before:
             return
         self._known.pop(at, None)

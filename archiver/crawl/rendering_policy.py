@@ -23,7 +23,7 @@ from archiver.model.capture import CaptureRef, RecordId, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.message import Message
 from archiver.model.page import Discovery
-from archiver.model.rendering import Limit, Look, NewLikeness
+from archiver.model.rendering import Limit, NewRendition, RenderHint
 from archiver.model.requisite import RequisiteOutcome
 from archiver.pages.worker_messages import Document
 
@@ -78,7 +78,7 @@ class Rendered:
     """
 
     page: CaptureRef
-    likenesses: tuple[NewLikeness, ...]
+    likenesses: tuple[NewRendition, ...]
     document: Document
     loaded: tuple[RequisiteOutcome, ...] = ()
     fidelity: Fidelity = field(default_factory=Fidelity)
@@ -160,13 +160,13 @@ class Renderer:
             return failure.kind is FailureKind.WALLED
         return found is not None and (found.needs_browser or asked or mode == "always")
 
-    async def learned(self, url: str) -> Look:
+    async def learned(self, url: str) -> RenderHint:
         """Why pages of a URL's host are shown at once; nothing where they are not."""
         if self._settings.render == "never" or self.problem:
-            return Look.NONE
+            return RenderHint.NONE
         return await self._hosts.of(url)
 
-    def learn(self, url: str, timestamp: Timestamp, look: Look) -> None:
+    def learn(self, url: str, timestamp: Timestamp, look: RenderHint) -> None:
         """Learn from a look at a page."""
         self._hosts.note(url, int(timestamp), look)
 

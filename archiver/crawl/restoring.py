@@ -27,7 +27,7 @@ from archiver.errors import StoreError, StoreUnavailable
 from archiver.http.timestamps import to_datetime
 from archiver.http.urls import hash_url, host
 from archiver.model.capture import Capture, HashUrl, Location, RecordId
-from archiver.model.rendering import likenesses_of
+from archiver.model.rendering import renditions_of
 from archiver.model.requisite import needed
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.pages.capture_quality import score_of
@@ -229,7 +229,7 @@ async def _snapshots(
         of_entry = known[entry_record.hash_url]
         held = article or shared.get(entry_id)
         row = _row(of_entry, each, entry_id, found, held, place, own_words)
-        rows.append(replace(row, likenesses=likenesses_of(each.likenesses, made)))
+        rows.append(replace(row, likenesses=renditions_of(each.likenesses, made)))
     return rows
 
 

@@ -20,8 +20,8 @@ from archiver.db.visit_results import NewSnapshot
 from archiver.model.capture import Location, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import Lease
-from archiver.model.listing import Findable
-from archiver.model.rendering import Likeness
+from archiver.model.listing import SearchDocument
+from archiver.model.rendering import Rendition
 from archiver.model.requisite import RequisiteOutcome, needed
 from archiver.pages.capture_quality import score_of
 from archiver.search.search_document import unvisited
@@ -39,7 +39,7 @@ def new_snapshot(
     facts: EntryFacts,
     plan: Plan,
     places: Sequence[Location],
-    words_of: Callable[[Findable], Words],
+    words_of: Callable[[SearchDocument], Words],
 ) -> NewSnapshot:
     """The rows of a visit, but for that of its capture: its transaction knows which that is."""
     visit = visit_of(visit_result)
@@ -69,7 +69,7 @@ def new_snapshot(
         limits=visit.appearance.limits,
         needs=needs_of(facts.entry.url, visit.page.url, visit.requisites),
         likenesses=tuple(
-            Likeness(made.kind, made.media_type, places[n], made.digest)
+            Rendition(made.kind, made.media_type, places[n], made.digest)
             for made, n in plan.likenesses.get(key, ())
         ),
     )
@@ -115,7 +115,7 @@ def failed_attempts(
     ]
 
 
-def _unvisited(facts: EntryFacts) -> Findable:
+def _unvisited(facts: EntryFacts) -> SearchDocument:
     entry = facts.entry
     return unvisited(entry.annotation, url=entry.url, host=entry.host, revision=facts.revision)
 

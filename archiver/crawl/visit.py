@@ -21,7 +21,7 @@ from archiver.http.urls import host
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
-from archiver.model.rendering import Look, Rendering
+from archiver.model.rendering import RenderHint, Rendering
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.pages.page_problems import MOST_COUNTED
 from archiver.pages.worker_pool import unread_article
@@ -81,7 +81,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         return await _visit_rendered(context, requisites, first, rendered, None)
     seen = await examine(context, page, reads=not (lease.render or _waits(context)))
     found, failure = seen.found, seen.failure
-    if known is Look.NONE:  # else it was tried just now
+    if known is RenderHint.NONE:  # else it was tried just now
         rendered = await _render(context, lease, page, found, failure)
     look = _plain_look(context, found, failure, learned)
     if isinstance(rendered, Rendered):
@@ -108,37 +108,39 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     return _learned(context, visited)
 
 
-async def _learned_of(context: CrawlContext, page: Obtained) -> Look:
+async def _learned_of(context: CrawlContext, page: Obtained) -> RenderHint:
     """Why pages of a host are shown by a browser at once; nothing where they are not."""
     renderer = context.renderer
-    return await renderer.learned(page.ref.url) if renderer else Look.NONE
+    return await renderer.learned(page.ref.url) if renderer else RenderHint.NONE
 
 
-def _known_need(lease: Lease, page: Obtained, learned: Look) -> Look:
+def _known_need(lease: Lease, page: Obtained, learned: RenderHint) -> RenderHint:
     """Why a page is shown by a browser at once, without a look at it; nothing where it is not."""
-    if learned is Look.NONE or page.wall or status_failure(page.ref.status, None):
-        return Look.NONE
-    return Look.NONE if is_asked_plainly(lease) else learned
+    if learned is RenderHint.NONE or page.wall or status_failure(page.ref.status, None):
+        return RenderHint.NONE
+    return RenderHint.NONE if is_asked_plainly(lease) else learned
 
 
-async def _render_at_once(context: CrawlContext, page: Obtained, known: Look) -> Rendered | Unshown:
+async def _render_at_once(
+    context: CrawlContext, page: Obtained, known: RenderHint
+) -> Rendered | Unshown:
     """The page as a browser shows it, where its host's pages are known to need one."""
-    if context.renderer is None or known is Look.NONE:
+    if context.renderer is None or known is RenderHint.NONE:
         return Unshown()
-    return await context.renderer.show(page, afresh=known is Look.WALLED)
+    return await context.renderer.show(page, afresh=known is RenderHint.WALLED)
 
 
 def _plain_look(
-    context: CrawlContext, found: Discovery | None, failure: Failure | None, learned: Look
-) -> Look:
+    context: CrawlContext, found: Discovery | None, failure: Failure | None, learned: RenderHint
+) -> RenderHint:
     """What a plain look at a page tells of its host, as far as that is worth keeping."""
     if context.renderer is None:
-        return Look.NONE
+        return RenderHint.NONE
     if failure:
-        return Look.WALLED if failure.kind is FailureKind.WALLED else Look.NONE
+        return RenderHint.WALLED if failure.kind is FailureKind.WALLED else RenderHint.NONE
     if found and found.needs_browser:
-        return Look.EMPTY
-    return Look.NONE if learned is Look.NONE else Look.WHOLE
+        return RenderHint.EMPTY
+    return RenderHint.NONE if learned is RenderHint.NONE else RenderHint.WHOLE
 
 
 def _learned(context: CrawlContext, visited: Visit) -> Visit:

@@ -7,7 +7,7 @@ from archiver.model.capture import CaptureRef, HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import EntryRef, Lease
 from archiver.model.page import Article, Charset
-from archiver.model.rendering import Appearance, Look, NewLikeness, Rendering
+from archiver.model.rendering import NewRendition, QualitySignals, RenderHint, Rendering
 from archiver.model.requisite import RequisiteOutcome
 
 
@@ -54,9 +54,9 @@ class Visit:
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
-    likenesses: tuple[NewLikeness, ...] = ()
-    look: Look = Look.NONE
-    appearance: Appearance = field(default_factory=Appearance)
+    likenesses: tuple[NewRendition, ...] = ()
+    look: RenderHint = RenderHint.NONE
+    appearance: QualitySignals = field(default_factory=QualitySignals)
     answers: tuple[RecordId, ...] = ()
 
 

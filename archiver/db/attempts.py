@@ -15,7 +15,7 @@ from archiver.db.statements import among, execute_rows, insert_rows
 from archiver.http.timestamps import to_timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Attempt, State
-from archiver.model.listing import Findable
+from archiver.model.listing import SearchDocument
 
 
 def dump_failure(failure: Failure) -> str:
@@ -103,7 +103,7 @@ class FailedAttempt:
     at: datetime
     failure: Failure
     final: bool
-    found_by: Findable = field(default_factory=Findable)
+    found_by: SearchDocument = field(default_factory=SearchDocument)
 
 
 async def add_failures(

@@ -19,7 +19,7 @@ from archiver.db import sql_functions
 from archiver.db.full_text import PostgresWords, SqliteWords
 from archiver.db.schema import SHORTENED
 from archiver.db.sql_functions import WRITERS, IsAmong, Numbers, Texts, storable
-from archiver.model.listing import Findable
+from archiver.model.listing import SearchDocument
 
 Words = tuple[str | bytes, ...]
 """A document as its row in an index of words has it."""
@@ -107,7 +107,7 @@ class WordIndex(Protocol):
     def ddl(self, part: int) -> tuple[str, ...]:
         """How the table of a part is made."""
 
-    def row(self, found_by: Findable) -> Words:
+    def row(self, found_by: SearchDocument) -> Words:
         """A document as values of ``columns``."""
 
     def score(self, weights: Mapping[str, float]) -> str:

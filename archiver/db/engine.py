@@ -29,7 +29,7 @@ from archiver.db.schema import HEAD
 from archiver.db.schema_version import REVISION, is_current, upgrade_schema
 from archiver.db.worker_locks import GivenUp, WorkerLocks
 from archiver.errors import ConfigurationError, IndexUnavailable
-from archiver.helpers import to_its_end
+from archiver.helpers import run_to_completion
 
 if TYPE_CHECKING:
     from archiver.db.postgresql import PostgresIndex
@@ -345,9 +345,9 @@ class Database:
                 try:
                     yield conn
                 except BaseException:
-                    await to_its_end(conn.rollback())
+                    await run_to_completion(conn.rollback())
                     raise
-                await to_its_end(conn.commit())
+                await run_to_completion(conn.commit())
         except DBAPIError as error:
             if not self._engines.is_down(error):
                 raise

@@ -35,7 +35,7 @@ from sqlalchemy.types import NullType, UserDefinedType
 
 from archiver.db.schema import SEARCH_COLUMNS, Words, search_table
 from archiver.db.sql_functions import Gathered, storable
-from archiver.model.listing import Findable
+from archiver.model.listing import SearchDocument
 
 READERS: dict[str, Callable[[str], str]] = {}
 """How an engine, by the name of its dialect, takes an expression; others take it as it is."""
@@ -130,7 +130,7 @@ class SqliteWords:
             f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_words USING fts5vocab({name}, row)",
         )
 
-    def row(self, found_by: Findable) -> tuple[str, ...]:
+    def row(self, found_by: SearchDocument) -> tuple[str, ...]:
         """A document as values of ``columns``."""
         return tuple(getattr(found_by, name) for name in SEARCH_COLUMNS)
 
@@ -217,7 +217,7 @@ class PostgresWords:
             f"CREATE INDEX IF NOT EXISTS {name}_words ON {name} USING gin (words)",
         )
 
-    def row(self, found_by: Findable) -> tuple[str, ...]:
+    def row(self, found_by: SearchDocument) -> tuple[str, ...]:
         """A document as values of ``columns``."""
         return (vector(found_by),)
 
@@ -234,14 +234,14 @@ def _matches_postgres_words(each: Matches, compiler: SQLCompiler, **more: Any) -
     return f"{part}.words @@ CAST({expression} AS tsquery)"
 
 
-def vector(found_by: Findable) -> str:
+def vector(found_by: SearchDocument) -> str:
     """The words of a document as the text of a tsvector; of one too large, the first."""
     size = sum(len(getattr(found_by, name)) for name in _COLUMNS)
     places = _all_places(found_by) if size < _SMALL else _places_in_bounds(found_by)
     return " ".join(f"{_quoted(lexeme)}:{','.join(at)}" for lexeme, at in places.items())
 
 
-def _all_places(found_by: Findable) -> Mapping[str, list[str]]:
+def _all_places(found_by: SearchDocument) -> Mapping[str, list[str]]:
     """Where each lexeme stands, of a document that meets no bound."""
     places: dict[str, list[str]] = defaultdict(list)
     for lexeme, place, weight in _lexemes(found_by):
@@ -249,7 +249,7 @@ def _all_places(found_by: Findable) -> Mapping[str, list[str]]:
     return places
 
 
-def _places_in_bounds(found_by: Findable) -> Mapping[str, list[str]]:
+def _places_in_bounds(found_by: SearchDocument) -> Mapping[str, list[str]]:
     """Where each lexeme stands, as far as that can be kept."""
     places: dict[str, list[str]] = {}
     size = 0
@@ -273,7 +273,7 @@ def _is_kept(place: int, known: Sequence[str], size: int) -> bool:
     return is_in_reach and size < _MOST_BYTES_WITH_PLACES
 
 
-def _lexemes(found_by: Findable) -> Iterator[tuple[str, int, str]]:
+def _lexemes(found_by: SearchDocument) -> Iterator[tuple[str, int, str]]:
     """(lexeme, place, weight), the short columns first."""
     start = 1
     for name, letter in _COLUMNS.items():

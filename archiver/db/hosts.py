@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.schema import host, snapshot
 from archiver.db.statements import Clash, insert_rows
-from archiver.model.rendering import Look
+from archiver.model.rendering import RenderHint
 from archiver.search.words import reversed_host, site_range
 
 
@@ -33,7 +33,7 @@ async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:
 
 async def render_hints_after(
     conn: AsyncConnection, row_id: int, *, limit: int
-) -> list[tuple[int, int, Look, str]]:
+) -> list[tuple[int, int, RenderHint, str]]:
     """(row, timestamp, look, URL of the page) of the newest snapshots after a row that tell."""
     own = snapshot.c
     rows = await conn.execute(
@@ -42,4 +42,4 @@ async def render_hints_after(
         .order_by(own.id.desc())
         .limit(limit)
     )
-    return [(row.id, row.timestamp, Look(row.look), row.final_url) for row in rows][::-1]
+    return [(row.id, row.timestamp, RenderHint(row.look), row.final_url) for row in rows][::-1]

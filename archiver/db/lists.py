@@ -25,7 +25,7 @@ from archiver.model.entry_list import (
     beside,
     folders_above,
     with_more,
-    with_outer,
+    with_parents,
 )
 from archiver.search.words import list_key
 from archiver.warc.metadata_records import write_arrangement
@@ -92,13 +92,13 @@ async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
     known = await _counted(conn, _REVISION)
     newest = max(found, key=lambda each: each.revision, default=None)
     if newest and newest.revision > known:
-        await arrange(conn, with_outer(newest.lists))
+        await arrange(conn, with_parents(newest.lists))
         arranged = await _counted(conn, _ARRANGED)
         await counters.change(
             conn,
             {
                 _REVISION: newest.revision - known,
-                _ARRANGED: len(with_outer(newest.lists)) - arranged,
+                _ARRANGED: len(with_parents(newest.lists)) - arranged,
             },
         )
 
@@ -106,7 +106,7 @@ async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
 async def sweep(conn: AsyncConnection) -> None:
     """Take out what older records put entries into, and no later one knows, once all are read."""
     full = await conn.execute(select(entry_list.c.path).where(entry_list.c.entry_count > 0))
-    kept = [each.path for each in with_outer(map(EntryList, full.scalars()))]
+    kept = [each.path for each in with_parents(map(EntryList, full.scalars()))]
     await conn.execute(
         delete(entry_list).where(
             entry_list.c.position > await _counted(conn, _ARRANGED),
@@ -200,7 +200,7 @@ async def delete_empty(conn: AsyncConnection) -> bool:
 
 
 def _with_outer(paths: Iterable[str]) -> list[str]:
-    return [each.path for each in with_outer(map(EntryList, paths))]
+    return [each.path for each in with_parents(map(EntryList, paths))]
 
 
 async def _part_from_searches(conn: AsyncConnection, which: ColumnElement[bool]) -> bool:

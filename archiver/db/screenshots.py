@@ -11,7 +11,13 @@ from archiver.db.schema import capture, likeness, segment, snapshot
 from archiver.db.statements import THESE, among, insert_rows
 from archiver.http.surt import surt
 from archiver.model.capture import Capture, Location
-from archiver.model.rendering import EMBLEMS, Emblems, Likeness, LikenessKind, Rendering
+from archiver.model.rendering import (
+    PREVIEW_KINDS,
+    PreviewImages,
+    Rendering,
+    Rendition,
+    RenditionKind,
+)
 
 NEAR = 1000
 """Ten minutes, as timestamps count: a page may fetch itself again while it is shown."""
@@ -19,7 +25,7 @@ _NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length", "
 
 
 async def put(
-    conn: AsyncConnection, found: dict[int, tuple[Likeness, ...]], segments: Mapping[str, int]
+    conn: AsyncConnection, found: dict[int, tuple[Rendition, ...]], segments: Mapping[str, int]
 ) -> None:
     """Index the likenesses of snapshots, by row id, in the place of those that are known."""
     if not found:
@@ -44,7 +50,7 @@ async def put(
 
 async def of_snapshots(
     conn: AsyncConnection, row_ids: Sequence[int]
-) -> dict[int, tuple[Likeness, ...]]:
+) -> dict[int, tuple[Rendition, ...]]:
     """The likenesses of these snapshots, by row id."""
     rows = await conn.execute(
         select(likeness, segment.c.name)
@@ -52,33 +58,33 @@ async def of_snapshots(
         .where(likeness.c.snapshot_id.in_(among(row_ids)))
         .order_by(likeness.c.snapshot_id, likeness.c.kind)
     )
-    found: dict[int, list[Likeness]] = defaultdict(list)
+    found: dict[int, list[Rendition]] = defaultdict(list)
     for row in rows:
         found[row.snapshot_id].append(_likeness(row))
     return {row_id: tuple(many) for row_id, many in found.items()}
 
 
 _EMBLEMS = select(likeness.c.snapshot_id, likeness.c.kind, likeness.c.digest).where(
-    likeness.c.snapshot_id.in_(THESE), likeness.c.kind.in_(EMBLEMS)
+    likeness.c.snapshot_id.in_(THESE), likeness.c.kind.in_(PREVIEW_KINDS)
 )
 
 
-async def emblems_of(conn: AsyncConnection, row_ids: Sequence[int]) -> dict[int, Emblems]:
+async def emblems_of(conn: AsyncConnection, row_ids: Sequence[int]) -> dict[int, PreviewImages]:
     """What lists show these snapshots by, by row id; how it looked in a browser if need be."""
     rows = await conn.execute(_EMBLEMS, {"these": row_ids})
     found: dict[int, dict[str, str]] = defaultdict(dict)
     for row in rows:
         found[row.snapshot_id][row.kind] = row.digest
     return {
-        row_id: Emblems(
-            of.get(LikenessKind.ICON, ""),
-            of.get(LikenessKind.COVER) or of.get(LikenessKind.THUMBNAIL, ""),
+        row_id: PreviewImages(
+            of.get(RenditionKind.ICON, ""),
+            of.get(RenditionKind.COVER) or of.get(RenditionKind.THUMBNAIL, ""),
         )
         for row_id, of in found.items()
     }
 
 
-async def by_digest(conn: AsyncConnection, digest: str) -> Likeness | None:
+async def by_digest(conn: AsyncConnection, digest: str) -> Rendition | None:
     """One of the emblems that hold just that."""
     query = (
         select(likeness, segment.c.name)
@@ -104,7 +110,7 @@ async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
             capture.c.url == shown.url,
             capture.c.timestamp.between(moment - NEAR, moment + NEAR),
             snapshot.c.rendering == Rendering.DONE,
-            likeness.c.kind == LikenessKind.PAGE,
+            likeness.c.kind == RenditionKind.PAGE,
         )
         .order_by(func.abs(capture.c.timestamp - moment))
         .limit(1)
@@ -113,6 +119,6 @@ async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
     return Location(*row) if row else None
 
 
-def _likeness(row: Row[*tuple[Any, ...]]) -> Likeness:
+def _likeness(row: Row[*tuple[Any, ...]]) -> Rendition:
     place = Location(row.name, row.offset, row.length)
-    return Likeness(LikenessKind(row.kind), row.media_type, place, row.digest)
+    return Rendition(RenditionKind(row.kind), row.media_type, place, row.digest)

@@ -38,7 +38,7 @@ from archiver.db.schema import (
     search_table,
 )
 from archiver.db.statements import THESE, among, execute_rows, insert_rows
-from archiver.model.listing import Findable
+from archiver.model.listing import SearchDocument
 
 OWED_BELOW = "documents owed below"
 _DESCRIBED = ("word_count", "language", "published", "kind")
@@ -68,7 +68,7 @@ class NewDocument:
 
     entry_id: int
     snapshot_id: int | None
-    found_by: Findable
+    found_by: SearchDocument
     words: Words | None = None
 
 
@@ -179,7 +179,7 @@ async def owed_below(conn: AsyncConnection) -> int | None:
 
 async def repay(
     conn: AsyncConnection,
-    made: Sequence[tuple[OwedDocument, Findable]],
+    made: Sequence[tuple[OwedDocument, SearchDocument]],
     *,
     before: int,
     below: int,
@@ -264,11 +264,11 @@ async def _mark(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
     await execute_rows(conn, _MARK, ("entry_id", "of_revision"), rows)
 
 
-def _described(found_by: Findable) -> tuple[int, str, int | None, str]:
+def _described(found_by: SearchDocument) -> tuple[int, str, int | None, str]:
     return found_by.word_count, found_by.language, found_by.published, str(found_by.kind)
 
 
-async def owed_share(conn: AsyncConnection) -> float:
+async def pending_share(conn: AsyncConnection) -> float:
     """Which share of all documents is still to be put into the index, 0 to 1."""
     below = await owed_below(conn)
     if below is None:

@@ -24,7 +24,7 @@ from archiver.db.schema import (
 )
 from archiver.db.statements import Clash, among, among_texts, insert_rows
 from archiver.model.capture import HashUrl, RecordId, Timestamp
-from archiver.model.deletion import Deletion, Gone, GoneSnapshot
+from archiver.model.deletion import DeletedEntry, DeletedSnapshot, Deletion
 
 _COUNTER = "deletions"
 _ERASED = "deletions erased"
@@ -135,7 +135,7 @@ async def own_articles(
 
 async def recorded(
     conn: AsyncConnection, deletion: int
-) -> tuple[dict[HashUrl, Gone], list[RecordId]]:
+) -> tuple[dict[HashUrl, DeletedEntry], list[RecordId]]:
     """What the record of a deletion says that holds still: of entries, and of captures."""
     rows = await conn.execute(
         select(gone_entry.c.hash_url, gone_entry.c.generation).where(
@@ -146,15 +146,17 @@ async def recorded(
     snapshots = await conn.execute(
         select(gone_snapshot).where(gone_snapshot.c.deletion == deletion)
     )
-    held: dict[HashUrl, list[GoneSnapshot]] = {key: [] for key in generations}
+    held: dict[HashUrl, list[DeletedSnapshot]] = {key: [] for key in generations}
     for row in snapshots:
         timestamp = Timestamp(f"{row.timestamp:014d}")
-        one = GoneSnapshot(timestamp, RecordId(row.record_id))
+        one = DeletedSnapshot(timestamp, RecordId(row.record_id))
         held.setdefault(HashUrl(row.hash_url), []).append(one)
     named = await conn.execute(
         select(gone_capture.c.record_id).where(gone_capture.c.deletion == deletion)
     )
-    found = {key: Gone(key, generations.get(key), tuple(each)) for key, each in held.items()}
+    found = {
+        key: DeletedEntry(key, generations.get(key), tuple(each)) for key, each in held.items()
+    }
     return found, [RecordId(each) for each in named.scalars()]
 
 

@@ -25,9 +25,9 @@ from archiver.db.search_documents import NewDocument
 from archiver.db.statements import among, execute_rows, insert_rows
 from archiver.model.capture import Location, Timestamp
 from archiver.model.job import State
-from archiver.model.listing import Findable
+from archiver.model.listing import SearchDocument
 from archiver.model.page import PageMetadata, supersedes
-from archiver.model.rendering import WHOLE, Likeness, Limit, Look, Rendering
+from archiver.model.rendering import WHOLE, Limit, RenderHint, Rendering, Rendition
 
 _IS_THIS = entry_table.c.id == bindparam("entry_id")
 _NEWEST = bindparam("newest", type_=Number)
@@ -159,11 +159,11 @@ class NewSnapshot:
     article: Location | None
     extractor: str
     record: Location
-    found_by: Findable | None
+    found_by: SearchDocument | None
     rendering: Rendering = Rendering.NONE
     needs: tuple[str, ...] = ()
-    likenesses: tuple[Likeness, ...] = ()
-    look: Look = Look.NONE
+    likenesses: tuple[Rendition, ...] = ()
+    look: RenderHint = RenderHint.NONE
     score: int = WHOLE
     limits: tuple[Limit, ...] = ()
     words: Words | None = None

@@ -19,7 +19,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.errors import IndexUnavailable
-from archiver.helpers import to_its_end
+from archiver.helpers import run_to_completion
 from archiver.logs import get_log
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class WorkerLocks:
         """
         wanted = [host for host in sorted(hosts) if host not in self._hosts]
         if wanted:
-            await to_its_end(self._take(wanted))
+            await run_to_completion(self._take(wanted))
         return self._hosts.intersection(hosts)
 
     async def _take(self, wanted: Collection[str]) -> None:
@@ -190,7 +190,7 @@ class WorkerLocks:
         left = self._hosts.intersection(hosts)
         if left:
             self._hosts -= left
-            await to_its_end(self._leave(left))
+            await run_to_completion(self._leave(left))
 
     async def _leave(self, left: Collection[str]) -> None:
         await self._fetch(_LEAVE, HOST, [_key(host) for host in left])

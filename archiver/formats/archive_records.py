@@ -30,9 +30,9 @@ from archiver.model.rendering import (
     DRAWN,
     MEDIA_TYPES,
     PAGE_TYPE,
-    LikenessKind,
-    LikenessRef,
-    NewLikeness,
+    NewRendition,
+    RenditionKind,
+    RenditionRef,
 )
 from archiver.warc.foreign_files import ForeignRecord
 from archiver.warc.records import (
@@ -70,13 +70,13 @@ class ForeignLikeness:
 def is_likeness(record: ForeignRecord) -> bool:
     """Whether a record is one that may be kept, by its target, its type and its length."""
     kind = record.target_uri.rpartition(":")[2]
-    if record.type != "conversion" or kind not in set(LikenessKind) - DRAWN:
+    if record.type != "conversion" or kind not in set(RenditionKind) - DRAWN:
         return False
     stated = essence_of(parse_media_type(record.get("content-type")))
-    return stated in MEDIA_TYPES[LikenessKind(kind)] and record.block.left <= MOST_BYTES
+    return stated in MEDIA_TYPES[RenditionKind(kind)] and record.block.left <= MOST_BYTES
 
 
-class KeptLikenesses(ExitStack):
+class StoredRenditions(ExitStack):
     """Likenesses of a file until the pages are known that they are of. Blocking."""
 
     def __init__(self) -> None:
@@ -93,12 +93,12 @@ class KeptLikenesses(ExitStack):
             self._places[found.record_id] = self._end, len(found.block)
             self._end += len(found.block)
 
-    def of(self, named: Sequence[LikenessRef]) -> tuple[NewLikeness, ...]:
+    def of(self, named: Sequence[RenditionRef]) -> tuple[NewRendition, ...]:
         """Those that are named and there, one of a kind, as what their kind may be.
 
         What is drawn here is none of them, whatever records a file names as that.
         """
-        found: dict[LikenessKind, NewLikeness] = {}
+        found: dict[RenditionKind, NewRendition] = {}
         for each in named:
             if each.kind in DRAWN:
                 continue
@@ -107,8 +107,8 @@ class KeptLikenesses(ExitStack):
                 start, length = self._places[each.record_id]
                 self._file.seek(start)
                 content = self._file.read(length)
-                stated = PAGE_TYPE if each.kind is LikenessKind.PAGE else media_type
-                found.setdefault(each.kind, NewLikeness(each.kind, stated, content))
+                stated = PAGE_TYPE if each.kind is RenditionKind.PAGE else media_type
+                found.setdefault(each.kind, NewRendition(each.kind, stated, content))
         return tuple(found.values())
 
 

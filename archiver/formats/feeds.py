@@ -22,7 +22,7 @@ from archiver.formats.source_file import HEAD_BYTES, GivenFile, decode_head, joi
 from archiver.formats.xml_events import is_xml, xml_text
 from archiver.http.text_decoders import for_xml
 from archiver.http.timestamps import write_iso
-from archiver.model.entry import Entry, Exported
+from archiver.model.entry import Entry, ExportedEntry
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
@@ -279,7 +279,7 @@ class _AtomList:
             "<author><name>archiver</name></author>\n"
         )
 
-    def item(self, exported: Exported, _: str) -> str:
+    def item(self, exported: ExportedEntry, _: str) -> str:
         node, entry = Element("entry"), exported.entry
         _add_entry(node, FeedItem(entry, entry.changed_at), origin=None)
         text: str = tostring(node, encoding="unicode")

@@ -17,13 +17,20 @@ from archiver.errors import UnreadableFile
 from archiver.helpers import child_command, child_environment, end_child
 from archiver.logs import get_log
 from archiver.model.capture import HashUrl
-from archiver.model.entry_list import EntryList, GivenLists
-from archiver.model.imports import NO_CHOICES, Choices, ColumnRole, Rejected, Sign, as_message
-from archiver.model.seed import KeptPage, KeptPart, Seed
+from archiver.model.entry_list import EntryList, ListsInFile
+from archiver.model.imports import (
+    NO_CHOICES,
+    Choices,
+    ColumnRole,
+    FormatEvidence,
+    Rejected,
+    as_message,
+)
+from archiver.model.seed import ArchivedPage, ArchivedPart, Seed
 from archiver.pages.worker_messages import PREFIX, pack, unpack
 from archiver.warc.annotation_json import read_annotation, write_annotation
 
-NO_LISTS = GivenLists()
+NO_LISTS = ListsInFile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ class PageOfSeed:
     """
 
     place: int
-    page: KeptPage
+    page: ArchivedPage
     is_dated: bool
 
 
@@ -65,7 +72,7 @@ class Batch:
     seeds: Sequence[FileSeed] = ()
     rejected: Sequence[Rejected] = ()
     pages: Sequence[PageOfSeed] = ()
-    lists: GivenLists = NO_LISTS
+    lists: ListsInFile = NO_LISTS
     saved: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
@@ -111,7 +118,7 @@ def read_batch(message: bytes) -> Batch:
         [_read_seed(*each) for each in head["seeds"]],
         [Rejected(*each) for each in head["rejected"]],
         [_read_page(each, contents) for each in head["pages"]],
-        GivenLists(lists, head["lists_left_out"]),
+        ListsInFile(lists, head["lists_left_out"]),
         tuple(head["saved"]),
     )
 
@@ -133,8 +140,8 @@ def _write_page(each: PageOfSeed) -> list[Any]:
 def _read_page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:
     place, is_dated, media_type, length, parts = head
     content = contents.read(length)
-    kept = tuple(KeptPart(url, kind, contents.read(size)) for url, kind, size in parts)
-    return PageOfSeed(place, KeptPage(content, media_type, kept), is_dated)
+    kept = tuple(ArchivedPart(url, kind, contents.read(size)) for url, kind, size in parts)
+    return PageOfSeed(place, ArchivedPage(content, media_type, kept), is_dated)
 
 
 BATCH = 1_000
@@ -171,7 +178,7 @@ class LinkFile:
         self.form: str = head["form"]
         self.encoding: str = head["encoding"]
         sign, names = head["told_by"]
-        self.told_by = Sign(sign), str(names)
+        self.told_by = FormatEvidence(sign), str(names)
         self.columns = tuple((column, ColumnRole(role)) for column, role in head["columns"])
         self._process = process
 

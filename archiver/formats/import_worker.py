@@ -26,7 +26,7 @@ from archiver.formats.seeds import bounded, seed_of
 from archiver.formats.source_file import GivenFile
 from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation
-from archiver.model.entry_list import GivenLists
+from archiver.model.entry_list import ListsInFile
 from archiver.model.imports import Choices, Rejected, ends_of
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
@@ -126,9 +126,9 @@ class _Reader:
                 break
         return Batch(seeds, rejected, pages, self._lists(), ends_of(saved))
 
-    def _lists(self) -> GivenLists:
+    def _lists(self) -> ListsInFile:
         """Return the lists that the reader found since the last batch."""
-        lists = GivenLists(
+        lists = ListsInFile(
             self._choices.arranged(tuple(self._file.lists)), self._file.lists_left_out
         )
         self._file.lists.clear()

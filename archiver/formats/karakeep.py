@@ -18,7 +18,7 @@ from archiver.formats.sqlite_files import DatabaseDamagedError, rows_of, tables_
 from archiver.model.entry_list import MOST_DEPTH, folder_path
 from archiver.model.imports import DATABASE_ENDS, problem_of
 from archiver.model.message import marked
-from archiver.model.seed import Bookmark, KeptPage, broken, html_page
+from archiver.model.seed import ArchivedPage, Bookmark, broken, html_page
 
 # Karakeep's (Hoarder's) JSON: bookmarks, and the lists that they are in by their ids.
 
@@ -48,7 +48,7 @@ def lists_of(lists: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def bookmark_of(
-    row: Row, lists: Mapping[str, Mapping[str, Any]], page: KeptPage | str = ""
+    row: Row, lists: Mapping[str, Mapping[str, Any]], page: ArchivedPage | str = ""
 ) -> Bookmark:
     """A bookmark, in lists by their ids, with what was kept of it.
 
@@ -181,7 +181,7 @@ def _assets(packed: TarMembers) -> Mapping[str, tuple[str, str]]:
 
 def _dump_page(
     packed: TarMembers, assets: Mapping[str, tuple[str, str]], content: Mapping[str, Any]
-) -> KeptPage | None:
+) -> ArchivedPage | None:
     """The best of what was kept: the whole page, else its article, else its print."""
     if found := _dump_asset(packed, assets, content, _DUMP_WHOLE):
         return found
@@ -197,11 +197,11 @@ def _dump_asset(
     assets: Mapping[str, tuple[str, str]],
     content: Mapping[str, Any],
     names: tuple[str, ...],
-) -> KeptPage | None:
+) -> ArchivedPage | None:
     for name in names:
         path, kind = assets.get(text_of(content.get(name)), ("", ""))
         if path and (data := packed.read(path, MOST_FILE)):
-            return KeptPage(data, kind or HTML)
+            return ArchivedPage(data, kind or HTML)
     return None
 
 
@@ -312,7 +312,7 @@ def _data_row(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _data_page(packed: Members, assets: str, found: Mapping[str, Any]) -> KeptPage | None:
+def _data_page(packed: Members, assets: str, found: Mapping[str, Any]) -> ArchivedPage | None:
     """The best of what was kept: the whole page, else its article, else its print."""
     files = _data_json(found["its files"], dict)
     if whole := _data_asset(packed, assets, files, _DATA_WHOLE):
@@ -324,12 +324,12 @@ def _data_page(packed: Members, assets: str, found: Mapping[str, Any]) -> KeptPa
 
 def _data_asset(
     packed: Members, assets: str, files: Mapping[str, Any], kinds: tuple[str, ...]
-) -> KeptPage | None:
+) -> ArchivedPage | None:
     for kind in kinds:
         folder = f"{assets}{text_of(files.get(kind))}"
         if kind in files and (data := packed.read(f"{folder}/asset.bin", MOST_FILE)):
             metadata = _data_json(packed.read(f"{folder}/metadata.json", _MOST_METADATA), dict)
-            return KeptPage(data, text_of(metadata.get("contentType")) or HTML)
+            return ArchivedPage(data, text_of(metadata.get("contentType")) or HTML)
     return None
 
 

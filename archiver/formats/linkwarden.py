@@ -16,7 +16,7 @@ from archiver.formats.saved_pages import HTML, MOST_FILE, MOST_PAGE
 from archiver.formats.source_file import GivenFile
 from archiver.model.entry_list import MOST_DEPTH, folder_path
 from archiver.model.message import marked
-from archiver.model.seed import Bookmark, KeptPage
+from archiver.model.seed import ArchivedPage, Bookmark
 
 # Linkwarden's JSON: collections, each with its links; what is pinned stands apart.
 
@@ -128,7 +128,7 @@ def _number(bookmark: Bookmark) -> str:
     return str(record.get("id", "")) if isinstance(record, dict) else ""
 
 
-def _page(packed: Members, kept: Mapping[str, str]) -> KeptPage | None:
+def _page(packed: Members, kept: Mapping[str, str]) -> ArchivedPage | None:
     """The best of what was kept: the whole page, else its article, else its print."""
     if name := kept.get(".html"):
         return _whole(packed.read(name, MOST_FILE), HTML)
@@ -140,8 +140,8 @@ def _page(packed: Members, kept: Mapping[str, str]) -> KeptPage | None:
     return None
 
 
-def _whole(content: bytes, media_type: str) -> KeptPage | None:
-    return KeptPage(content, media_type) if content else None
+def _whole(content: bytes, media_type: str) -> ArchivedPage | None:
+    return ArchivedPage(content, media_type) if content else None
 
 
 def _article(document: bytes) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from archiver.model.entry import Exported
+from archiver.model.entry import ExportedEntry
 from archiver.model.entry_list import EntryList
 
 
@@ -44,7 +44,7 @@ class ListWriter(Protocol):
     def opening(self) -> str:
         """What comes before the entries."""
 
-    def item(self, exported: Exported, place: str) -> str:
+    def item(self, exported: ExportedEntry, place: str) -> str:
         """One entry."""
 
     def closing(self) -> str:

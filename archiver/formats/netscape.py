@@ -27,7 +27,7 @@ from archiver.formats.rows import MAX_URL, guessed_tags, parse_date
 from archiver.formats.source_file import FileLists, GivenFile
 from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation, write_source_record
-from archiver.model.entry import Entry, Exported
+from archiver.model.entry import Entry, ExportedEntry
 from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.imports import HIDDEN, NO_LINK, problem_of
 from archiver.model.message import marked
@@ -439,7 +439,7 @@ class _BookmarksHtml:
     def opening(self) -> str:
         return _OPENING
 
-    def item(self, exported: Exported, place: str) -> str:
+    def item(self, exported: ExportedEntry, place: str) -> str:
         lines = [*self._steps(folder_names(place)), *_link(exported.entry, len(self._within) + 1)]
         return "".join(f"{line}\n" for line in lines)
 

@@ -26,7 +26,7 @@ from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import elements, is_xml
 from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
-from archiver.model.seed import Bookmark, KeptPage, unreadable
+from archiver.model.seed import ArchivedPage, Bookmark, unreadable
 
 _OF_NOTE = frozenset({"title", "created", "updated"})
 _ATTRIBUTES, _OF_FILE = "note-attributes", "resource"
@@ -84,7 +84,7 @@ class _Attached:
                 self._files[key] = self._kind or "application/octet-stream", self._data
             self._data, self._kind = b"", ""
 
-    def page(self, content: str) -> KeptPage:
+    def page(self, content: str) -> ArchivedPage:
         """What was clipped, with its pictures where it has them."""
         shown = _MEDIA.sub(self._shown, content)
         parts = ((_NAMED + key, kind, data) for key, (kind, data) in self._files.items())

@@ -17,7 +17,7 @@ from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import elements, is_xml
 from archiver.http.text_decoders import for_xml
 from archiver.http.urls import parse_url
-from archiver.model.entry import Exported
+from archiver.model.entry import ExportedEntry
 from archiver.model.entry_list import folder_path
 from archiver.model.feed import Subscription
 from archiver.model.message import marked
@@ -82,7 +82,7 @@ class _Hosts:
             "<body>\n"
         )
 
-    def item(self, exported: Exported, place: str) -> str:
+    def item(self, exported: ExportedEntry, place: str) -> str:
         name = quoteattr(place)
         scheme = exported.entry.url.partition(":")[0]
         url = quoteattr(f"{scheme}://{place}/")

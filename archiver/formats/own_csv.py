@@ -14,7 +14,7 @@ from archiver.formats.own_json import read_highlights, written
 from archiver.formats.rows import Row, plain
 from archiver.http.timestamps import read_iso, write_iso
 from archiver.model.annotation import Annotation, merged_source_records, write_source_record
-from archiver.model.entry import Exported
+from archiver.model.entry import ExportedEntry
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
@@ -52,7 +52,7 @@ _MARK = "\ufeff"
 _YES = "yes"
 _NOT_READ = marked("A date, a place or a highlight of this row can't be read.")
 
-_COLUMNS: Mapping[str, Callable[[Exported], str]] = {
+_COLUMNS: Mapping[str, Callable[[ExportedEntry], str]] = {
     "title": lambda each: each.entry.annotation.title,
     "url": lambda each: each.entry.annotation.url_given,
     "tags": lambda each: _joined(each.entry.annotation.tags),
@@ -80,7 +80,7 @@ class _Csv:
     def opening(self) -> str:
         return _MARK + _line([*_COLUMNS])
 
-    def item(self, exported: Exported, _: str) -> str:
+    def item(self, exported: ExportedEntry, _: str) -> str:
         return _line([_cell(write(exported)) for write in _COLUMNS.values()])
 
     def closing(self) -> str:

@@ -27,7 +27,7 @@ from archiver.model.annotation import (
     read_source_record,
     write_source_record,
 )
-from archiver.model.entry import Entry, Exported, Snapshot
+from archiver.model.entry import Entry, ExportedEntry, Snapshot
 from archiver.model.entry_list import EntryList
 from archiver.model.job import State
 from archiver.model.message import marked
@@ -59,7 +59,7 @@ _END = 1 << 62
 _MOST_HELD = MOST_OF_ONE - 100
 
 
-def entry_document(exported: Exported) -> dict[str, Any]:
+def entry_document(exported: ExportedEntry) -> dict[str, Any]:
     """All that is known of an entry."""
     entry = exported.entry
     document = to_document(entry.annotation)
@@ -134,7 +134,7 @@ def held_title(source_record: str) -> str:
     return next((each["title"] for each in held if isinstance(each.get("title"), str)), "")
 
 
-def _archive(exported: Exported) -> tuple[dict[str, Any], str]:
+def _archive(exported: ExportedEntry) -> tuple[dict[str, Any], str]:
     """What is held of an entry, and its source record without what is told by that."""
     entry, record = exported.entry, exported.entry.annotation.source_record
     if entry.state in (State.QUEUED, State.LINK) and not exported.snapshots:
@@ -253,7 +253,7 @@ class _Json:
     def opening(self) -> str:
         return f'{{"{MARK}":{VERSION},"{_LISTS}":{self._lists},"{_ENTRIES}":['
 
-    def item(self, exported: Exported, _: str) -> str:
+    def item(self, exported: ExportedEntry, _: str) -> str:
         between, self._between = self._between, ",\n"
         return between + written(entry_document(exported))
 
@@ -268,7 +268,7 @@ class _JsonLines:
     def opening(self) -> str:
         return f"{written({MARK: VERSION, _LISTS: self._lists})}\n" if self._lists else ""
 
-    def item(self, exported: Exported, _: str) -> str:
+    def item(self, exported: ExportedEntry, _: str) -> str:
         return f"{written(entry_document(exported))}\n"
 
     def closing(self) -> str:

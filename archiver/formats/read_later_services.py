@@ -20,7 +20,7 @@ from archiver.formats.saved_pages import MOST_PAGE, page_with_files
 from archiver.formats.source_file import GivenFile
 from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
-from archiver.model.seed import Bookmark, KeptPage
+from archiver.model.seed import ArchivedPage, Bookmark
 
 _METADATA = re.compile(r"(?:^|/)metadata_\d+_to_\d+\.json\Z")
 _MOST_HIGHLIGHTS = 256 << 10
@@ -155,7 +155,7 @@ def _resources(packed: Members) -> Mapping[str, dict[str, str]]:
     return found
 
 
-def _page(row: Row, packed: Members, folder: str, files: Mapping[str, str]) -> KeptPage | None:
+def _page(row: Row, packed: Members, folder: str, files: Mapping[str, str]) -> ArchivedPage | None:
     named = row.peek("files")
     article = named.get("article") if isinstance(named, dict) else None
     name = article.get("name") if isinstance(article, dict) else None
@@ -164,7 +164,7 @@ def _page(row: Row, packed: Members, folder: str, files: Mapping[str, str]) -> K
     return page_with_files(content, packed, files, "text/html; charset=utf-8") if content else None
 
 
-def _zip_bookmark(row: Row, page: KeptPage | None) -> Bookmark:
+def _zip_bookmark(row: Row, page: ArchivedPage | None) -> Bookmark:
     row.drop(*_INTERNAL)
     return row.bookmark(
         row.text("url", "initialurl"),

@@ -13,7 +13,7 @@ from unicodedata import combining, normalize
 from archiver.model.annotation import Annotation, write_source_record
 from archiver.model.entry_list import folder_path
 from archiver.model.imports import NESTED, NO_ADDRESS, TO_READ, ColumnRole
-from archiver.model.seed import Bookmark, KeptPage, broken, html_page, unreadable
+from archiver.model.seed import ArchivedPage, Bookmark, broken, html_page, unreadable
 
 _NUMBER = re.compile(r"\s*([0-9]{1,20})(?:\.[0-9]{0,20})?\s*")
 _NAMED_UTC = re.compile(r"\s*(?:UTC|GMT|Z)\Z", re.IGNORECASE)
@@ -204,7 +204,7 @@ class Row:
         return dict(self._left.values())
 
     def bookmark(
-        self, url: str, *, title: str = "", page: KeptPage | str = "", **known: Any
+        self, url: str, *, title: str = "", page: ArchivedPage | str = "", **known: Any
     ) -> Bookmark:
         """A bookmark of what was taken; what was not goes into its source record.
 

@@ -22,7 +22,7 @@ from archiver.formats.rows import Row, first_of, parse_date, sensible
 from archiver.formats.source_file import GivenFile, is_mhtml
 from archiver.http.urls import join
 from archiver.model.message import marked
-from archiver.model.seed import Bookmark, KeptPage, KeptPart, part_url, unreadable
+from archiver.model.seed import ArchivedPage, ArchivedPart, Bookmark, part_url, unreadable
 
 MOST_MIME_PARTS = 1000
 _HTML = ("text/html", "application/xhtml+xml")
@@ -80,7 +80,7 @@ def mime_parts(data: bytes) -> list[MimePart]:
     return [found for part in parts if not part.is_multipart() and (found := _part(part))]
 
 
-def page_of(parts: list[MimePart], url: str) -> KeptPage | None:
+def page_of(parts: list[MimePart], url: str) -> ArchivedPage | None:
     """Return the page at a URL, or the first page, with the other parts."""
     pages = [each for each in parts if each.essence in _HTML]
     root = next((each for each in pages if each.location == url), None) or next(iter(pages), None)
@@ -88,11 +88,11 @@ def page_of(parts: list[MimePart], url: str) -> KeptPage | None:
         return None
     places = {each.content_id: _place(each, url) for each in parts if each.content_id}
     others = tuple(
-        KeptPart(_place(each, url), each.media_type, _resolved(each, places))
+        ArchivedPart(_place(each, url), each.media_type, _resolved(each, places))
         for each in parts
         if each is not root
     )
-    return KeptPage(_resolved(root, places), root.media_type, others)
+    return ArchivedPage(_resolved(root, places), root.media_type, others)
 
 
 def _fields(message: Message) -> dict[str, str]:
@@ -157,7 +157,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
     yield row.bookmark(url, title=" ".join(title.split()), added_at=parse_date(date), page=page)
 
 
-def _page(file: GivenFile, url: str) -> KeptPage | None:
+def _page(file: GivenFile, url: str) -> ArchivedPage | None:
     data = file.stream().read(MOST_BYTES + 1)
     return page_of(mime_parts(data), url) if len(data) <= MOST_BYTES else None
 
@@ -200,7 +200,7 @@ def kind_of_name(name: str) -> str:
 
 def page_with_files(
     content: bytes, packed: Members, files: Mapping[str, str], media_type: str = HTML
-) -> KeptPage:
+) -> ArchivedPage:
     """A page of HTML with files that it names.
 
     Args:
@@ -220,7 +220,7 @@ def page_with_files(
 
 def page_with_parts(
     content: bytes, parts: Iterable[tuple[str, str, bytes]], media_type: str = HTML
-) -> KeptPage:
+) -> ArchivedPage:
     """A page of HTML, its references led to where its parts are.
 
     Args:
@@ -228,16 +228,16 @@ def page_with_parts(
         parts: (reference as it stands in the page, media type, bytes); up to ``MOST_PARTS_BYTES``.
         media_type: of the page.
     """
-    kept: list[KeptPart] = []
+    kept: list[ArchivedPart] = []
     places: dict[bytes, bytes] = {}
     room = MOST_PARTS_BYTES
     for reference, kind, data in parts:
         room -= len(data)
         if not data or room < 0 or len(kept) >= MOST_PARTS:
             continue
-        kept.append(KeptPart(part_url(data), kind, data))
+        kept.append(ArchivedPart(part_url(data), kind, data))
         places[reference.encode()] = part_url(data).encode()
-    return KeptPage(_led(content, places), media_type, tuple(kept))
+    return ArchivedPage(_led(content, places), media_type, tuple(kept))
 
 
 def _led(content: bytes, places: Mapping[bytes, bytes]) -> bytes:
@@ -288,7 +288,7 @@ def _moment(text: str) -> datetime | None:
     return sensible(moment.astimezone(UTC))
 
 
-def _unpacked(file: GivenFile) -> KeptPage | str:
+def _unpacked(file: GivenFile) -> ArchivedPage | str:
     """The page in the archive; nothing where that is damaged, as all else only unpacks it."""
     packed = Members(file.seekable())
     content = packed.read(_PAGE, MOST_PAGE)

@@ -34,7 +34,7 @@ from archiver.http.text_decoders import (
 )
 from archiver.logs import get_log
 from archiver.model.entry_list import MOST_LISTS, MOST_PATHS, EntryList, folder_names, folder_path
-from archiver.model.imports import ColumnRole, Sign
+from archiver.model.imports import ColumnRole, FormatEvidence
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -444,15 +444,17 @@ class GivenFile:
         return self.zip.names if self.zip else ()
 
     @property
-    def told_by(self) -> tuple[Sign, str]:
+    def told_by(self) -> tuple[FormatEvidence, str]:
         """What of it is looked at to tell what it is, and the names that are seen there."""
         if inside := self.members or (self.tar.names if self.tar else ()):
-            return Sign.FILES, _some(inside)
+            return FormatEvidence.FILES, _some(inside)
         if self.table and self.table.header:
-            return Sign.COLUMNS, _some(self.table.header)
+            return FormatEvidence.COLUMNS, _some(self.table.header)
         if self.json_paths:
-            return Sign.FIELDS, _some(sorted(self.json_paths - {TOP, "[]", "{}"}))
-        return (Sign.ROOT, self.root.name) if self.root else (Sign.BEGINNING, "")
+            return FormatEvidence.FIELDS, _some(sorted(self.json_paths - {TOP, "[]", "{}"}))
+        return (
+            (FormatEvidence.ROOT, self.root.name) if self.root else (FormatEvidence.BEGINNING, "")
+        )
 
     def inner(self, stream: BinaryIO, name: str) -> "GivenFile":
         """A file in this one, made seekable where this one is."""

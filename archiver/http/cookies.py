@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from archiver.helpers import KeptFile, Mark
+from archiver.helpers import AtomicFile, Mark
 
 MOST_COOKIES = 3000
 MOST_LINE = 8192
@@ -182,7 +182,7 @@ def cookies_in(content: bytes | None) -> list[Cookie]:
     return read_cookies(content.decode("utf-8", "replace"))[0] if content else []
 
 
-class GivenCookies:
+class UserCookies:
     """Selects the user's cookies for a request.
 
     Args:
@@ -192,7 +192,7 @@ class GivenCookies:
     """
 
     def __init__(self, data: Path | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._file = KeptFile(data / NAME) if data else None
+        self._file = AtomicFile(data / NAME) if data else None
         self._clock = clock
         self._mark: Mark | None = None
         self._cookies: list[Cookie] = []

@@ -23,7 +23,7 @@ from archiver.config import Settings
 from archiver.http.address_guard import AddressGuard, BlockedAddressError, GuardedResolver
 from archiver.http.connections import Line, close, use_lines
 from archiver.http.content_coding import ACCEPT_ENCODING
-from archiver.http.cookies import GivenCookies
+from archiver.http.cookies import UserCookies
 from archiver.http.network_errors import RAISED, fetch_error
 from archiver.http.requests import Origin, Outgoing, Requests
 from archiver.http.responses import Answer
@@ -55,12 +55,12 @@ class Fetcher:
         self,
         settings: Settings,
         resolver: AbstractResolver | None = None,
-        cookies: GivenCookies | None = None,
+        cookies: UserCookies | None = None,
     ) -> None:
         self._settings = settings
         self.guard = AddressGuard(settings.allow_networks)
         self.resolver = GuardedResolver(self.guard, resolver)
-        self._cookies = cookies or GivenCookies(settings.data)
+        self._cookies = cookies or UserCookies(settings.data)
         self._requests = Requests(
             self.guard,
             {

@@ -11,7 +11,7 @@ from aiohttp.connector import Connection
 
 from archiver.config import Settings
 from archiver.errors import FetchError
-from archiver.helpers import scratch_file, to_its_end
+from archiver.helpers import run_to_completion, scratch_file
 from archiver.http.connections import Line, close
 from archiver.http.headers import without_fields
 from archiver.http.network_errors import broken_off, too_large
@@ -42,7 +42,7 @@ class BodySink:
         self.wire_length += len(wire)
         if self._held >= SPOOL_BYTES:
             # Left half done, it would be written again by whoever takes what came so far.
-            await to_its_end(asyncio.to_thread(self._spool))
+            await run_to_completion(asyncio.to_thread(self._spool))
 
     async def finish(self) -> tuple[BinaryIO, PayloadDigest]:
         """The whole body as a file at its start, and the digest of its payload."""

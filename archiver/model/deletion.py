@@ -7,7 +7,7 @@ from archiver.model.capture import HashUrl, RecordId, Timestamp
 
 
 @dataclass(frozen=True, slots=True)
-class GoneSnapshot:
+class DeletedSnapshot:
     """A snapshot that is gone: its timestamp, and the record of the response that was its page.
 
     The record tells it from one that is taken in later with the same timestamp.
@@ -18,7 +18,7 @@ class GoneSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnArticle:
+class RemainingArticle:
     """A snapshot that stays, whose article was told of where a snapshot that is gone was.
 
     Attributes:
@@ -31,7 +31,7 @@ class OwnArticle:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class DeletedEntry:
     """What is gone of one entry.
 
     Attributes:
@@ -43,8 +43,8 @@ class Gone:
 
     hash_url: HashUrl
     generation: int | None
-    snapshots: tuple[GoneSnapshot, ...] = ()
-    articles: tuple[OwnArticle, ...] = ()
+    snapshots: tuple[DeletedSnapshot, ...] = ()
+    articles: tuple[RemainingArticle, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,6 @@ class Deletion:
 
     id: int
     at: datetime
-    gone: tuple[Gone, ...] = ()
+    gone: tuple[DeletedEntry, ...] = ()
     captures: tuple[RecordId, ...] = ()
     restores: tuple[int, ...] = ()

@@ -112,7 +112,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedEntry:
     """One entry, and its snapshots, newest first."""
 
     entry: Entry

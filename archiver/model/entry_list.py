@@ -110,7 +110,7 @@ class EntryList:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenLists:
+class ListsInFile:
     """Lists that a file tells of, entries or not.
 
     Attributes:
@@ -124,11 +124,11 @@ class GivenLists:
     def __bool__(self) -> bool:
         return bool(self.found or self.left_out)
 
-    def with_more(self, other: "GivenLists") -> "GivenLists":
+    def with_more(self, other: "ListsInFile") -> "ListsInFile":
         """Those of two parts of a file."""
         if not other:
             return self
-        return GivenLists((*self.found, *other.found), self.left_out + other.left_out)
+        return ListsInFile((*self.found, *other.found), self.left_out + other.left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def beside(path: str, taken: Collection[str]) -> str:
     return next(each for each in paths if each not in taken)
 
 
-def with_outer(lists: Iterable[EntryList]) -> list[EntryList]:
+def with_parents(lists: Iterable[EntryList]) -> list[EntryList]:
     """Each once, and before each those that it lies in."""
     given = {each.path: each for each in lists}
     found: dict[str, EntryList] = {}
@@ -191,7 +191,7 @@ def with_more(
 
     Who has a path keeps what it is there.
     """
-    found = {each.path: each for each in with_outer(known)}
+    found = {each.path: each for each in with_parents(known)}
     first = {each.path: each for each in given}
     left_out: list[EntryList] = []
     room = MOST_PATHS
@@ -210,7 +210,7 @@ def with_more(
 def as_tree(lists: Sequence[EntryList]) -> list[EntryList]:
     """The same, each behind the one that it lies in; those side by side in their order."""
     below: dict[str, list[EntryList]] = {}
-    for each in with_outer(lists):
+    for each in with_parents(lists):
         below.setdefault(folder_path(folder_names(each.path)[:-1]), []).append(each)
     found: list[EntryList] = []
     waiting = below.get("", [])[::-1]
@@ -220,12 +220,12 @@ def as_tree(lists: Sequence[EntryList]) -> list[EntryList]:
     return found
 
 
-def with_beneath(lists: Sequence[EntryList], twice: Mapping[str, int]) -> list[EntryList]:
+def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> list[EntryList]:
     """The same, where those that have lists in them say what lies beneath.
 
     Args:
         lists: each with the number of its own entries.
-        twice: as ``counted_twice`` gives it.
+        twice: as ``duplicate_counts`` gives it.
     """
     totals: Counter[str] = Counter()
     outer: set[str] = set()
@@ -242,7 +242,7 @@ def with_beneath(lists: Sequence[EntryList], twice: Mapping[str, int]) -> list[E
     ]
 
 
-def counted_twice(lying: Iterable[tuple[int, str]]) -> Counter[str]:
+def duplicate_counts(lying: Iterable[tuple[int, str]]) -> Counter[str]:
     """How often adding up what lies in and beneath a list counts an entry more than once.
 
     ``lying``: (entry, path of a list), of entries that lie in several lists, each entry's together.

@@ -71,7 +71,7 @@ class FeedState:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedFeed:
     """A subscription, and how it stands; None before the first look."""
 
     subscription: Subscription

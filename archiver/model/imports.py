@@ -402,7 +402,7 @@ class Counted:
     count: int
 
 
-class Sign(StrEnum):
+class FormatEvidence(StrEnum):
     """What tells of which kind a file is."""
 
     FILES = "files"
@@ -446,7 +446,7 @@ class ImportSurvey:
 
     name: str
     format: str
-    told_by: Sign
+    told_by: FormatEvidence
     names: str
     encoding: str
     is_whole: bool

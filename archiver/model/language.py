@@ -36,13 +36,13 @@ LANGUAGES = (
 TAGS = tuple(each.tag for each in LANGUAGES)
 
 
-def asked_for(header: str) -> str:
+def preferred_language(header: str) -> str:
     """The tag that an ``Accept-Language`` asks for most; empty where it names none of ours.
 
     A range is cut from its end until it fits, as in a lookup (RFC 4647 §3.4), and a language
     without its script means the one that there is: ``zh-CN`` is ``zh-Hans``.
 
-    >>> asked_for("pt-BR,zh-CN;q=0.8,en;q=0.5")
+    >>> preferred_language("pt-BR,zh-CN;q=0.8,en;q=0.5")
     'zh-Hans'
     """
     ranges = [_range(each) for each in header[:MOST_HEADER].split(",")]

@@ -128,7 +128,7 @@ MOST_EARLIER = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Findable:
+class SearchDocument:
     """A document of the search index. ``query.findable`` makes it, so that queries find it.
 
     Attributes:

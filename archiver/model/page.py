@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from archiver.model.capture import Timestamp
-from archiver.model.rendering import Appearance
+from archiver.model.rendering import QualitySignals
 from archiver.model.requisite import Requisite
 
 EXTRACTOR_VERSION = "21"
@@ -107,7 +107,7 @@ class Discovery:
     feed: str = ""
     icons: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
-    appearance: Appearance = field(default_factory=Appearance)
+    appearance: QualitySignals = field(default_factory=QualitySignals)
 
 
 @dataclass(frozen=True, slots=True)

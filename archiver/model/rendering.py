@@ -20,7 +20,7 @@ class Rendering(StrEnum):
     """As it stood once a browser had run its scripts."""
 
 
-class Look(StrEnum):
+class RenderHint(StrEnum):
     """What a plain look at a page told of its host; stored by these names."""
 
     NONE = ""
@@ -87,7 +87,7 @@ def known_limits(names: Iterable[object]) -> tuple[Limit, ...]:
     return tuple(dict.fromkeys(each for each in found if each))
 
 
-class LikenessKind(StrEnum):
+class RenditionKind(StrEnum):
     """What a likeness shows; stored by these names."""
 
     PAGE = "page"
@@ -105,51 +105,51 @@ class LikenessKind(StrEnum):
 
 PAGE_TYPE = "text/html; charset=utf-8"
 """Of a page as it stood, as its record states it."""
-MEDIA_TYPES: Mapping[LikenessKind, frozenset[str]] = {
-    LikenessKind.PAGE: frozenset({"text/html"}),
-    LikenessKind.PICTURE: frozenset({"image/webp", "image/jpeg"}),
-    LikenessKind.THUMBNAIL: frozenset({"image/webp", "image/jpeg"}),
-    LikenessKind.PRINT: frozenset({"application/pdf"}),
-    LikenessKind.ICON: frozenset({"image/webp", "image/svg+xml"}),
-    LikenessKind.COVER: frozenset({"image/webp"}),
+MEDIA_TYPES: Mapping[RenditionKind, frozenset[str]] = {
+    RenditionKind.PAGE: frozenset({"text/html"}),
+    RenditionKind.PICTURE: frozenset({"image/webp", "image/jpeg"}),
+    RenditionKind.THUMBNAIL: frozenset({"image/webp", "image/jpeg"}),
+    RenditionKind.PRINT: frozenset({"application/pdf"}),
+    RenditionKind.ICON: frozenset({"image/webp", "image/svg+xml"}),
+    RenditionKind.COVER: frozenset({"image/webp"}),
 }
 """What each kind may be: a file of somebody else may say anything."""
-DRAWN = frozenset({LikenessKind.ICON, LikenessKind.COVER})
+DRAWN = frozenset({RenditionKind.ICON, RenditionKind.COVER})
 """Made small of what is kept, whenever that is read."""
-EMBLEMS = (LikenessKind.ICON, LikenessKind.COVER, LikenessKind.THUMBNAIL)
+PREVIEW_KINDS = (RenditionKind.ICON, RenditionKind.COVER, RenditionKind.THUMBNAIL)
 """What lists show a page by; each is asked for by what it holds."""
 DIGEST_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
-class NewLikeness:
+class NewRendition:
     """A likeness that was made just now."""
 
-    kind: LikenessKind
+    kind: RenditionKind
     media_type: str
     content: bytes
 
     @property
     def digest(self) -> str:
         """What an emblem is asked for by: half of its SHA-256, in hex; empty for what is none."""
-        if self.kind not in EMBLEMS:
+        if self.kind not in PREVIEW_KINDS:
             return ""
         return hashlib.sha256(self.content).hexdigest()[:DIGEST_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
-class LikenessRef:
-    """A likeness whose record is named; ``digest`` as of ``NewLikeness``, empty if unknown."""
+class RenditionRef:
+    """A likeness whose record is named; ``digest`` as of ``NewRendition``, empty if unknown."""
 
-    kind: LikenessKind
+    kind: RenditionKind
     media_type: str
     record_id: RecordId
     digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class Rendition:
     """A likeness in the archive.
 
     Attributes:
@@ -159,14 +159,14 @@ class Likeness:
         digest: what it is asked for by, if it is an emblem.
     """
 
-    kind: LikenessKind
+    kind: RenditionKind
     media_type: str
     location: Location
     digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Emblems:
+class PreviewImages:
     """What a list shows a page by: the digests of an icon and of a picture.
 
     Each is empty where there is none.
@@ -176,7 +176,7 @@ class Emblems:
     cover: str = ""
 
 
-NO_EMBLEMS = Emblems()
+NO_PREVIEW_IMAGES = PreviewImages()
 
 
 def is_digest(given: str) -> bool:
@@ -184,12 +184,12 @@ def is_digest(given: str) -> bool:
     return len(given) == DIGEST_DIGITS and set(given) <= _HEX
 
 
-def likenesses_of(
-    named: Sequence[LikenessRef], places: Mapping[RecordId, Location]
-) -> tuple[Likeness, ...]:
+def renditions_of(
+    named: Sequence[RenditionRef], places: Mapping[RecordId, Location]
+) -> tuple[Rendition, ...]:
     """Those of the likenesses that are named whose records' places are known, one of a kind."""
     found = {
-        each.kind: Likeness(each.kind, each.media_type, places[each.record_id], each.digest)
+        each.kind: Rendition(each.kind, each.media_type, places[each.record_id], each.digest)
         for each in reversed(named)
         if each.record_id in places
     }
@@ -201,7 +201,7 @@ WHOLE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Appearance:
+class QualitySignals:
     """What tells how whole a page is, beside its requisites.
 
     Attributes:

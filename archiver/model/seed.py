@@ -12,7 +12,7 @@ PLACE = "https://archiver.invalid/part/"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPart:
+class ArchivedPart:
     """What a page needs: its address, what it is, and its bytes."""
 
     url: str
@@ -21,7 +21,7 @@ class KeptPart:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPage:
+class ArchivedPage:
     """A page as it was kept.
 
     Attributes:
@@ -32,7 +32,7 @@ class KeptPage:
 
     content: bytes
     media_type: str = "text/html; charset=utf-8"
-    parts: tuple[KeptPart, ...] = ()
+    parts: tuple[ArchivedPart, ...] = ()
 
     @property
     def weight(self) -> int:
@@ -40,9 +40,9 @@ class KeptPage:
         return len(self.content) + sum(len(each.content) for each in self.parts)
 
 
-def html_page(text: str) -> KeptPage | None:
+def html_page(text: str) -> ArchivedPage | None:
     """A page of HTML without parts; None if it is empty."""
-    return KeptPage(text.encode("utf-8", "replace")) if text else None
+    return ArchivedPage(text.encode("utf-8", "replace")) if text else None
 
 
 def part_url(content: bytes) -> str:
@@ -63,7 +63,7 @@ class Bookmark:
 
     annotation: Annotation
     problem: str = ""
-    page: KeptPage | None = None
+    page: ArchivedPage | None = None
     is_broken: bool = False
 
 
@@ -139,5 +139,5 @@ class SavedPage:
     """
 
     seed: Seed
-    page: KeptPage
+    page: ArchivedPage
     is_dated: bool

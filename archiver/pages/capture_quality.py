@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from archiver.model.message import Message, counted, forms
-from archiver.model.rendering import WHOLE, Appearance, Limit, Reason, Rendering, Score
+from archiver.model.rendering import WHOLE, Limit, QualitySignals, Reason, Rendering, Score
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 
 _COSTS: Final = {
@@ -89,7 +89,7 @@ _WORDS_COST: Final = 0.7
 
 
 def score_of(
-    rendering: Rendering, requisites: Sequence[RequisiteOutcome], appearance: Appearance
+    rendering: Rendering, requisites: Sequence[RequisiteOutcome], appearance: QualitySignals
 ) -> Score:
     """How well a snapshot was kept.
 
@@ -112,14 +112,14 @@ def score_of(
     return Score(round(value), tuple(reasons))
 
 
-def _of_limits(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, Message]]:
+def _of_limits(rendering: Rendering, seen: QualitySignals) -> Iterator[tuple[float, Message]]:
     """(what each leaves, sentence) of the limits that the page met in a browser."""
     is_unshown = rendering is Rendering.NEEDED
     for limit in seen.limits:
         yield _UNSHOWN if is_unshown else _LEAVES.get(limit, _LIMITED), limit.sentence
 
 
-def _of_page(rendering: Rendering, seen: Appearance) -> Iterator[tuple[float, Message]]:
+def _of_page(rendering: Rendering, seen: QualitySignals) -> Iterator[tuple[float, Message]]:
     """(what each flaw leaves, sentence) of what was sent."""
     if rendering is Rendering.NEEDED:
         if not seen.limits:
@@ -147,7 +147,7 @@ def _of_requisites(requisites: Sequence[RequisiteOutcome]) -> Iterator[tuple[flo
             yield 1 - cost * lost / sum(map(_size, mine)), sentence
 
 
-def _of_replay(seen: Appearance) -> Iterator[tuple[float, Message]]:
+def _of_replay(seen: QualitySignals) -> Iterator[tuple[float, Message]]:
     if seen.picture is not None:
         yield (
             1 - _PICTURE_COSTS * (WHOLE - min(seen.picture, WHOLE)) / WHOLE,

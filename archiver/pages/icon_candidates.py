@@ -10,7 +10,7 @@ from typing import Any, Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.http.urls import join
-from archiver.model.rendering import LikenessKind
+from archiver.model.rendering import RenditionKind
 from archiver.pages.metadata import Stated
 from archiver.pages.reference_attributes import clean_reference
 
@@ -94,14 +94,14 @@ def _resolved(given: list[str], base: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in found if each))
 
 
-LEAST: Final = {LikenessKind.ICON: (8, 8), LikenessKind.COVER: (200, 100)}
+LEAST: Final = {RenditionKind.ICON: (8, 8), RenditionKind.COVER: (200, 100)}
 """Pixels: what is smaller shows nothing, or is a badge; most that is, only counts views."""
 
 _PNG = struct.Struct(">8x4x4sII")
 _GIF = struct.Struct("<6xHH")
 
 
-def is_too_small(kind: LikenessKind, content: bytes) -> bool:
+def is_too_small(kind: RenditionKind, content: bytes) -> bool:
     """Whether a picture says that it is too small; what doesn't say its size there is not."""
     size = _declared_size(content)
     if size is None:

@@ -17,7 +17,7 @@ from typing import Final
 from lxml import etree
 from PIL import Image, ImageOps
 
-from archiver.model.rendering import LikenessKind, NewLikeness
+from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.pages.icon_candidates import LEAST
 from archiver.pages.worker_messages import MOST_PICTURE_BYTES
 
@@ -126,18 +126,18 @@ Image.MAX_IMAGE_PIXELS = MOST_PIXELS
 warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
-def draw(kind: LikenessKind, content: bytes) -> NewLikeness | None:
+def draw(kind: RenditionKind, content: bytes) -> NewRendition | None:
     """An icon or a picture as lists show it; None where it is none that is worth showing."""
     if len(content) > MOST_PICTURE_BYTES or _has_many_scans(content):
         return None
-    if kind is LikenessKind.ICON and _is_drawing(content):
+    if kind is RenditionKind.ICON and _is_drawing(content):
         drawing = harmless(content)
-        return NewLikeness(kind, "image/svg+xml", drawing) if drawing else None
+        return NewRendition(kind, "image/svg+xml", drawing) if drawing else None
     try:
-        small = _icon(content) if kind is LikenessKind.ICON else _cover(content)
+        small = _icon(content) if kind is RenditionKind.ICON else _cover(content)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Warning):
         return None
-    return NewLikeness(kind, "image/webp", small) if small else None
+    return NewRendition(kind, "image/webp", small) if small else None
 
 
 def _is_drawing(content: bytes) -> bool:
@@ -164,7 +164,7 @@ def _cover(content: bytes) -> bytes | None:
 
 def _icon(content: bytes) -> bytes | None:
     with Image.open(BytesIO(content), formats=_FORMATS) as image:
-        least = LEAST[LikenessKind.ICON][0]
+        least = LEAST[RenditionKind.ICON][0]
         if min(image.size) < least or image.size[0] * image.size[1] > MOST_ICON_PIXELS:
             return None
         image.load()  # what an ICO says of its size is known to be true only now
@@ -176,7 +176,7 @@ def _icon(content: bytes) -> bytes | None:
 
 
 def _is_worth(wide: int, high: int) -> bool:
-    least = LEAST[LikenessKind.COVER]
+    least = LEAST[RenditionKind.COVER]
     is_large = wide >= least[0] and high >= least[1]
     is_even = max(wide, high) <= MOST_STRETCH * min(wide, high)
     return is_large and is_even and wide * high <= MOST_PIXELS

@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.http.urls import escape_bytes, join
 from archiver.model.page import Discovery
-from archiver.model.rendering import Appearance
+from archiver.model.rendering import QualitySignals
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.pages.article.multipage import find_next_part
 from archiver.pages.css_references import lead_css
@@ -113,7 +113,7 @@ def look_at(tree: LexborHTMLParser, html: str, base_url: str, limit: int) -> Dis
         feed=_find_feed(tree, base_url),
         icons=find_icons(tree, base_url, base),
         covers=find_covers(stated, base),
-        appearance=Appearance(len(text), len(html), is_error=is_error(metadata.title, text)),
+        appearance=QualitySignals(len(text), len(html), is_error=is_error(metadata.title, text)),
     )
 
 

@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from archiver.http.encoding_detection import Choice, is_text, is_xml
 from archiver.http.media_types import is_css, is_html, is_pdf
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
-from archiver.model.rendering import LikenessKind
+from archiver.model.rendering import RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.pages.article.extraction import (
     article_of,
@@ -96,7 +96,7 @@ def _pdf() -> ModuleType:
 def perform(task: Task, document: Document, limit: int) -> Result:
     """Do one task; ``limit`` is the most requisites to name."""
     if task in (Task.ICON, Task.COVER):
-        drawn: Result = _drawing().draw(LikenessKind(task), document.payload)
+        drawn: Result = _drawing().draw(RenditionKind(task), document.payload)
         return drawn
     if task is Task.DISCOVER:
         return _discover(document, limit)

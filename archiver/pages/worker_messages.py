@@ -11,7 +11,7 @@ from typing import Any
 
 from archiver.http.encoding_detection import Choice, Decoded, choose_encoding, decode_document
 from archiver.model.page import Article, Charset, Discovery, PageMetadata
-from archiver.model.rendering import Appearance, LikenessKind, NewLikeness
+from archiver.model.rendering import NewRendition, QualitySignals, RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind
 
 PREFIX = struct.Struct(">I")
@@ -113,14 +113,14 @@ class Seen:
     article: Article | None = None
 
 
-Result = Article | Discovery | Seen | NewLikeness | None
+Result = Article | Discovery | Seen | NewRendition | None
 
 
 def pack_result(result: Result) -> bytes:
     """What a child answers."""
     if result is None:
         return pack({})
-    if isinstance(result, NewLikeness):
+    if isinstance(result, NewRendition):
         return pack({"kind": result.kind, "media_type": result.media_type}, result.content)
     if isinstance(result, Discovery):
         return pack(_discovery_head(result))
@@ -168,7 +168,7 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
         wall=wall,
         parked=parked,
         feed=feed,
-        appearance=Appearance(*head["appearance"]),
+        appearance=QualitySignals(*head["appearance"]),
         icons=tuple(icons),
         covers=tuple(covers),
     )
@@ -187,9 +187,9 @@ def read_seen(head: dict[str, Any], html: bytes) -> Seen:
     return Seen(read_discovery(head), read_article(read, html) if read else None)
 
 
-def read_drawn(head: dict[str, Any], content: bytes) -> NewLikeness | None:
+def read_drawn(head: dict[str, Any], content: bytes) -> NewRendition | None:
     """The answer to ICON and COVER."""
-    return NewLikeness(LikenessKind(head["kind"]), head["media_type"], content) if head else None
+    return NewRendition(RenditionKind(head["kind"]), head["media_type"], content) if head else None
 
 
 def as_json(value: Any) -> bytes:

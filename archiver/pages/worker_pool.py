@@ -15,7 +15,7 @@ from archiver.http.encoding_detection import is_xml
 from archiver.http.media_types import is_css, is_html
 from archiver.logs import get_log
 from archiver.model.page import UNREAD, Article, Discovery, PageMetadata
-from archiver.model.rendering import LikenessKind, NewLikeness
+from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.pages.article_text import file_name, text_article
 from archiver.pages.icon_candidates import is_too_small
 from archiver.pages.worker_messages import (
@@ -117,7 +117,7 @@ class DerivePool:
         seen = read_seen(*answer)
         return seen.found, seen.article
 
-    async def draw(self, kind: LikenessKind, content: bytes, url: str) -> NewLikeness | None:
+    async def draw(self, kind: RenditionKind, content: bytes, url: str) -> NewRendition | None:
         """An icon or a cover made small of a picture; None where it is none worth showing."""
         if is_too_small(kind, content):
             return None

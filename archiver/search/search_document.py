@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from archiver.model.annotation import Annotation
-from archiver.model.listing import Findable, Kind, kind_of
+from archiver.model.listing import Kind, SearchDocument, kind_of
 from archiver.model.page import PageMetadata
 from archiver.search.query_tree import Condition
 from archiver.search.words import key, languages_of, months_of, sites_of, words_of
@@ -23,7 +23,7 @@ def findable(
     media_type: str,
     words: str,
     revision: int,
-) -> Findable:
+) -> SearchDocument:
     """What an entry is found by once a page was brought home.
 
     Args:
@@ -39,7 +39,7 @@ def findable(
     word_count = words.count(" ") + bool(words)
     kind = kind_of(media_type, word_count)
     published = published_at(metadata.published)
-    return Findable(
+    return SearchDocument(
         title=indexed(" ".join(dict.fromkeys((annotation.title, metadata.title)))),
         url=_indexed_address(url),
         note=indexed(remarks(annotation)),
@@ -55,9 +55,9 @@ def findable(
     )
 
 
-def unvisited(annotation: Annotation, *, url: str, host: str, revision: int) -> Findable:
+def unvisited(annotation: Annotation, *, url: str, host: str, revision: int) -> SearchDocument:
     """What an entry is found by that no page was brought home for."""
-    return Findable(
+    return SearchDocument(
         title=indexed(annotation.title),
         url=_indexed_address(url),
         note=indexed(remarks(annotation)),

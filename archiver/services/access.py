@@ -24,7 +24,7 @@ from unicodedata import category
 from archiver.config import Settings
 from archiver.db.engine import Database
 from archiver.errors import ConfigurationError, IndexUnavailable, InputError
-from archiver.helpers import KeptFile
+from archiver.helpers import AtomicFile
 from archiver.logs import get_log
 from archiver.services.user_files import ACCESS, SECRET, UserFile, user_file
 
@@ -121,7 +121,7 @@ def has_password(data: Path) -> bool:
 
 def _read_file(data: Path) -> Access:
     path = data / ACCESS
-    return read_access(KeptFile(path).read(MOST_BYTES), str(path))
+    return read_access(AtomicFile(path).read(MOST_BYTES), str(path))
 
 
 def is_loopback(host: str) -> bool:

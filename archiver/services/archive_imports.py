@@ -82,7 +82,7 @@ _READERS: dict[ArchiveForm, Callable[[Forward], ForeignFile]] = {
 }
 
 
-class Taking:
+class ArchiveImport:
     """One file on its way in."""
 
     def __init__(
@@ -334,7 +334,7 @@ class Archives:
         async with self._open_context() as context:
             with NotedPages() as pages, NotedEntries() as noted, SpooledLines() as revisits:
                 marks = (*_origin(name, kind, handed_in), *handed_in_field(handed_in))
-                taking = Taking(context, pages, noted, revisits, marks)
+                taking = ArchiveImport(context, pages, noted, revisits, marks)
                 async for taken in taking.payloads(file, name, kind):
                     yield taken
                 await context.recorder.drain()

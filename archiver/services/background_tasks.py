@@ -16,7 +16,7 @@ log = get_log(__name__)
 
 
 @asynccontextmanager
-async def kept_going(work: Callable[[], Awaitable[object]], name: str) -> AsyncIterator[None]:
+async def keep_running(work: Callable[[], Awaitable[object]], name: str) -> AsyncIterator[None]:
     """Have work done in a task of its own while the block runs; begun again when it ends.
 
     Nothing that it raises reaches the block, nor who leaves it: it is logged.
@@ -58,7 +58,7 @@ async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[Non
     async with AsyncExitStack() as stack:
         if not until_empty:
             for _ in others:
-                await stack.enter_async_context(kept_going(lambda: _have_one(settings), "helper"))
+                await stack.enter_async_context(keep_running(lambda: _have_one(settings), "helper"))
             yield
             return
         started = [

@@ -16,7 +16,7 @@ ENDED = (State.SAVED, State.FAILED)
 _BEGINNING = ChangeCursor(0, 0)
 
 
-class Following:
+class ChangeStream:
     """What changes. It is no history: of changes between two looks, the last is seen."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:

@@ -82,7 +82,7 @@ OnProgress = Callable[[int, int], None]
 """Told bytes read, and bytes to be read in all."""
 
 
-class Compacting:
+class CompactionService:
     """Erases. ``close_segment`` has the segment closed that this process writes."""
 
     def __init__(

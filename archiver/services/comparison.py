@@ -54,7 +54,7 @@ class Compared:
     is_same_payload: bool
 
 
-class Comparing:
+class SnapshotComparison:
     """Compares snapshots."""
 
     def __init__(self, entries: Entries, store: SegmentStore) -> None:

@@ -25,7 +25,7 @@ FOLLOW_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class NamedCookie:
+class CookieInfo:
     """A cookie without its value.
 
     Attributes:
@@ -44,14 +44,14 @@ class NamedCookie:
 
 
 @dataclass(frozen=True, slots=True)
-class CookiesTaken:
+class CookieImportResult:
     """What became of a file of cookies: how many are kept, and the lines that are none."""
 
     kept: int
     refused: Sequence[int]
 
 
-class CookieKeeping:
+class CookieSettings:
     """The user's cookies of an archive; on a server all machines use the same.
 
     Args:
@@ -62,7 +62,7 @@ class CookieKeeping:
     def __init__(self, data: Path, db: Database | None = None) -> None:
         self._file = user_file(data, NAME, db)
 
-    async def keep_following(self, hold: Callable[[bytes | None], None]) -> None:
+    async def follow(self, hold: Callable[[bytes | None], None]) -> None:
         """Pass the content to ``hold`` now and after each change; never return."""
         mark: object = self
         while True:
@@ -75,7 +75,7 @@ class CookieKeeping:
         """Return the cookies as a file in Netscape's format; None if there are none."""
         return await self._file.read()
 
-    async def take(self, content: bytes) -> CookiesTaken:
+    async def take(self, content: bytes) -> CookieImportResult:
         """Keep the cookies of a file in Netscape's format, in the place of those alike.
 
         Raises:
@@ -92,9 +92,9 @@ class CookieKeeping:
                 "seven fields to a line, between tabs, as curl and yt-dlp read it."
             )
         await self._change(lambda before: _merged(before, found))
-        return CookiesTaken(len(found), tuple(refused))
+        return CookieImportResult(len(found), tuple(refused))
 
-    async def list(self) -> list[NamedCookie]:
+    async def list(self) -> list[CookieInfo]:
         """Return the cookies by host and name, without values."""
         found = sorted(
             map(_named, cookies_in(await self.content())), key=lambda each: (each.host, each.name)
@@ -133,8 +133,6 @@ def _is_of(host: str, wanted: str) -> bool:
     return host == wanted or host.endswith(f".{wanted}")
 
 
-def _named(cookie: Cookie) -> NamedCookie:
+def _named(cookie: Cookie) -> CookieInfo:
     dot = "." if cookie.is_for_subdomains else ""
-    return NamedCookie(
-        dot + cookie.host, cookie.path, cookie.name, cookie.expires, cookie.is_secure
-    )
+    return CookieInfo(dot + cookie.host, cookie.path, cookie.name, cookie.expires, cookie.is_secure)

@@ -67,7 +67,7 @@ class Room:
 
 
 @dataclass(slots=True)
-class Oversight:
+class CrawlStatus:
     """Looks at the work of all processes, and holds it up or calls it off."""
 
     context: CrawlContext

@@ -54,7 +54,7 @@ class Restored:
     stayed: int
 
 
-class Deleting:
+class EntryDeletion:
     """Deletions. ``on_changed`` is called when records are owed."""
 
     def __init__(

@@ -88,7 +88,7 @@ class Revision:
     change: Comparison
 
 
-class Rereading:
+class Reextraction:
     """The articles of an archive that may read better.
 
     Args:
@@ -174,10 +174,10 @@ class Documents:
         self._db = db
         self._store = store
 
-    async def owed_share(self) -> float:
+    async def pending_share(self) -> float:
         """Which share of them is still to be made, after an older version; 0 to 1."""
         async with self._db.read() as conn:
-            return await search_documents.owed_share(conn)
+            return await search_documents.pending_share(conn)
 
     async def keep_up_to_date(self) -> None:
         """Make those that are out of date or owed, for ever.
@@ -190,10 +190,10 @@ class Documents:
             has_more |= await repay_owed(self._db, self._store)
             has_more |= await compare_owed(self._db, self._store) > 0
             has_more |= await score_owed(self._db, self._store) > 0
-            has_more |= await self.put_parts_together()
+            has_more |= await self.merge_parts()
             await asyncio.sleep(REST_SECONDS if has_more else DOCUMENTS_CHECK_SECONDS)
 
-    async def put_parts_together(self) -> bool:
+    async def merge_parts(self) -> bool:
         """Put some of what lies in pieces in a full part together; whether there may be more.
 
         Raises:

@@ -22,14 +22,20 @@ from archiver.model.entry import Entry, Snapshot
 from archiver.model.imports import Rejected
 from archiver.model.job import Attempt, Job
 from archiver.model.page import Charset
-from archiver.model.rendering import NO_EMBLEMS, Emblems, Likeness, LikenessKind, Score
+from archiver.model.rendering import (
+    NO_PREVIEW_IMAGES,
+    PreviewImages,
+    Rendition,
+    RenditionKind,
+    Score,
+)
 from archiver.model.requisite import RequisiteOutcome, needed
 from archiver.model.seed import Received
 from archiver.pages.article_text import read_article_document, to_reading
 from archiver.pages.capture_quality import score_of
 from archiver.pages.sanitizer import sanitise
 from archiver.services.entry_lookup import find_entry
-from archiver.services.submitted_urls import MOST_URLS, clean_tags, given_addresses, seeds_of
+from archiver.services.submitted_urls import MOST_URLS, checked_urls, clean_tags, seeds_of
 from archiver.warc.metadata_records import SnapshotRecord
 from archiver.warc.records import read_provenance
 from archiver.warc.segments import SegmentStore
@@ -47,7 +53,7 @@ class SaveResult:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAddress:
+class SavedAddress:
     """An address that is in the archive: as it was given, its entry, and its first snapshot.
 
     ``is_twin``: the entry has another address, that is one of the same page; ``others`` are those
@@ -72,7 +78,7 @@ class Pasted:
     """
 
     tracked: tuple[tuple[str, str], ...] = ()
-    known: tuple[KeptAddress, ...] = ()
+    known: tuple[SavedAddress, ...] = ()
     fresh: tuple[str, ...] = ()
 
 
@@ -88,7 +94,7 @@ class EntryDetail:
     job: Job | None
     snapshots: tuple[Snapshot, ...]
     attempts: tuple[Attempt, ...] = ()
-    emblems: Emblems = NO_EMBLEMS
+    emblems: PreviewImages = NO_PREVIEW_IMAGES
     twins: tuple[Entry, ...] = ()
 
 
@@ -114,14 +120,14 @@ class SnapshotDetail:
     article: str
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset
-    likenesses: tuple[Likeness, ...]
+    likenesses: tuple[Rendition, ...]
     score: Score
     earlier: Timestamp | None
     later: Timestamp | None
     provenance: Provenance | None = None
 
     @property
-    def looks(self) -> frozenset[LikenessKind]:
+    def looks(self) -> frozenset[RenditionKind]:
         """What there is of how it looked in a browser."""
         return frozenset(each.kind for each in self.likenesses)
 
@@ -164,7 +170,7 @@ class Entries:
         Raises:
             InputError: there is no URL at all, there are too many, or a tag is too long.
         """
-        given = given_addresses(urls, is_described=bool(title or note))
+        given = checked_urls(urls, is_described=bool(title or note))
         annotation = bounded(Annotation("", None, title, clean_tags(tags), note, source))
         kept, rejected = seeds_of(given, annotation, datetime.now(UTC))
         async with self._db.write() as conn:
@@ -209,7 +215,7 @@ class Entries:
             drawn = await screenshots.emblems_of(conn, newest) if newest else {}
             others = await entries.kept_twins(conn, entry.url)
         found = tuple(each.snapshot for each in held)
-        emblems = drawn.get(newest[0], NO_EMBLEMS) if newest else NO_EMBLEMS
+        emblems = drawn.get(newest[0], NO_PREVIEW_IMAGES) if newest else NO_PREVIEW_IMAGES
         return EntryDetail(entry, job, found, tuple(failed), emblems, (*others.values(),))
 
     async def snapshot(self, ref: str, timestamp: str | None = None) -> SnapshotDetail:
@@ -246,7 +252,7 @@ class Entries:
             provenance=provenance,
         )
 
-    async def likeness(self, ref: str, timestamp: str, kind: LikenessKind) -> tuple[str, bytes]:
+    async def likeness(self, ref: str, timestamp: str, kind: RenditionKind) -> tuple[str, bytes]:
         """(media type, content) of how a snapshot looked in a browser.
 
         Raises:
@@ -289,7 +295,7 @@ class Entries:
         return article, read_snapshot_record(self._store, held.record), provenance
 
 
-async def _kept(conn: AsyncConnection, given: str) -> KeptAddress | None:
+async def _kept(conn: AsyncConnection, given: str) -> SavedAddress | None:
     try:
         url = parse_url(given)
     except InvalidUrl:
@@ -299,7 +305,7 @@ async def _kept(conn: AsyncConnection, given: str) -> KeptAddress | None:
     for number, entry in kept.items():
         if first := await db_snapshots.first_of(conn, number):
             others = tuple(each for each in kept.values() if each is not entry)
-            return KeptAddress(given, entry, first, entry.url != url, others)
+            return SavedAddress(given, entry, first, entry.url != url, others)
     return None
 
 

@@ -14,12 +14,12 @@ from enum import StrEnum
 from pathlib import Path
 
 from archiver.errors import ArchiverError, InputError, NotFound
-from archiver.helpers import KeptFile
+from archiver.helpers import AtomicFile
 from archiver.logs import get_log
 from archiver.model.listing import ListingQuery
 from archiver.services.export_formats import BY_KEY, ExportKind
 from archiver.services.export_selection import Selected
-from archiver.services.exports import PART, Exporting, WrittenExport
+from archiver.services.exports import PART, EntryExports, WrittenExport
 
 MOST_JOBS = 20
 MOST_STARTS = 3
@@ -82,7 +82,7 @@ class ExportJob:
 class ExportJobs:
     """Runs export jobs one after another, in a directory of their own."""
 
-    def __init__(self, directory: Path, exporting: Exporting) -> None:
+    def __init__(self, directory: Path, exporting: EntryExports) -> None:
         self._directory = directory
         self._exporting = exporting
         self._wake = asyncio.Event()
@@ -217,9 +217,9 @@ class ExportJobs:
         }
         self._job_file(job.name).write(json.dumps(saved).encode())
 
-    def _job_file(self, name: str) -> KeptFile:
+    def _job_file(self, name: str) -> AtomicFile:
         self._directory.mkdir(exist_ok=True)
-        return KeptFile(self._directory / f"{name}{_JOB}")
+        return AtomicFile(self._directory / f"{name}{_JOB}")
 
     def _remove_partial(self) -> None:
         """Remove what an interrupted process, also of an older version, left half written."""

@@ -17,7 +17,7 @@ from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.formats.entry_markdown import entry_markdown
 from archiver.formats.list_writer import Heading
-from archiver.model.entry_list import EntryList, with_outer
+from archiver.model.entry_list import EntryList, with_parents
 from archiver.pages.syntax_highlighting import plain
 from archiver.replay.response_headers import safe_name
 from archiver.services.book_exports import Books, MarkdownTree
@@ -58,7 +58,7 @@ class WrittenExport:
     entries: int
 
 
-class Exporting:
+class EntryExports:
     """Writes exports."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
@@ -198,7 +198,7 @@ class Exporting:
         kept: list[EntryList] = []
         if wanted.is_everything:
             async with self._db.read() as conn:
-                kept = with_outer(await lists.all_lists(conn))
+                kept = with_parents(await lists.all_lists(conn))
         return Heading(title_of(wanted), datetime.now(UTC), tuple(kept))
 
 

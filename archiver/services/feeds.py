@@ -23,7 +23,7 @@ from archiver.formats.outlines import (
 from archiver.http.urls import host, parse_url, with_scheme
 from archiver.logs import get_log
 from archiver.model.failure import Failure
-from archiver.model.feed import NO_FEED, FeedState, Followed, Subscription, source_of
+from archiver.model.feed import NO_FEED, FeedState, FollowedFeed, Subscription, source_of
 from archiver.model.imports import as_message
 from archiver.model.seed import Seed
 from archiver.pages.worker_messages import Document
@@ -48,7 +48,7 @@ class OtherForm(NoFeed):
     """It has links, but is of another form: bookmarks, say."""
 
 
-class FeedLooks:
+class FeedChecks:
     """Looks at feeds with a crawl's means. ``on_queued`` is called when one brought something."""
 
     def __init__(self, context: CrawlContext, on_queued: Callable[[], None]) -> None:
@@ -79,13 +79,15 @@ class FeedLooks:
         return Subscription(kept, feed_title(answer.content), home="" if kept == url else url)
 
     async def each(
-        self, followed: Sequence[Followed], look: Callable[[Followed], Awaitable[Followed]]
-    ) -> list[Followed]:
+        self,
+        followed: Sequence[FollowedFeed],
+        look: Callable[[FollowedFeed], Awaitable[FollowedFeed]],
+    ) -> list[FollowedFeed]:
         """Look at several, a few at a time; in order."""
         looked = dict(enumerate(followed))
         waiting = iter([*looked.items()])
 
-        async def work(waiting: Iterator[tuple[int, Followed]]) -> None:
+        async def work(waiting: Iterator[tuple[int, FollowedFeed]]) -> None:
             for place, one in waiting:
                 looked[place] = await look(one)
 
@@ -94,7 +96,7 @@ class FeedLooks:
                 group.create_task(work(waiting))
         return [*looked.values()]
 
-    async def look(self, followed: Followed, *, everything: bool = False) -> Followed:
+    async def look(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
         """Look at a feed, put what is new into the queue, and note how it went.
 
         With ``everything`` what was in it before it was followed is taken too.
@@ -159,7 +161,7 @@ class FeedLooks:
         page = Document(answer.content, "text/html", "", answer.url)
         return (await self._context.derive.discover(page)).feed
 
-    async def _failed(self, followed: Followed, why: Failure | InputError) -> Followed:
+    async def _failed(self, followed: FollowedFeed, why: Failure | InputError) -> FollowedFeed:
         before, now = followed.state, self._now()
         problem, reason, wait = str(why), NO_FEED, 0.0
         if isinstance(why, Failure):
@@ -178,7 +180,7 @@ class FeedLooks:
         log.warning("feed not read", url=followed.subscription.url, reason=problem)
         return await self._put(replace(followed, state=state))
 
-    async def _put(self, followed: Followed) -> Followed:
+    async def _put(self, followed: FollowedFeed) -> FollowedFeed:
         if followed.state:
             async with self._context.db.write() as conn:
                 await feeds.put_state(conn, followed.subscription.url, followed.state)
@@ -186,11 +188,11 @@ class FeedLooks:
 
     async def _take_in(
         self,
-        followed: Followed,
+        followed: FollowedFeed,
         answer: FeedAnswer,
         items: Sequence[Seed],
         began_at: datetime | None,
-    ) -> Followed:
+    ) -> FollowedFeed:
         """Queue what is new; ``began_at`` is when the look did, or None to take everything."""
         now = self._now()
         state = self._state_after(followed.state, answer, now)
@@ -218,7 +220,7 @@ class FeedLooks:
             await feeds.put_state(conn, subscription.url, state)
         if annotated:
             self._on_queued()
-        return Followed(subscription, state)
+        return FollowedFeed(subscription, state)
 
     def _state_after(
         self, before: FeedState | None, answer: FeedAnswer, now: datetime
@@ -278,12 +280,12 @@ _Change = Callable[[list[Subscription]], list[Subscription]]
 class Subscriptions:
     """The feeds of an archive."""
 
-    def __init__(self, data: Path, db: Database, looks: FeedLooks) -> None:
+    def __init__(self, data: Path, db: Database, looks: FeedChecks) -> None:
         self._file = user_file(data, FEEDS, db)
         self._db = db
         self._looks = looks
 
-    async def all(self) -> list[Followed]:
+    async def all(self) -> list[FollowedFeed]:
         """Every feed with how it stands, in the order they were taken up.
 
         Raises:
@@ -292,11 +294,11 @@ class Subscriptions:
         held = await self._held()
         async with self._db.read() as conn:
             states = await feeds.states(conn)
-        return [Followed(each, states.get(each.url)) for each in held]
+        return [FollowedFeed(each, states.get(each.url)) for each in held]
 
     async def follow(
         self, given: str, tags: Sequence[str] = (), *, everything: bool = False
-    ) -> Followed:
+    ) -> FollowedFeed:
         """Follow a feed, or the first that a page names; what is new in it is captured.
 
         Args:
@@ -374,7 +376,7 @@ class Subscriptions:
         """
         return write_subscriptions(await self._held())
 
-    async def look(self, given: str, *, everything: bool = False) -> Followed:
+    async def look(self, given: str, *, everything: bool = False) -> FollowedFeed:
         """Look at a feed now, whenever it is due; take what was in it before, too, if asked to.
 
         Raises:
@@ -386,12 +388,12 @@ class Subscriptions:
                 return await self._look(each, everything=everything)
         raise NotFound("{url} is not followed.", url=url)
 
-    async def look_at_all(self) -> list[Followed]:
+    async def look_at_all(self) -> list[FollowedFeed]:
         """Look at every feed now, but for those that are gone."""
         held = [each for each in await self.all() if not (each.state and each.state.is_gone)]
         return await self._looks.each(held, self._look)
 
-    async def look_at_due(self) -> list[Followed]:
+    async def look_at_due(self) -> list[FollowedFeed]:
         """Look at the feeds whose time has come, and which no other machine looks at just now."""
         now = datetime.now(UTC)
         due = [each for each in await self.all() if _is_due(each, now)]
@@ -408,7 +410,7 @@ class Subscriptions:
             await self.look_at_due()
             await asyncio.sleep(self._looks.pause)
 
-    async def _look(self, followed: Followed, *, everything: bool = False) -> Followed:
+    async def _look(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
         looked = await self._looks.look(followed, everything=everything)
         if looked.subscription != followed.subscription:
             await self._change(
@@ -456,7 +458,7 @@ def _written(subscriptions: Sequence[Subscription], *, is_more: bool) -> bytes:
     return written
 
 
-def _is_due(followed: Followed, now: datetime) -> bool:
+def _is_due(followed: FollowedFeed, now: datetime) -> bool:
     state = followed.state
     return state is None or (state.due_at <= now and not state.is_gone)
 

@@ -16,10 +16,10 @@ from archiver.db import captures, screenshots, segment_rows, snapshots
 from archiver.db.engine import Database
 from archiver.db.statements import stretches
 from archiver.errors import StoreError
-from archiver.helpers import KeptFile
+from archiver.helpers import AtomicFile
 from archiver.http.timestamps import read_iso, write_iso
 from archiver.model.capture import Capture, Location, RecordId
-from archiver.model.rendering import Likeness, Rendering
+from archiver.model.rendering import Rendering, Rendition
 from archiver.warc import segment_scanning
 from archiver.warc.reader import watch
 from archiver.warc.records import RecordType
@@ -54,14 +54,14 @@ async def keep_check(data: Path, *, records: int, problems: int) -> None:
         "records": records,
         "problems": problems,
     }
-    kept = KeptFile(data / VERIFIED, mode=_MODE)
+    kept = AtomicFile(data / VERIFIED, mode=_MODE)
     with suppress(OSError):
         await asyncio.to_thread(kept.write, json.dumps(document).encode())
 
 
 async def last_check(data: Path) -> LastCheck | None:
     """What was found last; None if nobody looked, or nobody can read it."""
-    kept = KeptFile(data / VERIFIED, mode=_MODE)
+    kept = AtomicFile(data / VERIFIED, mode=_MODE)
     try:
         content = await asyncio.to_thread(kept.read, MOST_BYTES)
         found = json.loads(content or b"")
@@ -248,7 +248,7 @@ class Fixity:
                 yield finding
 
     def _point_at_nothing(
-        self, held: list[snapshots.Held], drawn: Mapping[int, tuple[Likeness, ...]]
+        self, held: list[snapshots.Held], drawn: Mapping[int, tuple[Rendition, ...]]
     ) -> list[Finding]:
         findings = []
         for each in held:

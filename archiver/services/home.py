@@ -27,7 +27,7 @@ class OnDesk:
     on_this_day: tuple[ListedEntry, ...] = ()
 
 
-class Desk:
+class HomePage:
     """Makes the desk of an archive."""
 
     def __init__(self, db: Database) -> None:

@@ -17,7 +17,7 @@ from archiver.db.engine import Database
 from archiver.errors import NotFound, UnreadableFile
 from archiver.formats.import_process import Batch, LinkFile, open_links
 from archiver.model.annotation import Annotation, read_source_record
-from archiver.model.entry_list import GivenLists, with_more
+from archiver.model.entry_list import ListsInFile, with_more
 from archiver.model.imports import NO_CHOICES, Choices, Counted, ImportSurvey, ends_of
 from archiver.model.message import marked
 from archiver.model.seed import Reception, Seed
@@ -153,7 +153,7 @@ class ImportSurveys:
             left_out = await self._left_out(tally.lists)
             return tally.survey(name, links, is_whole=not batch, lists_left_out=left_out)
 
-    async def _left_out(self, given: GivenLists) -> int:
+    async def _left_out(self, given: ListsInFile) -> int:
         """How many lists would not be taken in."""
         usable = usable_lists(given)
         async with self._db.read() as conn:
@@ -181,7 +181,7 @@ class _Tally:
 
     def __init__(self) -> None:
         self.read = 0
-        self.lists = GivenLists()
+        self.lists = ListsInFile()
         self._numbers: Counter[str] = Counter()
         self._seen: set[int] = set()
         self._reasons: Counter[str] = Counter()

@@ -20,7 +20,7 @@ from archiver.formats.import_process import Batch, FileSeed, LinkFile, open_link
 from archiver.formats.own_json import is_said_to_be_a_link
 from archiver.helpers import scratch_file
 from archiver.logs import get_log
-from archiver.model.entry_list import EntryList, GivenLists
+from archiver.model.entry_list import EntryList, ListsInFile
 from archiver.model.imports import CaptureWhen, Choices, ImportStatus, Taken
 from archiver.model.seed import Reception, SavedPage
 from archiver.search.query_parser import parse_query
@@ -244,7 +244,7 @@ def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen,
     return groups
 
 
-async def _add_lists(conn: AsyncConnection, number: int, given: GivenLists) -> int:
+async def _add_lists(conn: AsyncConnection, number: int, given: ListsInFile) -> int:
     """Add the lists that a file names; return how many are left out."""
     usable = usable_lists(given)
     return await lists.add(conn, usable.found, import_id=number) + usable.left_out
@@ -255,10 +255,10 @@ def kind_of_file(source: BinaryIO, name: str) -> str | None:
     return kind_of(source, name) if isinstance(source, BufferedReader) else None
 
 
-def usable_lists(given: GivenLists) -> GivenLists:
+def usable_lists(given: ListsInFile) -> ListsInFile:
     """The lists made by hand, and the searches that can be read."""
     found = tuple(each for each in given.found if _is_usable(each))
-    return GivenLists(found, given.left_out + len(given.found) - len(found))
+    return ListsInFile(found, given.left_out + len(given.found) - len(found))
 
 
 def _is_usable(given: EntryList) -> bool:

@@ -25,7 +25,7 @@ from archiver.db import import_receipts
 from archiver.db.engine import Database
 from archiver.errors import IndexUnavailable
 from archiver.formats.own_csv import defused
-from archiver.helpers import written_file
+from archiver.helpers import open_for_writing
 from archiver.logs import get_log
 from archiver.model.imports import Outcome, ReceiptRow
 from archiver.warc.metadata_records import FORMAT
@@ -139,7 +139,7 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
     await asyncio.to_thread(directory.mkdir, exist_ok=True)
     path = directory / _name(head["started_at"], number)
     part = path.with_name(path.name + _PART)
-    async with written_file(part) as file:
+    async with open_for_writing(part) as file:
         with _packing("", "wb", _LEVEL, file, mtime=0) as packed:
             await asyncio.to_thread(
                 packed.write, _line_receipt_files({"format": FORMAT, "import": head})

@@ -18,7 +18,7 @@ from archiver.db import import_receipts, imports, lists
 from archiver.db.engine import Database
 from archiver.db.statements import MOST, stretches
 from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
-from archiver.helpers import to_its_end
+from archiver.helpers import run_to_completion
 from archiver.logs import get_log
 from archiver.model.imports import NO_CHOICES, Choices, ImportStatus
 from archiver.services.import_previews import LookedAtFiles
@@ -342,7 +342,7 @@ class Imports:
         try:
             await self._kept.read(kept, skip)
         finally:
-            await to_its_end(self._leave(kept))
+            await run_to_completion(self._leave(kept))
 
     async def _leave(self, kept: KeptImport) -> None:
         """Remove a kept file that was read to its end."""

@@ -11,7 +11,7 @@ from archiver.db import entries, snapshots
 from archiver.db.engine import Database
 from archiver.formats.feeds import Feed, FeedItem, write_atom, write_json_feed
 from archiver.formats.list_writer import Heading, ListForm, ListWriter, Order
-from archiver.model.entry import Entry, Exported
+from archiver.model.entry import Entry, ExportedEntry
 from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.listing import ListingQuery, Sort
 from archiver.services.search import Search
@@ -102,21 +102,21 @@ def _placed(line: bytes) -> _Placed:
     return folder_path(key.split(_BETWEEN)), int(row[16:], 16)
 
 
-async def _exported(db: Database, rows: Sequence[int], form: ListForm) -> dict[int, Exported]:
+async def _exported(db: Database, rows: Sequence[int], form: ListForm) -> dict[int, ExportedEntry]:
     async with db.read() as conn:
         found = await entries.by_ids(conn, rows)
         visited = [row for row, each in found.items() if each.snapshot_count]
         wanted = visited if form.has_snapshots else []
         held = await snapshots.of_entries(conn, wanted) if wanted else {}
     return {
-        row: Exported(
+        row: ExportedEntry(
             entry, tuple(each.snapshot for each in islice(held.get(row, ()), MOST_SNAPSHOTS))
         )
         for row, entry in found.items()
     }
 
 
-def _items(writer: ListWriter, some: Sequence[_Placed], found: dict[int, Exported]) -> str:
+def _items(writer: ListWriter, some: Sequence[_Placed], found: dict[int, ExportedEntry]) -> str:
     return "".join(writer.item(found[row], place) for place, row in some if row in found)
 
 

@@ -22,15 +22,15 @@ from archiver.model.entry_list import (
     MOST_PLACE,
     EntryList,
     as_tree,
-    counted_twice,
+    duplicate_counts,
     folder_names,
     folders_above,
     is_within,
     moved_path,
     shifted,
     unquoted,
-    with_beneath,
-    with_outer,
+    with_nested_counts,
+    with_parents,
 )
 from archiver.model.listing import ListingQuery
 from archiver.search.query_parser import parse_query
@@ -200,7 +200,7 @@ class EntryLists:
         async with self._db.read() as conn:
             known = tuple(await lists.all_lists(conn))
             if known != self._twice_of:
-                twice = counted_twice(await lists.in_several(conn))
+                twice = duplicate_counts(await lists.in_several(conn))
                 self._twice, self._twice_of = frozenset(twice.items()), known
         for each in [each for each in known if each.query][:MOST_SEARCHES]:
             # A search of another version may ask for what this one does not know.
@@ -249,14 +249,14 @@ class EntryLists:
 
 
 async def _arrange(conn: AsyncConnection, known: Iterable[EntryList]) -> None:
-    await lists.arrange(conn, with_outer(known))
+    await lists.arrange(conn, with_parents(known))
     await lists.owe(conn)
 
 
 @lru_cache(1)
 def _tree(known: tuple[EntryList, ...], twice: frozenset[tuple[str, int]]) -> tuple[EntryList, ...]:
     """Lists as every page shows them, put in order when they have changed."""
-    return tuple(with_beneath(as_tree(known), dict(twice)))
+    return tuple(with_nested_counts(as_tree(known), dict(twice)))
 
 
 def _path(path: str) -> str:

@@ -17,7 +17,7 @@ from archiver.http.timestamps import read_iso, to_timestamp
 from archiver.http.urls import with_scheme
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, Timestamp
-from archiver.model.seed import KeptPage, SavedPage
+from archiver.model.seed import ArchivedPage, SavedPage
 from archiver.services.archive_imports import Archives
 from archiver.services.import_reading import kind_of_file
 from archiver.services.imports import Imports
@@ -69,7 +69,7 @@ class Given:
     source: str = "web"
 
 
-class HandingIn:
+class PageUploads:
     """Takes pages and captures in. ``memory_bytes`` bounds the process that reads them."""
 
     def __init__(self, imports: Imports, archives: Archives, *, memory_bytes: int) -> None:
@@ -121,7 +121,7 @@ class HandingIn:
 
     async def _read(
         self, file: BufferedReader, name: str
-    ) -> tuple[str, Annotation | None, KeptPage]:
+    ) -> tuple[str, Annotation | None, ArchivedPage]:
         """(what it was read as, what it says of its link, the page)."""
         try:
             async with open_links(file, name, memory_bytes=self._memory_bytes) as links:
@@ -134,7 +134,7 @@ class HandingIn:
         content = await asyncio.to_thread(_content, file)
         if not is_html(sniff(None, content[:LOOKED_AT])):
             raise UnreadableFile(NO_PAGE)
-        return "HTML", None, KeptPage(content, media_type="text/html")
+        return "HTML", None, ArchivedPage(content, media_type="text/html")
 
 
 def _content(file: BufferedReader) -> bytes:

@@ -26,7 +26,7 @@ UNASKED = ""
 """Their source: nobody named these pages now, so what a feed brought stays a feed's."""
 
 
-class Recapturing:
+class Recaptures:
     """Puts entries into the queue again, all that something is wrong with."""
 
     def __init__(self, db: Database, store: SegmentStore, to_save: Entries) -> None:
@@ -116,7 +116,7 @@ OFF = (
 )
 
 
-class Rescuing:
+class PublicArchiveRecovery:
     """Queues questions to public archives; ``on_queued`` hears of them."""
 
     def __init__(self, db: Database, settings: Settings, on_queued: Callable[[], None]) -> None:

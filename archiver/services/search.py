@@ -370,10 +370,10 @@ class Search:
             question = await question_of(conn, tree_of(query), query)
             return await summary_of(conn, question, None, question.tree)
 
-    async def owed_share(self) -> float:
+    async def pending_share(self) -> float:
         """Which share of all entries is still to be made findable by words, 0 to 1."""
         async with self._db.read() as conn:
-            return await search_documents.owed_share(conn)
+            return await search_documents.pending_share(conn)
 
     async def tags(self, limit: int = 100) -> list[tuple[str, int]]:
         """(name, number of entries) of the tags used most."""

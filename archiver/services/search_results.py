@@ -17,7 +17,7 @@ from archiver.model.capture import Location, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.listing import Facet, FacetValue, Summary
 from archiver.model.page import PageMetadata
-from archiver.model.rendering import NO_EMBLEMS, Emblems
+from archiver.model.rendering import NO_PREVIEW_IMAGES, PreviewImages
 from archiver.pages.article_text import loose_text
 from archiver.search.query_parser import fits, parse_query
 from archiver.search.query_tree import (
@@ -205,7 +205,7 @@ class ListedEntry:
     page: PageMetadata = field(default_factory=PageMetadata)
     word_count: int = 0
     found_at: Timestamp | None = None
-    emblems: Emblems = NO_EMBLEMS
+    emblems: PreviewImages = NO_PREVIEW_IMAGES
 
 
 async def shown_of(
@@ -229,6 +229,8 @@ async def shown_of(
             entry,
             page=snapshot.page if snapshot else PageMetadata(),
             word_count=counts.get(row, 0),
-            emblems=drawn.get(snapshot.row_id, NO_EMBLEMS) if snapshot else NO_EMBLEMS,
+            emblems=drawn.get(snapshot.row_id, NO_PREVIEW_IMAGES)
+            if snapshot
+            else NO_PREVIEW_IMAGES,
         )
     return found

@@ -54,7 +54,7 @@ class Backlog:
     problem: Message | None = None
 
 
-class Uploading:
+class SegmentUploads:
     """Uploads. ``watch`` and ``upload`` are the runtime's, each a task; ``finish`` its last call.
 
     Args:

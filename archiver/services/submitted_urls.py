@@ -36,7 +36,7 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return cleaned
 
 
-def given_addresses(urls: Sequence[str], *, is_described: bool) -> list[str]:
+def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
     """The addresses of a request.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from archiver.db import shared_files
 from archiver.db.engine import Database, Engines
-from archiver.helpers import PRIVATE, KeptFile
+from archiver.helpers import PRIVATE, AtomicFile
 from archiver.http import cookies
 
 ACCESS: Final = "access.json"
@@ -45,7 +45,7 @@ class UserFile(Protocol):
 
 
 class _FileInFolder:
-    def __init__(self, file: KeptFile) -> None:
+    def __init__(self, file: AtomicFile) -> None:
         self._file = file
         self.place = str(file.path)
 
@@ -94,7 +94,7 @@ def user_file(data: Path, name: str, db: Database | None = None) -> UserFile:
     """Return a file of user settings by its name."""
     if db is not None and db.machine:
         return _RowInIndex(db, name)
-    return _FileInFolder(KeptFile(data / name, mode=_MODES.get(name, PRIVATE)))
+    return _FileInFolder(AtomicFile(data / name, mode=_MODES.get(name, PRIVATE)))
 
 
 async def user_settings_of(place: Engines, old: Database | None) -> dict[str, bytes] | None:
@@ -145,14 +145,14 @@ async def put_user_settings(found: dict[str, bytes] | None, new: Database, data:
 
 
 def _in_folder(data: Path) -> dict[str, bytes]:
-    read = {name: KeptFile(data / name).read(MOST_BYTES) for name in _MODES}
+    read = {name: AtomicFile(data / name).read(MOST_BYTES) for name in _MODES}
     return {name: content for name, content in read.items() if content is not None}
 
 
 def _write_to_folder(data: Path, found: dict[str, bytes]) -> None:
     for name, mode in _MODES.items():
         if name in found:
-            KeptFile(data / name, mode=mode).write(found[name])
+            AtomicFile(data / name, mode=mode).write(found[name])
 
 
 def remove_user_files(data: Path) -> None:

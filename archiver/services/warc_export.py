@@ -26,7 +26,7 @@ from archiver.errors import NotFound, StoreError
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.job import Attempt, State
-from archiver.model.rendering import Likeness
+from archiver.model.rendering import Rendition
 from archiver.model.requisite import RequisiteOutcome
 from archiver.services.export_selection import Manifest, Selected, draw_up
 from archiver.warc import wacz as warc_wacz
@@ -159,7 +159,7 @@ class Selection:
         held: Held,
         shown: list[Capture],
         sent: Mapping[RecordId, Location],
-        looked: Sequence[Likeness],
+        looked: Sequence[Rendition],
     ) -> list[bytes]:
         responses = [*((each.record_id, each.location) for each in shown), *sent.items()]
         places = [held.record, *sent.values(), *self._requests_of(responses)]

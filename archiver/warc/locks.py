@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from archiver.helpers import KeptFile
+from archiver.helpers import AtomicFile
 from archiver.warc.durable_files import make_directory
 
 SUFFIX = ".lock"
@@ -112,7 +112,7 @@ def machine_of(data: Path) -> str:
     A copy of the directory is another machine: each knows of its own processes by their locks,
     and must never take those of the other for dead. So the name is bound to the directory's inode.
     """
-    file, here = KeptFile(data / NAME, mode=0o644), str(data.stat().st_ino)
+    file, here = AtomicFile(data / NAME, mode=0o644), str(data.stat().st_ino)
     with file.alone():
         held = (file.read(_MOST) or b"").decode("utf-8", "replace").split()
         if held[1:] == [here]:

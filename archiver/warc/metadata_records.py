@@ -20,16 +20,16 @@ from archiver.errors import InvalidRecord
 from archiver.http.timestamps import read_iso
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, RecordId, Timestamp
-from archiver.model.deletion import Deletion, Gone, GoneSnapshot, OwnArticle
+from archiver.model.deletion import DeletedEntry, DeletedSnapshot, Deletion, RemainingArticle
 from archiver.model.entry_list import Arrangement, EntryList
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Charset, PageMetadata
 from archiver.model.rendering import (
-    Appearance,
-    LikenessKind,
-    LikenessRef,
-    Look,
+    QualitySignals,
+    RenderHint,
     Rendering,
+    RenditionKind,
+    RenditionRef,
     is_digest,
     known_limits,
 )
@@ -45,7 +45,7 @@ _ALWAYS = (
 )
 _FIRST = {
     kind: [(each.name, each.default) for each in fields(kind)]
-    for kind in (PageMetadata, Charset, Appearance)
+    for kind in (PageMetadata, Charset, QualitySignals)
 }
 """The fields of each kind, and what they are at first."""
 _HASH_DIGITS = 32
@@ -83,9 +83,9 @@ class SnapshotRecord:
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset = field(default_factory=Charset)
     rendering: Rendering = Rendering.NONE
-    likenesses: tuple[LikenessRef, ...] = ()
-    look: Look = Look.NONE
-    appearance: Appearance = field(default_factory=Appearance)
+    likenesses: tuple[RenditionRef, ...] = ()
+    look: RenderHint = RenderHint.NONE
+    appearance: QualitySignals = field(default_factory=QualitySignals)
     answers: tuple[RecordId, ...] = ()
 
     @property
@@ -132,7 +132,7 @@ def entry_record_uri(hash_url: HashUrl) -> str:
     return f"urn:archiver:{hash_url}"
 
 
-def likeness_uri(hash_url: HashUrl, kind: LikenessKind) -> str:
+def likeness_uri(hash_url: HashUrl, kind: RenditionKind) -> str:
     """The WARC-Target-URI of an entry's likenesses of a kind."""
     return f"urn:archiver:{hash_url}:{kind}"
 
@@ -247,7 +247,7 @@ def _read_snapshot(kept: dict[str, Any]) -> SnapshotRecord:
         charset=_read_charset(kept.get("charset")),
         rendering=Rendering(kept.get("rendering", "")),
         likenesses=tuple(_read_likeness(each) for each in kept.get("likenesses", ())),
-        look=Look(kept.get("look", "")),
+        look=RenderHint(kept.get("look", "")),
         appearance=_read_appearance(kept.get("appearance")),
         answers=tuple(RecordId(text(each)) for each in kept.get("answers", ())),
     )
@@ -259,10 +259,10 @@ def _read_charset(charset: object) -> Charset:
     return Charset(text(charset.get("used", "")), text(charset.get("declared", "")))
 
 
-def _read_appearance(appearance: object) -> Appearance:
+def _read_appearance(appearance: object) -> QualitySignals:
     """What was seen of a page; what a file garbles was not seen."""
     if not isinstance(appearance, dict):
-        return Appearance()
+        return QualitySignals()
 
     limits = appearance.get("limits")
 
@@ -270,7 +270,7 @@ def _read_appearance(appearance: object) -> Appearance:
         found = appearance.get(name)
         return found if type(found) is int and 0 <= found <= MOST_NUMBER else None
 
-    return Appearance(
+    return QualitySignals(
         readable=number("readable"),
         source=number("source") or 0,
         is_error=appearance.get("is_error") is True,
@@ -281,7 +281,7 @@ def _read_appearance(appearance: object) -> Appearance:
     )
 
 
-def _fields(value: PageMetadata | Charset | Appearance) -> dict[str, Any]:
+def _fields(value: PageMetadata | Charset | QualitySignals) -> dict[str, Any]:
     """The fields of a value that are not as they begin: each page writes them, and has few."""
     return {
         name: held
@@ -313,7 +313,7 @@ def _read_outcome(document: dict[str, Any]) -> RequisiteOutcome:
     )
 
 
-def _write_likeness(likeness: LikenessRef) -> dict[str, Any]:
+def _write_likeness(likeness: RenditionRef) -> dict[str, Any]:
     document = {
         "kind": likeness.kind,
         "media_type": likeness.media_type,
@@ -322,10 +322,10 @@ def _write_likeness(likeness: LikenessRef) -> dict[str, Any]:
     return document | {"digest": likeness.digest} if likeness.digest else document
 
 
-def _read_likeness(document: dict[str, Any]) -> LikenessRef:
+def _read_likeness(document: dict[str, Any]) -> RenditionRef:
     digest = text(document.get("digest", ""))
-    return LikenessRef(
-        LikenessKind(document["kind"]),
+    return RenditionRef(
+        RenditionKind(document["kind"]),
         text(document["media_type"]),
         RecordId(text(document["record"])),
         digest if is_digest(digest) else "",
@@ -379,7 +379,7 @@ def read_deletion(block: bytes) -> Deletion:
         raise InvalidRecord(f"A deletion record lacks or garbles {error}.") from error
 
 
-def _write_gone(gone: Gone) -> dict[str, Any]:
+def _write_gone(gone: DeletedEntry) -> dict[str, Any]:
     return {
         "hash_url": gone.hash_url,
         "generation": gone.generation,
@@ -388,17 +388,17 @@ def _write_gone(gone: Gone) -> dict[str, Any]:
     }
 
 
-def _read_gone(held: dict[str, Any]) -> Gone:
+def _read_gone(held: dict[str, Any]) -> DeletedEntry:
     generation = held["generation"]
-    return Gone(
+    return DeletedEntry(
         hash_url=HashUrl(text(held["hash_url"])),
         generation=None if generation is None else int(generation),
         snapshots=tuple(
-            GoneSnapshot(Timestamp(text(timestamp)), RecordId(text(page)))
+            DeletedSnapshot(Timestamp(text(timestamp)), RecordId(text(page)))
             for timestamp, page in held["snapshots"]
         ),
         articles=tuple(
-            OwnArticle(Timestamp(text(timestamp)), RecordId(text(article)))
+            RemainingArticle(Timestamp(text(timestamp)), RecordId(text(article)))
             for timestamp, article in held["articles"]
         ),
     )

@@ -17,7 +17,7 @@ from aiohttp import web
 from archiver.errors import InputError
 from archiver.model.imports import ImportStatus
 from archiver.model.job import Change, ChangeCursor, Job
-from archiver.services.change_stream import Following
+from archiver.services.change_stream import ChangeStream
 from archiver.web.api.requests import number, numbers
 from archiver.web.api.responses import adapter
 from archiver.web.app_keys import LISTENERS, RUNTIME
@@ -43,7 +43,7 @@ async def events(request: web.Request) -> web.StreamResponse:
     jobs, bulk = numbers(request, "jobs"), number(request, "import", 0)
     if jobs and bulk:
         raise InputError("Name either jobs=1,2,3 or import=1, not both.")
-    following = request.app[RUNTIME].following
+    following = request.app[RUNTIME].change_stream
     news: AsyncIterator[News]
     if jobs:
         news = following.jobs(jobs)
@@ -75,7 +75,7 @@ def _place(request: web.Request) -> ChangeCursor | None:
     return ChangeCursor(int(found[1]), int(found[2]))
 
 
-async def _everything(following: Following, cursor: ChangeCursor) -> AsyncIterator[News]:
+async def _everything(following: ChangeStream, cursor: ChangeCursor) -> AsyncIterator[News]:
     """First where it begins, so that a client that is cut off before any change misses none."""
     yield cursor
     async for change in following.all_jobs(cursor):

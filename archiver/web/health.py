@@ -8,7 +8,7 @@ from aiohttp.typedefs import Handler
 
 from archiver.errors import ArchiverError
 from archiver.logs import get_log
-from archiver.services.crawl_status import Oversight
+from archiver.services.crawl_status import CrawlStatus
 from archiver.services.segment_uploads import Backlog, recovery_seconds
 from archiver.web.app_keys import LISTENERS, METRICS, RUNTIME
 from archiver.web.metrics import Metrics
@@ -65,7 +65,7 @@ async def metrics(request: web.Request) -> web.StreamResponse:
         gauges.jobs.labels(state).set(getattr(kept.queue, state))
     if runtime.uploading:
         _measure_backlog(gauges, runtime.uploading.backlog)
-    await _measure_crawl(gauges, runtime.oversight)
+    await _measure_crawl(gauges, runtime.crawl_status)
     return web.Response(body=gauges.page(), headers={"Content-Type": _TEXT_FORMAT})
 
 
@@ -76,7 +76,7 @@ def _measure_backlog(gauges: Metrics, backlog: Backlog) -> None:
     gauges.held_up.set(backlog.is_full)
 
 
-async def _measure_crawl(gauges: Metrics, oversight: Oversight) -> None:
+async def _measure_crawl(gauges: Metrics, oversight: CrawlStatus) -> None:
     lag = await oversight.lag()
     gauges.queue_hosts.set(lag.hosts)
     gauges.queue_longest_wait.set(lag.waits[0][1] if lag.waits else 0)

@@ -17,7 +17,7 @@ from archiver.model.annotation import read_source_record
 from archiver.model.capture import Timestamp
 from archiver.model.entry_list import EntryList
 from archiver.model.imports import with_detail
-from archiver.model.language import LANGUAGES, asked_for
+from archiver.model.language import LANGUAGES, preferred_language
 from archiver.model.message import Message
 from archiver.web import auth
 from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN, STATIC, WORDINGS
@@ -66,7 +66,7 @@ def wording_of(request: web.Request) -> Wording:
     chosen = choice_of(request)
     if chosen in known:
         return known[chosen]
-    wanted = asked_for(request.headers.get("Accept-Language", ""))
+    wanted = preferred_language(request.headers.get("Accept-Language", ""))
     return known.get(wanted) or known[request.app[RUNTIME].settings.language]
 
 

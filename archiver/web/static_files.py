@@ -15,7 +15,7 @@ from aiohttp import hdrs, web
 
 from archiver.http.content_coding import pack_once
 from archiver.http.headers import Coding
-from archiver.model.rendering import Emblems
+from archiver.model.rendering import PreviewImages
 from archiver.web.responses import SMALLEST, is_packable, vary
 
 _TYPES = {
@@ -136,6 +136,6 @@ def emblem_path(digest: str) -> str:
     return EMBLEM_PATH + digest if digest else ""
 
 
-def addressed(emblems: Emblems) -> Emblems:
+def addressed(emblems: PreviewImages) -> PreviewImages:
     """The same with addresses at this service instead of digests, as programs are told them."""
-    return Emblems(emblem_path(emblems.icon), emblem_path(emblems.cover))
+    return PreviewImages(emblem_path(emblems.icon), emblem_path(emblems.cover))

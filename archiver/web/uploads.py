@@ -167,7 +167,7 @@ async def _hand_in(request: web.Request, file: _File, source: str) -> HandedIn:
 
     async def take(whole: Path) -> HandedIn:
         with await asyncio.to_thread(whole.open, "rb") as opened:
-            taken = await request.app[RUNTIME].handing_in.take(opened, given)
+            taken = await request.app[RUNTIME].page_uploads.take(opened, given)
         await asyncio.to_thread(whole.unlink)
         return taken
 

@@ -8,7 +8,7 @@ from archiver.model.annotation import Colour
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.entry_list import EntryList
-from archiver.model.feed import Followed
+from archiver.model.feed import FollowedFeed
 from archiver.model.imports import ImportStatus, Rejected
 from archiver.model.job import Job
 from archiver.model.listing import ListingQuery, Sort, Summary
@@ -20,7 +20,7 @@ from archiver.services.comparison import Compared
 from archiver.services.crawl_status import Room, Work
 from archiver.services.deletion import Deleted
 from archiver.services.editing import Edited, TagInUse
-from archiver.services.entries import EntryDetail, KeptAddress, SnapshotDetail
+from archiver.services.entries import EntryDetail, SavedAddress, SnapshotDetail
 from archiver.services.fixity import LastCheck
 from archiver.services.highlights import HighlightList
 from archiver.services.home import OnDesk
@@ -142,7 +142,7 @@ class HomeView:
     """
 
     overview: Overview
-    desk: OnDesk
+    home_page: OnDesk
     listing: Listing | None = None
     running: tuple[ImportStatus, ...] = ()
     jobs: tuple[Job, ...] = ()
@@ -540,7 +540,7 @@ class SaveAgainView:
     """
 
     tracked: tuple[tuple[str, str], ...]
-    known: tuple[KeptAddress, ...]
+    known: tuple[SavedAddress, ...]
     trackers: str = ""
     tags: str = ""
     note: str = ""
@@ -599,7 +599,7 @@ class FeedsView(_AfterAnAct):
         done: what was done a moment ago: a word, and a number.
     """
 
-    feeds: tuple[Followed, ...]
+    feeds: tuple[FollowedFeed, ...]
     interval: float
     problem: Message | str = ""
     given: str = ""

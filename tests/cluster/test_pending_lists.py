@@ -30,7 +30,7 @@ async def test_nothing_waits_in_a_part_that_is_full_once_a_service_has_looked_af
     await fill(database, pages, START, timedelta(days=1))
     keeping = Documents(database, store=None)
 
-    while await keeping.put_parts_together():
+    while await keeping.merge_parts():
         pass
 
     left = [await waiting(database, part) for part in range(3)]

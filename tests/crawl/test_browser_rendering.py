@@ -14,7 +14,7 @@ from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.crawl import browser_rendering
 from archiver.model.listing import ListingQuery
-from archiver.model.rendering import DRAWN, LikenessKind, Limit, Rendering
+from archiver.model.rendering import DRAWN, Limit, Rendering, RenditionKind
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response import Asked
 from archiver.services.export_selection import Selected
@@ -334,8 +334,8 @@ async def test_a_next_part_that_a_script_names_is_read_with_the_first(kept):
 async def test_what_scrolls_in_the_place_of_a_page_is_scrolled_and_unrolled_where_it_is_drawn(kept):
     found = await kept.shown("/serial")
     at = found.entry.hash_url, found.snapshot.timestamp
-    _, picture = await kept.runtime.entries.likeness(*at, LikenessKind.PICTURE)
-    _, printed = await kept.runtime.entries.likeness(*at, LikenessKind.PRINT)
+    _, picture = await kept.runtime.entries.likeness(*at, RenditionKind.PICTURE)
+    _, printed = await kept.runtime.entries.likeness(*at, RenditionKind.PRINT)
 
     assert "It was scrolled to its end." in await kept.replayed(f"{kept.origin}/serial")
     assert height_of(picture) > 3000
@@ -362,9 +362,9 @@ async def test_pictures_and_a_print_are_kept(kept):
     likeness = kept.runtime.entries.likeness
     key, moment = found.entry.hash_url, found.snapshot.timestamp
     for kind, media_type, begins in (
-        (LikenessKind.PICTURE, "image/webp", b"RIFF"),
-        (LikenessKind.THUMBNAIL, "image/webp", b"RIFF"),
-        (LikenessKind.PRINT, "application/pdf", b"%PDF-"),
+        (RenditionKind.PICTURE, "image/webp", b"RIFF"),
+        (RenditionKind.THUMBNAIL, "image/webp", b"RIFF"),
+        (RenditionKind.PRINT, "application/pdf", b"%PDF-"),
     ):
         stated, content = await likeness(key, moment, kind)
         assert (stated, content[: len(begins)]) == (media_type, begins)
@@ -436,12 +436,12 @@ async def test_an_export_holds_the_likenesses_and_an_import_of_it_takes_them(kep
             Rendering.DONE,
         )
         likeness = other.entries.likeness
-        key = found.entry.hash_url, found.snapshot.timestamp, LikenessKind.PICTURE
+        key = found.entry.hash_url, found.snapshot.timestamp, RenditionKind.PICTURE
         assert await likeness(*key) == await kept.runtime.entries.likeness(*key)
         assert [each async for each in other.fixity.verify()] == []
     records = [each.record for each in scan(path, from_offset=0)]
     named = {each.target_uri.rpartition(":")[2] for each in records if is_conversion(each)}
-    assert named >= {str(each) for each in set(LikenessKind) - DRAWN}
+    assert named >= {str(each) for each in set(RenditionKind) - DRAWN}
 
 
 def is_conversion(record):

@@ -11,7 +11,7 @@ from aiohttp import web
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.feed import source_of
-from archiver.services.cookies import CookieKeeping
+from archiver.services.cookies import CookieSettings
 from archiver.services.export_selection import Selected
 from tests.segments import segments
 
@@ -59,7 +59,7 @@ async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_anoth
         data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, render="always"
     )
     cookie = f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n"
-    await CookieKeeping(settings.data).take(cookie.encode())
+    await CookieSettings(settings.data).take(cookie.encode())
 
     async with open_app(settings) as runtime:
         assert not runtime.crawling.browser_problem
@@ -96,7 +96,7 @@ async def test_they_go_with_nothing_that_a_page_asks_for_to_which_another_site_l
         data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0, render="always"
     )
     cookie = f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n"
-    await CookieKeeping(settings.data).take(cookie.encode())
+    await CookieSettings(settings.data).take(cookie.encode())
 
     async with open_app(settings) as runtime:
         await runtime.entries.save([brought], source=source_of(f"{elsewhere}/feed"))

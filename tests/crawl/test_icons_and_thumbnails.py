@@ -8,7 +8,7 @@ from PIL import Image
 
 from archiver.db import entries, screenshots, snapshots
 from archiver.http.urls import hash_url
-from archiver.model.rendering import NO_EMBLEMS
+from archiver.model.rendering import NO_PREVIEW_IMAGES
 
 
 def picture(side, form="PNG", colour="teal"):
@@ -35,7 +35,7 @@ def kept(crawl):
             rows = await entries.rows_of(conn, [hash_url(each) for each in urls])
             held = await snapshots.latest_of(conn, [*rows.values()])
             shown = await screenshots.emblems_of(conn, [each.row_id for each in held.values()])
-        return [shown.get(held[rows[hash_url(each)]].row_id, NO_EMBLEMS) for each in urls]
+        return [shown.get(held[rows[hash_url(each)]].row_id, NO_PREVIEW_IMAGES) for each in urls]
 
     return keep
 
@@ -95,7 +95,7 @@ async def test_a_page_lacks_nothing_without_them(kept, live, crawl):
 
     (found,) = await kept(url)
 
-    assert found == NO_EMBLEMS
+    assert found == NO_PREVIEW_IMAGES
     async with crawl.context.db.read() as conn:
         row, _ = await entries.by_hash(conn, hash_url(url))
         snapshot = (await snapshots.latest_of(conn, [row]))[row].snapshot

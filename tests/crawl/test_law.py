@@ -47,17 +47,17 @@ from archiver.http.timestamps import to_datetime, to_timestamp
 from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation, Colour, Highlight
 from archiver.model.capture import CaptureRef, Exchange, PayloadDigest
-from archiver.model.entry_list import EntryList, with_outer
+from archiver.model.entry_list import EntryList, with_parents
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import EntryRef
 from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION, UNREAD, Article, Charset, PageMetadata
-from archiver.model.rendering import Appearance, LikenessKind, Limit, Look, NewLikeness
+from archiver.model.rendering import Limit, NewRendition, QualitySignals, RenderHint, RenditionKind
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.model.seed import Seed
 from archiver.pages.article_text import to_text, whole
 from archiver.search.search_document import indexed
-from archiver.services.deletion import Deleting
+from archiver.services.deletion import EntryDeletion
 from archiver.warc.locks import RunLock
 from archiver.warc.records import ANSWERS
 from archiver.warc.segments import SegmentStore
@@ -91,9 +91,9 @@ class Bring:
     article: Article
     requisites: tuple[RequisiteOutcome, ...]
     charset: Charset
-    look: Look = Look.NONE
-    appearance: Appearance = field(default_factory=Appearance)
-    likenesses: tuple[NewLikeness, ...] = ()
+    look: RenderHint = RenderHint.NONE
+    appearance: QualitySignals = field(default_factory=QualitySignals)
+    likenesses: tuple[NewRendition, ...] = ()
     answers: tuple[bytes, ...] = ()
 
 
@@ -230,9 +230,9 @@ brought = st.builds(
     articles,
     outcomes,
     st.builds(Charset, words, words),
-    st.sampled_from(Look),
+    st.sampled_from(RenderHint),
     st.builds(
-        Appearance,
+        QualitySignals,
         st.none() | st.integers(0, 600),
         st.integers(0, 20_000),
         st.booleans(),
@@ -243,8 +243,8 @@ brought = st.builds(
     ),
     st.lists(
         st.builds(
-            NewLikeness,
-            st.sampled_from(LikenessKind),
+            NewRendition,
+            st.sampled_from(RenditionKind),
             st.just("image/webp"),
             st.sampled_from([b"badger", b"vole"]),
         ),
@@ -391,7 +391,7 @@ class Archive:
             if step.is_arranged:
                 there = await lists.all_lists(conn)
                 kept = [each for each in there[::-1] if each.count or each.query]
-                await lists.arrange(conn, [EntryList("Found", "q"), *with_outer(kept)])
+                await lists.arrange(conn, [EntryList("Found", "q"), *with_parents(kept)])
                 await lists.owe(conn)
 
     async def throw(self, step: Throw) -> None:
@@ -407,8 +407,8 @@ class Archive:
                 await self.deleting.snapshot(step.url, timestamp)
 
     @property
-    def deleting(self) -> Deleting:
-        return Deleting(self.db, self.store)
+    def deleting(self) -> EntryDeletion:
+        return EntryDeletion(self.db, self.store)
 
     async def read_again(self, step: Again) -> None:
         """Read what "0" has read by "1", and that the next time by the version of today."""

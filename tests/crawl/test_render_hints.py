@@ -12,7 +12,7 @@ from archiver.crawl.rendering_policy import Means, Renderer
 from archiver.db import entries
 from archiver.http.urls import hash_url
 from archiver.model.job import EntryRef, Lease
-from archiver.model.rendering import Look, Rendering
+from archiver.model.rendering import RenderHint, Rendering
 from tests.crawler import Crawl, crawler
 
 SHELL = '<title>App</title><body><div id="root"></div><script>root.textContent = "x"</script>'
@@ -86,18 +86,18 @@ async def test_a_process_learns_what_another_one_saw(crawl, live):
 
     another = LearnedHosts(crawl.context.db)
 
-    assert await another.of(url + "/else") is Look.EMPTY
-    assert await another.of("http://b.example/") is Look.NONE
+    assert await another.of(url + "/else") is RenderHint.EMPTY
+    assert await another.of("http://b.example/") is RenderHint.NONE
 
 
 async def test_the_newest_look_holds_in_whatever_order_looks_are_learned(crawl):
     hosts = LearnedHosts(crawl.context.db)
-    for moment, look in ((3, Look.WALLED), (1, Look.WHOLE), (2, Look.EMPTY)):
+    for moment, look in ((3, RenderHint.WALLED), (1, RenderHint.WHOLE), (2, RenderHint.EMPTY)):
         hosts.note("http://a.example/", moment, look)
-    assert await hosts.of("http://a.example/x") is Look.WALLED
+    assert await hosts.of("http://a.example/x") is RenderHint.WALLED
 
-    hosts.note("http://a.example/", 4, Look.WHOLE)
-    assert await hosts.of("http://a.example/x") is Look.NONE
+    hosts.note("http://a.example/", 4, RenderHint.WHOLE)
+    assert await hosts.of("http://a.example/x") is RenderHint.NONE
 
 
 def test_one_time_in_ten_a_page_is_looked_at_plainly():

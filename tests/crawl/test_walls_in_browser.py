@@ -13,7 +13,7 @@ from archiver.db import attempts, entries, snapshots
 from archiver.http.urls import hash_url
 from archiver.model.failure import FailureKind
 from archiver.model.job import State
-from archiver.model.rendering import Look, Rendering
+from archiver.model.rendering import RenderHint, Rendering
 from tests.crawler import Crawl, crawler
 from tests.pages.test_page_problems import WALLS
 
@@ -56,7 +56,7 @@ async def test_a_wall_that_a_browser_comes_through_is_no_failure(rendering, live
     assert held.snapshot.rendering is Rendering.DONE
     assert live.asked["/guarded"] == 3  # plainly, and by the browser until it was let in
     renderer = rendering.context.renderer
-    assert await renderer.learned(url) is Look.WALLED
+    assert await renderer.learned(url) is RenderHint.WALLED
 
 
 async def test_a_wall_that_stands_in_the_browser_too_is_kept_as_nothing(rendering, live):

@@ -12,7 +12,7 @@ from archiver.crawl.requisites import Requisites
 from archiver.http.timestamps import http_date
 from archiver.model.feed import source_of
 from archiver.model.requisite import Requisite, RequisiteKind
-from archiver.services.cookies import CookieKeeping
+from archiver.services.cookies import CookieSettings
 from archiver.services.reindex import reindex
 from tests.conftest import SENTENCE
 
@@ -71,7 +71,7 @@ async def settings(tmp_path):
     """Those of an archive with a cookie for one of the two sites."""
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     cookie = f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n"
-    await CookieKeeping(settings.data).take(cookie.encode())
+    await CookieSettings(settings.data).take(cookie.encode())
     return settings
 
 
@@ -120,7 +120,7 @@ async def test_what_a_feed_named_becomes_a_person_s_when_they_save_it_and_not_by
 ):
     page = members("/story", '<img src="/lost.png">')
     await saved(archive, page, source=source_of(elsewhere("/theirs.xml")))
-    assert await archive.recapturing.gaps() == (1, 0)
+    assert await archive.recaptures.gaps() == (1, 0)
     await archive.crawling.work()
     assert not members.known
 
@@ -204,7 +204,7 @@ async def test_a_public_archive_is_asked_with_nobody_s_cookies(live, members, le
     live.answer(f"/web/{gone}", gate)
     async with open_app(settings) as opened:
         await opened.entries.save([gone], source="web")
-        await opened.rescuing.rescue([gone])
+        await opened.recovery.rescue([gone])
         await opened.crawling.work()
 
     assert members.asked == {"gate": False, "/shot": False, "/shot.png": False}

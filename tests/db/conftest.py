@@ -17,7 +17,7 @@ from archiver.db.search import Question
 from archiver.http.timestamps import to_timestamp
 from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, HashUrl, Location, PayloadDigest, RecordId
-from archiver.model.listing import Findable
+from archiver.model.listing import SearchDocument
 from archiver.model.page import PageMetadata
 from archiver.model.seed import Seed
 from archiver.search.query_parser import parse_query
@@ -109,9 +109,9 @@ def capture() -> Callable[..., Capture]:
     return make
 
 
-def found_by(title: str, text: str) -> Findable:
+def found_by(title: str, text: str) -> SearchDocument:
     """What an entry is found by that says no more than this."""
-    return Findable(title=indexed(title), text=indexed(text))
+    return SearchDocument(title=indexed(title), text=indexed(text))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from archiver.db.schema import attempt
 from archiver.model import seed as model_seed
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
-from archiver.model.listing import Findable, Sort
+from archiver.model.listing import SearchDocument, Sort
 from archiver.model.page import UNREAD
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -59,7 +59,7 @@ def found(find):
 def attempt_of(lease, *, final, after=1):
     at = NOW + timedelta(seconds=after)
     return attempts.FailedAttempt(
-        lease.entry.id, at, FAILURE, final=final, found_by=Findable(title="given")
+        lease.entry.id, at, FAILURE, final=final, found_by=SearchDocument(title="given")
     )
 
 

@@ -152,7 +152,7 @@ async def test_a_file_that_was_taken_over_is_read_to_its_end_whenever_the_power_
                 assert entries_there(data) == 0
                 continue
             await archive.imports.resume()
-            async for status in archive.following.one_import(found[0].id):
+            async for status in archive.change_stream.one_import(found[0].id):
                 last = status
             await archive.imports.stop()
             assert (last.read, last.error) == (MANY, "")

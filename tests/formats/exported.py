@@ -10,7 +10,7 @@ from archiver.formats.seeds import bounded, seed_of
 from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation, Colour, Highlight, write_source_record
 from archiver.model.capture import HashUrl
-from archiver.model.entry import Entry, Exported
+from archiver.model.entry import Entry, ExportedEntry
 from archiver.model.entry_list import folder_path
 from archiver.model.job import State
 
@@ -97,7 +97,7 @@ placed = st.builds(
 def entry_of(annotation):
     """An entry that waits for its first capture, as it would be after its import."""
     seed = seed_of(bounded(annotation), now=AT)
-    return Exported(
+    return ExportedEntry(
         Entry(
             hash_url=HashUrl(seed.hash_url),
             url=seed.url,

@@ -2,51 +2,51 @@
 
 import pytest
 
-from archiver.formats.archive_records import MOST_KEPT, ForeignLikeness, KeptLikenesses
+from archiver.formats.archive_records import MOST_KEPT, ForeignLikeness, StoredRenditions
 from archiver.model.capture import RecordId
-from archiver.model.rendering import PAGE_TYPE, LikenessKind, LikenessRef, NewLikeness
+from archiver.model.rendering import PAGE_TYPE, NewRendition, RenditionKind, RenditionRef
 
 ONE, TWO = RecordId("urn:uuid:1"), RecordId("urn:uuid:2")
 
 
-def ref(kind: LikenessKind, media_type: str, record_id: RecordId = ONE) -> LikenessRef:
-    return LikenessRef(kind, media_type, record_id)
+def ref(kind: RenditionKind, media_type: str, record_id: RecordId = ONE) -> RenditionRef:
+    return RenditionRef(kind, media_type, record_id)
 
 
 @pytest.fixture
 def kept():
-    with KeptLikenesses() as made:
+    with StoredRenditions() as made:
         made.note(ForeignLikeness(ONE, b"first"))
         made.note(ForeignLikeness(TWO, b"second"))
         yield made
 
 
 def test_what_is_named_is_given_one_of_a_kind(kept):
-    picture, page = LikenessKind.PICTURE, LikenessKind.PAGE
+    picture, page = RenditionKind.PICTURE, RenditionKind.PAGE
     named = [
         ref(picture, "image/webp", TWO),
         ref(picture, "image/jpeg"),
         ref(page, "text/html; charset=shift_jis"),
-        ref(LikenessKind.PRINT, "application/pdf", RecordId("urn:uuid:3")),
+        ref(RenditionKind.PRINT, "application/pdf", RecordId("urn:uuid:3")),
     ]
 
     assert kept.of(named) == (
-        NewLikeness(picture, "image/webp", b"second"),
-        NewLikeness(page, PAGE_TYPE, b"first"),
+        NewRendition(picture, "image/webp", b"second"),
+        NewRendition(page, PAGE_TYPE, b"first"),
     )
 
 
 @pytest.mark.parametrize(
     ("kind", "media_type"),
     [
-        (LikenessKind.PICTURE, "text/html"),
-        (LikenessKind.PICTURE, "image/svg+xml"),
-        (LikenessKind.PRINT, "image/webp"),
-        (LikenessKind.PAGE, "application/xhtml+xml"),
-        (LikenessKind.THUMBNAIL, "image/webp\r\nX-Header: 1"),
-        (LikenessKind.THUMBNAIL, ""),
-        (LikenessKind.ICON, "image/svg+xml"),
-        (LikenessKind.COVER, "image/webp"),
+        (RenditionKind.PICTURE, "text/html"),
+        (RenditionKind.PICTURE, "image/svg+xml"),
+        (RenditionKind.PRINT, "image/webp"),
+        (RenditionKind.PAGE, "application/xhtml+xml"),
+        (RenditionKind.THUMBNAIL, "image/webp\r\nX-Header: 1"),
+        (RenditionKind.THUMBNAIL, ""),
+        (RenditionKind.ICON, "image/svg+xml"),
+        (RenditionKind.COVER, "image/webp"),
     ],
 )
 def test_what_it_may_not_be_is_left_out(kept, kind, media_type):
@@ -58,5 +58,5 @@ def test_places_are_bounded(kept, monkeypatch):
 
     kept.note(ForeignLikeness(RecordId("urn:uuid:3"), b"third"))
 
-    assert kept.of([ref(LikenessKind.PRINT, "application/pdf", RecordId("urn:uuid:3"))]) == ()
+    assert kept.of([ref(RenditionKind.PRINT, "application/pdf", RecordId("urn:uuid:3"))]) == ()
     assert MOST_KEPT > 10_000

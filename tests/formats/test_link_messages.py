@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 
 from archiver.formats.import_process import Batch, FileSeed, PageOfSeed, read_batch, write_batch
 from archiver.model.annotation import Annotation, Colour, Highlight
-from archiver.model.entry_list import EntryList, GivenLists
+from archiver.model.entry_list import EntryList, ListsInFile
 from archiver.model.imports import Rejected
-from archiver.model.seed import KeptPage, KeptPart, Seed
+from archiver.model.seed import ArchivedPage, ArchivedPart, Seed
 from archiver.pages.worker_messages import PREFIX
 
 _text = st.text(st.characters(exclude_categories=["Cs"]))
 _moments = st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.replace(microsecond=0))
-_parts = st.builds(KeptPart, _text, _text, st.binary())
+_parts = st.builds(ArchivedPart, _text, _text, st.binary())
 _pages = st.builds(
     PageOfSeed,
     st.integers(0, 99),
-    st.builds(KeptPage, st.binary(), _text, st.lists(_parts).map(tuple)),
+    st.builds(ArchivedPage, st.binary(), _text, st.lists(_parts).map(tuple)),
     st.booleans(),
 )
 _highlights = st.builds(
@@ -50,7 +50,7 @@ _batches = st.builds(
     st.lists(_seeds, max_size=3),
     st.lists(st.builds(Rejected, _text, _text, st.integers(1), st.booleans()), max_size=3),
     st.lists(_pages, max_size=3),
-    st.just(GivenLists((EntryList("A/B"), EntryList("C", "fox")), left_out=3)),
+    st.just(ListsInFile((EntryList("A/B"), EntryList("C", "fox")), left_out=3)),
     st.just((-1, 1 << 40)),
 )
 

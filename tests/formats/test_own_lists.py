@@ -20,7 +20,7 @@ from archiver.formats.seeds import bounded
 from archiver.formats.source_file import GivenFile
 from archiver.http.text_decoders import for_xml
 from archiver.model.annotation import Annotation
-from archiver.model.entry import Exported
+from archiver.model.entry import ExportedEntry
 from archiver.model.entry_list import folder_names
 from archiver.model.job import State
 from tests.formats.exported import AT, HOSTILE, entries, entry_of, texts, written
@@ -139,7 +139,7 @@ def test_the_title_of_a_page_is_no_persons_and_is_written_again(title):
     shown = replace(
         entry_of(Annotation("https://a.example/", AT)).entry, title=title, state=State.SAVED
     )
-    first = written(BOOKMARKS_HTML, [Exported(shown)])
+    first = written(BOOKMARKS_HTML, [ExportedEntry(shown)])
 
     (read,) = annotations(first, "x.html", form="archiver HTML")
 

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from archiver.errors import InputError
 from archiver.http.urls import host
-from archiver.services.cookies import CookieKeeping
+from archiver.services.cookies import CookieSettings
 
 SECRET = "s3cr3t-of-the-person"
 
@@ -19,7 +19,7 @@ def cookie(name="session", value=SECRET, domain="127.0.0.1"):
 
 @pytest.fixture
 def keeping(tmp_path):
-    return CookieKeeping(tmp_path / "data")
+    return CookieSettings(tmp_path / "data")
 
 
 @pytest.fixture

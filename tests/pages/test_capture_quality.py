@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.model.failure import Failure, FailureKind
-from archiver.model.rendering import WHOLE, Appearance, Limit, Rendering
+from archiver.model.rendering import WHOLE, Limit, QualitySignals, Rendering
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.pages.capture_quality import score_of
 from archiver.pages.page_problems import is_error
 
 LOST = Failure(FailureKind.TIMEOUT, "It took too long.")
-READ = Appearance(readable=600, source=40_000)
+READ = QualitySignals(readable=600, source=40_000)
 
 
 def image(status: int | None, area: int = 0) -> RequisiteOutcome:
@@ -23,7 +23,7 @@ def outcome(kind: RequisiteKind, status: int | None, area: int = 0) -> Requisite
     return RequisiteOutcome("https://example.org/x", kind, status, failure, area)
 
 
-def hundredths(*requisites: RequisiteOutcome, seen: Appearance = READ, rendering="") -> int:
+def hundredths(*requisites: RequisiteOutcome, seen: QualitySignals = READ, rendering="") -> int:
     return score_of(Rendering(rendering), requisites, seen).hundredths
 
 
@@ -56,15 +56,15 @@ def test_what_the_web_lacked_as_well_costs_less():
 @pytest.mark.parametrize(
     ("seen", "rendering", "says"),
     [
-        (Appearance(0, 900), "needed", "no browser ran them"),
-        (Appearance(3, 90_000), "", "nothing to read"),
-        (Appearance(120, 90_000), "", "little to read"),
-        (Appearance(50, 900, is_error=True), "", "it is an error"),
-        (Appearance(600, 9_000, is_cut=True), "", "broke off"),
-        (Appearance(600, 9_000, picture=40), "done", "40 % of it looks"),
-        (Appearance(600, 9_000, words=55), "done", "55 % of its words"),
-        *((Appearance(600, limits=(each,)), "done", str(each.sentence)) for each in Limit),
-        (Appearance(0, 900, limits=(Limit.TAB,)), "needed", str(Limit.TAB.sentence)),
+        (QualitySignals(0, 900), "needed", "no browser ran them"),
+        (QualitySignals(3, 90_000), "", "nothing to read"),
+        (QualitySignals(120, 90_000), "", "little to read"),
+        (QualitySignals(50, 900, is_error=True), "", "it is an error"),
+        (QualitySignals(600, 9_000, is_cut=True), "", "broke off"),
+        (QualitySignals(600, 9_000, picture=40), "done", "40 % of it looks"),
+        (QualitySignals(600, 9_000, words=55), "done", "55 % of its words"),
+        *((QualitySignals(600, limits=(each,)), "done", str(each.sentence)) for each in Limit),
+        (QualitySignals(0, 900, limits=(Limit.TAB,)), "needed", str(Limit.TAB.sentence)),
     ],
 )
 def test_each_flaw_costs_something_and_says_what_it_is(seen, rendering, says):
@@ -76,15 +76,17 @@ def test_each_flaw_costs_something_and_says_what_it_is(seen, rendering, says):
 
 
 def test_a_page_that_a_browser_could_not_read_is_as_poor_as_one_that_none_showed():
-    unshown = hundredths(seen=Appearance(0, 900), rendering="needed")
+    unshown = hundredths(seen=QualitySignals(0, 900), rendering="needed")
 
     for limit in Limit:
-        assert hundredths(seen=Appearance(0, 900, limits=(limit,)), rendering="needed") == unshown
+        assert (
+            hundredths(seen=QualitySignals(0, 900, limits=(limit,)), rendering="needed") == unshown
+        )
 
 
 def test_what_was_not_looked_at_costs_nothing():
-    assert hundredths(seen=Appearance()) == WHOLE
-    assert hundredths(seen=Appearance(readable=5, source=400)) == WHOLE
+    assert hundredths(seen=QualitySignals()) == WHOLE
+    assert hundredths(seen=QualitySignals(readable=5, source=400)) == WHOLE
 
 
 OUTCOMES = st.lists(
@@ -97,7 +99,7 @@ OUTCOMES = st.lists(
     max_size=9,
 )
 SEEN = st.builds(
-    Appearance,
+    QualitySignals,
     st.none() | st.integers(0, 600),
     st.integers(0, 10**7),
     st.booleans(),

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from archiver.model.rendering import LikenessKind
+from archiver.model.rendering import RenditionKind
 from archiver.pages.image_drawing import COVER_SIDE, ICON_SIDE, MOST_DRAWING, MOST_SCANS, draw
 
-ICON, COVER = LikenessKind.ICON, LikenessKind.COVER
+ICON, COVER = RenditionKind.ICON, RenditionKind.COVER
 
 
 def picture(wide, high, form="PNG", mode="RGB", **more):

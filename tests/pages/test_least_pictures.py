@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from archiver.model.rendering import LikenessKind
+from archiver.model.rendering import RenditionKind
 from archiver.pages.icon_candidates import LEAST, is_too_small
 from archiver.pages.image_drawing import draw
 from archiver.pages.worker_pool import DerivePool
@@ -51,4 +51,4 @@ def test_what_says_nothing_of_its_size_is_not_too_small(kind, junk):
 async def test_no_child_is_started_for_what_is_too_small():
     pool = DerivePool(processes=0, timeout=1, memory_bytes=1 << 30, max_requisites=1)
 
-    assert await pool.draw(LikenessKind.ICON, picture(1, 1, "PNG"), "") is None
+    assert await pool.draw(RenditionKind.ICON, picture(1, 1, "PNG"), "") is None

@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.model.page import Discovery
-from archiver.model.rendering import LikenessKind, NewLikeness
+from archiver.model.rendering import NewRendition, RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.pages.worker_messages import PREFIX, pack_result, read_discovery, read_drawn, unpack
 
 
-@given(st.none() | st.builds(NewLikeness, st.sampled_from(LikenessKind), st.text(), st.binary()))
+@given(st.none() | st.builds(NewRendition, st.sampled_from(RenditionKind), st.text(), st.binary()))
 def test_a_drawn_picture_comes_as_it_was_made(drawn):
     message = pack_result(drawn)
 

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from archiver.model.page import Article, Discovery
-from archiver.model.rendering import LikenessKind
+from archiver.model.rendering import RenditionKind
 from archiver.pages.worker_messages import Document
 from archiver.pages.worker_pool import DerivePool, unread_article
 from archiver.search.search_document import indexed
@@ -105,7 +105,7 @@ async def test_a_child_that_takes_too_long_is_replaced_and_its_page_has_no_artic
 async def test_a_picture_has_less_time_than_an_article(pool, monkeypatch):
     monkeypatch.setattr("archiver.pages.worker_pool.DRAW_SECONDS", 0.000001)
 
-    assert await pool.draw(LikenessKind.ICON, ICON, "http://example.com/icon.svg") is None
+    assert await pool.draw(RenditionKind.ICON, ICON, "http://example.com/icon.svg") is None
     assert (await pool.extract(PAGE)).metadata.title == "Hello"
 
 

@@ -159,13 +159,13 @@ async def test_a_service_erases_while_it_crawls(opened, pages, settings):
     foxes, bears, owls = pages
     async with opened(serve=True) as archive:
         received = await archive.entries.save([foxes, bears], source="web")
-        async for _ in archive.following.jobs([each.job_id for each in received.accepted]):
+        async for _ in archive.change_stream.jobs([each.job_id for each in received.accepted]):
             pass
         await archive.deleting.entries([foxes])
 
         done = await archive.compacting.compact()
         received = await archive.entries.save([owls], source="web")
-        async for _ in archive.following.jobs([each.job_id for each in received.accepted]):
+        async for _ in archive.change_stream.jobs([each.job_id for each in received.accepted]):
             pass
 
         assert done.left == {}

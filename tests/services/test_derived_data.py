@@ -201,9 +201,9 @@ async def test_what_an_older_version_has_read_is_read_again_and_told_apart(live,
         await read_by_an_older_version(archive, later, *urls)
         assert len(await found(archive, "woods")) == 3
 
-        narrowed = [each async for each in archive.rereading.read_all(ListingQuery(q="foxes"))]
-        (own,) = await archive.rereading.read_entry(urls[1])
-        rest = [each async for each in archive.rereading.read_all()]
+        narrowed = [each async for each in archive.reextraction.read_all(ListingQuery(q="foxes"))]
+        (own,) = await archive.reextraction.read_entry(urls[1])
+        rest = [each async for each in archive.reextraction.read_all()]
 
         assert [[each.snapshot.url for each in some] for some in (narrowed, [own], rest)] == [
             [url] for url in urls
@@ -211,9 +211,9 @@ async def test_what_an_older_version_has_read_is_read_again_and_told_apart(live,
         assert (own.change.taken_out, own.change.put_in > 100) == (2, True)
         assert await found(archive, "woods") == []
         assert len(await found(archive, "clever")) == 3
-        assert [each async for each in archive.rereading.read_all()] == []
+        assert [each async for each in archive.reextraction.read_all()] == []
         with pytest.raises(NotFound):
-            await archive.rereading.read_entry(urls[1])
+            await archive.reextraction.read_entry(urls[1])
         before = [await told(archive, url) for url in urls]
         assert {each.extractor for _, kept in before for each, _, _ in kept} == {EXTRACTOR_VERSION}
         assert {each.requisite_count for _, kept in before for each, _, _ in kept} == {0}

@@ -59,7 +59,7 @@ async def test_words_that_an_older_index_had_are_gathered_again_newest_first(
     monkeypatch.setattr("archiver.crawl.derived_rows.DOCUMENTS_BATCH", 3)
 
     assert await found(filled, "badgers") == []
-    assert await filled.documents.owed_share() == pytest.approx(8 / 9, abs=0.2)
+    assert await filled.documents.pending_share() == pytest.approx(8 / 9, abs=0.2)
     assert await repay_owed(db, store)
     assert len(await found(filled, "badgers")) == 3
     while await repay_owed(db, store):
@@ -67,7 +67,7 @@ async def test_words_that_an_older_index_had_are_gathered_again_newest_first(
 
     assert [await found(filled, q) for q in ("badgers", "wombats", "tag:animals badgers")] == before
     assert {*await found(filled, "type:article words:>100")} == {*before[0]}
-    assert await filled.documents.owed_share() == 0
+    assert await filled.documents.pending_share() == 0
     assert not await repay_owed(db, store)
 
 
@@ -123,12 +123,12 @@ async def test_a_full_part_is_put_into_one_piece_and_finds_the_same(filled, part
 
     assert await pieces(db, 0) > 1
     for _ in range(100):
-        if not await filled.documents.put_parts_together():
+        if not await filled.documents.merge_parts():
             break
 
     assert await pieces(db, 0) == 1
     assert [await found(filled, q) for q in ("badgers", "dig story*", '"by night"')] == before
-    assert not await filled.documents.put_parts_together()
+    assert not await filled.documents.merge_parts()
 
 
 async def test_nothing_is_put_together_while_words_are_owed(filled, parts_of):
@@ -138,7 +138,7 @@ async def test_nothing_is_put_together_while_words_are_owed(filled, parts_of):
         await search_documents.ensure_part(conn, 0)
         await search_documents.ensure_part(conn, 1)
 
-    assert not await filled.documents.put_parts_together()
+    assert not await filled.documents.merge_parts()
 
 
 async def pieces(db, part):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from archiver.db import new_entries
 from archiver.formats.seeds import seed_of
 from archiver.model.annotation import Annotation
-from archiver.services.home import Desk, years_before
+from archiver.services.home import HomePage, years_before
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -24,7 +24,7 @@ async def on_desk(archive, saved, now=NOW):
     ]
     async with db.write() as conn:
         await new_entries.ensure(conn, made)
-    found = await Desk(db).look(now)
+    found = await HomePage(db).look(now)
     return tuple(
         "".join(each.entry.url[-1] for each in some) for some in (found.new, found.on_this_day)
     )

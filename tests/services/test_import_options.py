@@ -93,7 +93,7 @@ async def test_links_that_are_never_captured_are_listed_found_and_captured_when_
     assert await found(archive, "is:link") == ["1", "2", "3"]
     assert await found(archive, "otters") == ["1"]
     assert await found(archive, "is:waiting") == []
-    assert await archive.oversight.capture_links(status.id) == 3
+    assert await archive.crawl_status.capture_links(status.id) == 3
     assert await found(archive, "is:waiting") == ["1", "2", "3"]
     await archive.crawling.work()
     ended = await archive.imports.status(status.id)

@@ -139,7 +139,7 @@ async def test_choices_outlive_the_process_that_was_given_them(archive, tmp_path
     path.write_text(TABLE)
 
     begun = await archive.imports.start(path, name="x.csv", choices=Choices(("kept",)))
-    async for status in archive.following.one_import(begun.id):
+    async for status in archive.change_stream.one_import(begun.id):
         if not status.is_unread:
             break
 

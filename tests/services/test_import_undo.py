@@ -168,8 +168,8 @@ async def test_failures_of_an_import_are_grouped_and_tried_again(archive):
     status = await imported(archive, table)
     await archive.crawling.work()
 
-    (failed,) = await archive.oversight.failures_of(status.id)
-    queued = await archive.oversight.try_again(failed.reason, status.id)
+    (failed,) = await archive.crawl_status.failures_of(status.id)
+    queued = await archive.crawl_status.try_again(failed.reason, status.id)
 
     assert (failed.reason, failed.entries, queued) == ("refused", 2, 2)
     after = await archive.imports.status(status.id)
@@ -183,14 +183,14 @@ async def test_failures_of_an_import_are_told_and_tried_again_once_it_was_put_ba
     table = "url,title\nhttp://127.0.0.1:1/a,x\nhttp://127.0.0.1:1/b,x\n"
     status = await imported(archive, table)
     await archive.crawling.work()
-    before = await archive.oversight.failures_of(status.id)
+    before = await archive.crawl_status.failures_of(status.id)
     done = await archive.import_undo.undo(status.id)
-    assert await archive.oversight.failures_of(status.id) == ()
+    assert await archive.crawl_status.failures_of(status.id) == ()
 
     await archive.deleting.undo(done.deletion)
 
-    assert await archive.oversight.failures_of(status.id) == before
-    assert await archive.oversight.try_again("refused", status.id) == 2
+    assert await archive.crawl_status.failures_of(status.id) == before
+    assert await archive.crawl_status.try_again("refused", status.id) == 2
     await archive.crawling.work()
     assert (await archive.imports.status(status.id)).counts.failed == 2
 

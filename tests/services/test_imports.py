@@ -20,7 +20,7 @@ def links(count):
 
 async def finished(archive, number):
     """The status of an import once it is read."""
-    async for status in archive.following.one_import(number):
+    async for status in archive.change_stream.one_import(number):
         if not status.is_unread:
             return status
     raise AssertionError("the import never ended")
@@ -157,7 +157,7 @@ async def test_the_captures_of_an_import_are_counted_to_its_end(live, archive):
     await archive.crawling.work()
 
     async with asyncio.timeout(60):
-        told = [each async for each in archive.following.one_import(status.id)]
+        told = [each async for each in archive.change_stream.one_import(status.id)]
     assert (told[-1].counts.saved, told[-1].counts.failed, told[-1].counts.open) == (1, 1, 0)
 
 

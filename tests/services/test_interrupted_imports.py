@@ -53,7 +53,7 @@ async def process(data, *arguments):
 
 async def until(archive, number, holds):
     """The first status of an import that is so."""
-    async for status in archive.following.one_import(number):
+    async for status in archive.change_stream.one_import(number):
         if holds(status):
             return status
     raise AssertionError("the import ended first")

@@ -9,7 +9,7 @@ from archiver.app import open_app
 from archiver.cli.crawl import _extract
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
-from archiver.model.rendering import NO_EMBLEMS
+from archiver.model.rendering import NO_PREVIEW_IMAGES
 from tests.conftest import SENTENCE
 from tests.warcs import Warc
 
@@ -48,7 +48,7 @@ async def test_where_articles_are_left_for_later_so_are_they(tmp_path, live):
     async with open_app(settings) as runtime:
         (after,) = await emblems(runtime)
         assert [each async for each in runtime.fixity.verify()] == []
-    assert before == [NO_EMBLEMS]
+    assert before == [NO_PREVIEW_IMAGES]
     assert after.icon
     assert after.cover
 

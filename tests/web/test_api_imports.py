@@ -55,7 +55,7 @@ async def client(runtime):
 async def imported(runtime, client, choices=()):
     answer = await client.post("/api/v1/imports", params=choices, data=FILE, headers=BYTES)
     number = (await answer.json())["id"]
-    async for status in runtime.following.one_import(number):
+    async for status in runtime.change_stream.one_import(number):
         if not status.is_unread:
             break
     return f"/api/v1/imports/{number}"

@@ -92,7 +92,7 @@ async def test_metrics_say_how_long_a_host_has_waited_and_whether_the_crawl_is_p
         " SELECT (priority + 1) % 2, host, ready_at_ms + 1800000 FROM queue_host",
         "UPDATE job SET state = 'fetching', changed_at_ms = changed_at_ms - 60000",
     )
-    await client.app[RUNTIME].oversight.pause(paused=True)
+    await client.app[RUNTIME].crawl_status.pause(paused=True)
 
     lines = (await (await client.get("/metrics")).text()).splitlines()
     (waits,) = (each for each in lines if each.startswith("archiver_queue_wait_seconds{"))

@@ -35,7 +35,7 @@ async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kep
         page = await browser.new_page()
         await page.goto(str(client.make_url("/")))
 
-        await runtime.oversight.cancel()
+        await runtime.crawl_status.cancel()
 
         await page.locator("#work:not(:has(section))").wait_for(state="attached")
         await page.wait_for_load_state()

@@ -55,7 +55,7 @@ async def test_a_file_is_shown_chosen_for_and_then_imported_with_a_receipt(runti
     chosen = {"tags": "new", "folders_as": "nothing"}
     done = await client.post(path, data=chosen, allow_redirects=False)
     number = int(done.headers["Location"].removeprefix("/import/"))
-    async for status in runtime.following.one_import(number):
+    async for status in runtime.change_stream.one_import(number):
         if not status.is_unread:
             break
     found = await runtime.entries.get("http://127.0.0.1:1/1")

@@ -85,7 +85,7 @@ async def test_what_was_rescued_says_so_after_reindexing_and_in_an_export(kept, 
     async with open_app(settings) as runtime:
         await runtime.entries.save([url], source="web")
         await runtime.crawling.work()
-        await runtime.rescuing.rescue([url])
+        await runtime.recovery.rescue([url])
         await runtime.crawling.work()
         before = await runtime.entries.snapshot(url)
         archived = await exported(runtime)
@@ -138,8 +138,8 @@ async def test_all_that_is_gone_is_asked_for_and_nothing_that_may_come_back(runt
     await runtime.entries.save([gone, kept.url("/foxes")], source="web")
     await runtime.crawling.work()
 
-    assert await runtime.rescuing.rescue_gone() == 1
+    assert await runtime.recovery.rescue_gone() == 1
     await runtime.crawling.work()
 
     assert (await runtime.entries.get(gone)).entry.failure.kind == "not-archived"
-    assert await runtime.rescuing.rescue_gone() == 0
+    assert await runtime.recovery.rescue_gone() == 0

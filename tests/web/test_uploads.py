@@ -35,7 +35,7 @@ def taken(runtime):
 
     async def read():
         for each in await runtime.imports.recent():
-            async for status in runtime.following.one_import(each.id):
+            async for status in runtime.change_stream.one_import(each.id):
                 if not status.is_unread:
                     break
         return [(each.name, each.read) for each in reversed(await runtime.imports.recent())]

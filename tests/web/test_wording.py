@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver import helpers
-from archiver.model.language import ENGLISH, LANGUAGES, asked_for
+from archiver.model.language import ENGLISH, LANGUAGES, preferred_language
 from archiver.model.message import Message as Said
 from archiver.model.message import counted
 from archiver.web.wording import wordings
@@ -137,9 +137,9 @@ def test_what_goes_into_a_text_of_a_page_is_escaped():
     ],
 )
 def test_the_language_that_is_wanted_most_is_taken(header, tag):
-    assert asked_for(header) == tag
+    assert preferred_language(header) == tag
 
 
 @given(st.text())
 def test_whatever_a_browser_asks_for_is_a_language_or_none(header):
-    assert asked_for(header) in ("", *(each.tag for each in LANGUAGES))
+    assert preferred_language(header) in ("", *(each.tag for each in LANGUAGES))

@@ -64,14 +64,14 @@ async def receipt(request: web.Request) -> web.StreamResponse:
 async def failures(request: web.Request) -> web.StreamResponse:
     """Count what failed, by reason."""
     found = await _found(request)
-    failed = await request.app[RUNTIME].oversight.failures_of(found.id)
+    failed = await request.app[RUNTIME].crawl_status.failures_of(found.id)
     return answer(failed, shape=tuple[Reason, ...])
 
 
 async def again(request: web.Request) -> web.StreamResponse:
     """Queue pages again that failed, for one reason or any."""
     found, wanted = await _found(request), await read_json(request, AgainRequest)
-    oversight = request.app[RUNTIME].oversight
+    oversight = request.app[RUNTIME].crawl_status
     if wanted.reason is not None:
         return answer(Queued(await oversight.try_again(wanted.reason, found.id)))
     reasons = [each.reason for each in await oversight.failures_of(found.id)]
@@ -81,7 +81,7 @@ async def again(request: web.Request) -> web.StreamResponse:
 async def capture(request: web.Request) -> web.StreamResponse:
     """Queue what was kept as links."""
     found = await _found(request)
-    return answer(Queued(await request.app[RUNTIME].oversight.capture_links(found.id)))
+    return answer(Queued(await request.app[RUNTIME].crawl_status.capture_links(found.id)))
 
 
 async def undo_plan(request: web.Request) -> web.StreamResponse:
@@ -103,7 +103,7 @@ async def _found(request: web.Request) -> ImportStatus:
 
 async def ask_public_archives(request: web.Request) -> web.StreamResponse:
     """Ask for those named, for those found, or for all that are gone."""
-    wanted, rescuing = await read_json(request, RescueRequest), request.app[RUNTIME].rescuing
+    wanted, rescuing = await read_json(request, RescueRequest), request.app[RUNTIME].recovery
     if wanted.entries and wanted.query:
         raise web.HTTPBadRequest(text="Name entries or give a query, not both.")
     if wanted.entries:

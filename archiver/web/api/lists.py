@@ -4,7 +4,7 @@ from aiohttp import web
 
 from archiver.errors import InputError
 from archiver.model.entry_list import EntryList
-from archiver.model.feed import Followed
+from archiver.model.feed import FollowedFeed
 from archiver.web.api.requests import FeedRequest, ListChange, ListRequest, OrderRequest, read_json
 from archiver.web.api.responses import answer
 from archiver.web.app_keys import RUNTIME
@@ -48,7 +48,7 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
 
 async def list_feeds(request: web.Request) -> web.StreamResponse:
     """List them with how they stand."""
-    return answer(await request.app[RUNTIME].subscriptions.all(), shape=list[Followed])
+    return answer(await request.app[RUNTIME].subscriptions.all(), shape=list[FollowedFeed])
 
 
 async def follow(request: web.Request) -> web.StreamResponse:

@@ -5,7 +5,7 @@ from typing import Any
 
 from archiver.model.entry_list import EntryList
 from archiver.model.failure import Reason
-from archiver.model.feed import Followed
+from archiver.model.feed import FollowedFeed
 from archiver.model.imports import (
     CaptureWhen,
     ColumnRole,
@@ -363,14 +363,14 @@ OPERATIONS = (
         "/api/v1/feeds",
         "api_feeds",
         "The feeds that are followed, and how each stands; `state` is null before the first look.",
-        list[Followed],
+        list[FollowedFeed],
     ),
     Operation(
         "post",
         "/api/v1/feeds",
         "api_follow",
         "Follow a feed, or the first that a page names: what is new in it is captured.",
-        Followed,
+        FollowedFeed,
         (),
         (("application/json", FeedRequest),),
         201,
@@ -380,7 +380,7 @@ OPERATIONS = (
         "/api/v1/feeds",
         "api_unfollow",
         "Follow a feed no more, and list the others; what it brought stays.",
-        list[Followed],
+        list[FollowedFeed],
         (Parameter("url", "The feed's address.", _TEXT),),
     ),
     Operation(

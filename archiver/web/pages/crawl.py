@@ -12,12 +12,12 @@ from archiver.web.views import CrawlView
 
 async def work(request: web.Request) -> web.StreamResponse:
     """Show what is under way, who waits and why, what failed, and what takes room."""
-    oversight = request.app[RUNTIME].oversight
+    oversight = request.app[RUNTIME].crawl_status
     view = CrawlView(
         await oversight.work(),
         await oversight.room(),
         oversight.settings(),
-        archives=request.app[RUNTIME].rescuing.archives,
+        archives=request.app[RUNTIME].recovery.archives,
         backlog=uploading.backlog if (uploading := request.app[RUNTIME].uploading) else None,
         checked=await last_check(request.app[RUNTIME].settings.data),
         done=request.query.get("done", ""),
@@ -27,7 +27,7 @@ async def work(request: web.Request) -> web.StreamResponse:
 
 async def change(request: web.Request) -> web.StreamResponse:
     """Pause, go on, cancel, try failures again, or ask public archives for them."""
-    form, oversight = await request.post(), request.app[RUNTIME].oversight
+    form, oversight = await request.post(), request.app[RUNTIME].crawl_status
     does = str(form.get("do", ""))
     if does in ("pause", "resume"):
         await oversight.pause(paused=does == "pause")
@@ -41,7 +41,7 @@ async def change(request: web.Request) -> web.StreamResponse:
         count = await oversight.try_again(str(form.get("reason", "")))
         raise web.HTTPSeeOther(f"/crawl?done=queued-{count}")
     if does == "rescue":
-        count = await request.app[RUNTIME].rescuing.rescue_failed_of(str(form.get("reason", "")))
+        count = await request.app[RUNTIME].recovery.rescue_failed_of(str(form.get("reason", "")))
         raise web.HTTPSeeOther(f"/crawl?done=asked-{count}")
     raise InputError("The form says nothing that can be done.")
 
@@ -49,13 +49,13 @@ async def change(request: web.Request) -> web.StreamResponse:
 async def rescue(request: web.Request) -> web.StreamResponse:
     """Ask, and show the entry, where it is told how that goes."""
     key = request.match_info["hash_url"]
-    await request.app[RUNTIME].rescuing.rescue([key])
+    await request.app[RUNTIME].recovery.rescue([key])
     raise web.HTTPSeeOther(f"/{key}/")
 
 
 async def rescue_selected(request: web.Request) -> web.StreamResponse:
     """Ask for the entries that are ticked, or all that the list was of, and show the crawl."""
-    form, rescuing = await request.post(), request.app[RUNTIME].rescuing
+    form, rescuing = await request.post(), request.app[RUNTIME].recovery
     refs = [str(each) for each in form.getall("entry", [])]
     if form.get("scope") == "all":
         count = await rescuing.rescue_found(query_of(form))

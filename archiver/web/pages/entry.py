@@ -62,7 +62,7 @@ async def _page(
     view = replace(
         _view(request, reading, listed, await notice_of(request)),
         browser_problem=runtime.crawling.browser_problem,
-        archives=runtime.rescuing.archives,
+        archives=runtime.recovery.archives,
         refused=refused,
     )
     return await render_beside(request, "pages/entry.html", view, status=status)
@@ -85,7 +85,7 @@ async def entry_markdown(request: web.Request) -> web.StreamResponse:
 async def read_again(request: web.Request) -> web.StreamResponse:
     """Read an entry again that an older version of the extractor has read."""
     key = request.match_info["hash_url"]
-    await request.app[RUNTIME].rereading.read_entry(key)
+    await request.app[RUNTIME].reextraction.read_entry(key)
     raise web.HTTPSeeOther(f"/{key}/")
 
 

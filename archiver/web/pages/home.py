@@ -99,11 +99,11 @@ async def _view(
     tags: str = "",
 ) -> HomeView:
     runtime = request.app[RUNTIME]
-    desk = await runtime.desk.look(datetime.now(UTC))
-    newest = None if desk.new else await runtime.search.listing(ListingQuery(limit=LATEST))
+    home_page = await runtime.home_page.look(datetime.now(UTC))
+    newest = None if home_page.new else await runtime.search.listing(ListingQuery(limit=LATEST))
     return HomeView(
         overview=await runtime.search.overview(),
-        desk=desk,
+        home_page=home_page,
         listing=newest,
         running=tuple(each for each in await runtime.imports.recent() if each.is_open),
         jobs=tuple(await runtime.entries.jobs(jobs)) if jobs else (),
@@ -112,7 +112,7 @@ async def _view(
         problem=problem,
         here=public_origin(request),
         can_render=not runtime.crawling.browser_problem,
-        is_paused=await runtime.oversight.is_paused(),
+        is_paused=await runtime.crawl_status.is_paused(),
     )
 
 

@@ -172,11 +172,11 @@ async def status(request: web.Request) -> web.StreamResponse:
     view = ImportStatusView(
         found,
         tuple(await runtime.receipts.reasons(found.id)),
-        failed=await runtime.oversight.failures_of(found.id) if found.counts.failed else (),
+        failed=await runtime.crawl_status.failures_of(found.id) if found.counts.failed else (),
         queued=number(asked) if asked else None,
         has_brought=await runtime.import_undo.has_created(found),
         is_undoing=runtime.import_undo.is_running(found.id),
-        has_links=bool(found.without_capture) and await runtime.oversight.has_links(found.id),
+        has_links=bool(found.without_capture) and await runtime.crawl_status.has_links(found.id),
         has_deletion=bool(deletion and await runtime.deleting.find(deletion)),
         title=Message("Import of {name}", name=found.name),
     )
@@ -187,14 +187,14 @@ async def again(request: web.Request) -> web.StreamResponse:
     """Queue pages of an import again that failed for a reason."""
     found, form = await _found(request), await request.post()
     reason = str(form.get("reason", ""))
-    count = await request.app[RUNTIME].oversight.try_again(reason, found.id)
+    count = await request.app[RUNTIME].crawl_status.try_again(reason, found.id)
     raise web.HTTPSeeOther(f"/import/{found.id}?queued={count}")
 
 
 async def capture(request: web.Request) -> web.StreamResponse:
     """Queue what an import has kept as links."""
     found = await _found(request)
-    count = await request.app[RUNTIME].oversight.capture_links(found.id)
+    count = await request.app[RUNTIME].crawl_status.capture_links(found.id)
     raise web.HTTPSeeOther(f"/import/{found.id}?queued={count}")
 
 

@@ -9,7 +9,7 @@ from archiver.errors import InvalidUrl, NotFound
 from archiver.http.timestamps import to_datetime, write_iso
 from archiver.model.capture import Timestamp
 from archiver.model.page import Piece, Side
-from archiver.model.rendering import LikenessKind, Rendering
+from archiver.model.rendering import Rendering, RenditionKind
 from archiver.pages.shown_article import ArticleTree
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.services.entries import SnapshotDetail
@@ -47,7 +47,7 @@ _CONFINED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 async def likeness(request: web.Request) -> web.StreamResponse:
     """Send a picture of a snapshot, or its print."""
     place = request.match_info
-    kind = LikenessKind(place["kind"])
+    kind = RenditionKind(place["kind"])
     entries = request.app[RUNTIME].entries
     media_type, content = await entries.likeness(place["hash_url"], place["timestamp"], kind)
     name = f"{place['hash_url']}-{place['timestamp']}.{media_type.rpartition('/')[2]}"

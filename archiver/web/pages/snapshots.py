@@ -133,7 +133,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
         sorts=tuple(each for each in Sort if each is not Sort.LIST or found.sort is Sort.LIST),
         notice=notice,
         side=side,
-        archives=runtime.rescuing.archives if is_of_failed else (),
+        archives=runtime.recovery.archives if is_of_failed else (),
         address=address_in(query.q),
         title=side.current.name if side.current else Message("Browse"),
     )
@@ -179,7 +179,7 @@ async def _around(
     return (
         await side_bar(request, query.q),
         tuple(await search.tags(SHOWN_TAGS)),
-        await search.owed_share(),
+        await search.pending_share(),
         await notice_of(request),
     )
 
