@@ -5,6 +5,7 @@ import json
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -39,14 +40,37 @@ async def save(session: aiohttp.ClientSession, *urls: str) -> int:
         return answer.status
 
 
+async def save_slowly(session: aiohttp.ClientSession, received: asyncio.Event, url: str) -> int:
+    """Save a URL; ``received`` is set when the service handles the request and has its body."""
+
+    async def body() -> AsyncIterator[bytes]:
+        yield json.dumps({"urls": [url]}).encode()
+        received.set()
+
+    kind = {"Content-Type": "application/json"}
+    async with session.post("/api/v1/entries", data=body(), headers=kind, expect100=True) as answer:
+        return answer.status
+
+
+def segment_bytes(data: Path) -> int:
+    return sum(each.stat().st_size for each in data.glob("warc/*"))
+
+
+async def records_appended(data: Path, before: int) -> None:
+    """Wait until the recorder appended records: then it waits to write to the index."""
+    while segment_bytes(data) == before:  # noqa: ASYNC110 - another process changes it
+        await asyncio.sleep(0.01)
+
+
 @pytest.mark.parametrize("processes", ["1", "2"])
 async def test_a_service_stops_while_another_program_writes(archive, live, processes):
     pages = [live.article(f"page-{number}") for number in range(4)]
     async with serving(archive, ARCHIVER_CRAWL_PROCESSES=processes) as (process, session):
         assert await save(session, *pages[:3]) == 202
         with written(archive.data):
-            saving = asyncio.create_task(save(session, pages[3]))
-            await asyncio.wait([saving], timeout=0.5)
+            received = asyncio.Event()
+            saving = asyncio.create_task(save_slowly(session, received, pages[3]))
+            await received.wait()
 
             assert await stopped(process) == 0
 
@@ -63,6 +87,7 @@ async def test_a_crawl_stops_while_another_program_writes(archive, live):
     process = await archive.start("crawl")
     await live.asked_for("/page-0")
     with written(archive.data):
+        await records_appended(archive.data, segment_bytes(archive.data))
         assert await stopped(process) == 128 + signal.SIGTERM
 
     await archive.run("crawl")

@@ -1,0 +1,138 @@
+"""SIGKILL at any step of an upload: nothing that was committed is lost or doubled."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from archiver.app import open_app
+from archiver.services.reindex import reindex
+from tests.cluster.archives import elsewhere, save, site, told
+
+
+@pytest.fixture
+async def urls():
+    async with site() as found:
+        yield found
+
+
+@pytest.fixture
+def settings(settings):
+    return replace(settings, uploaded_bytes=0)
+
+
+@pytest.fixture
+def shared(settings, address):
+    """The same archive, with its index on a server."""
+    return replace(settings, index=address, crawl_processes=1)
+
+
+@pytest.fixture
+async def waiting(settings, urls, store):
+    """An archive whose only segment waits to be uploaded; its name."""
+    return await only_here(settings, urls, store)
+
+
+async def only_here(settings, urls, store):
+    """Save pages while the store refuses uploads; return the name of their segment."""
+    store.fickle.failing = {"PUT": 503}
+    await save(settings, urls)
+    store.fickle.failing = {}
+    (path,) = (settings.data / "warc").iterdir()
+    return path.name
+
+
+async def crawl(settings, *before, on_start=lambda _: None):
+    """Run the program until it ends; return the signal that ended it, or 0."""
+    variables = {
+        "ARCHIVER_INDEX": settings.index or "",
+        "ARCHIVER_STORE": settings.store,
+        "ARCHIVER_UPLOADED_BYTES": "0",
+        "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
+        "ARCHIVER_HOST_DELAY": "0",
+        "ARCHIVER_RETRIES": "0",
+        "ARCHIVER_RENDER": "never",
+    }
+    process = await asyncio.create_subprocess_exec(
+        *(*before, sys.executable, "-m", "archiver", "crawl", "--data", str(settings.data)),
+        env=os.environ | variables,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    on_start(process)
+    status = await process.wait()
+    return max(-status, status - 128, 0)
+
+
+async def check(settings, tmp_path, urls):
+    """Check that every page is there, for this folder and for empty ones."""
+    before = await told(settings)
+    assert [url for url, _, _ in before] == sorted(urls)
+    if settings.index:
+        assert await told(elsewhere(settings, tmp_path / "b")) == before
+    alone = elsewhere(replace(settings, index=None), tmp_path / "c")
+    await reindex(alone)
+    assert await told(alone) == before
+    assert list((settings.data / "warc").glob("*.warc.gz")) == []
+
+
+@pytest.mark.parametrize("moment", ["heard", "answered"])
+@pytest.mark.parametrize("method", ["PUT", "GET"])
+async def test_a_process_killed_at_a_request(
+    waiting, settings, urls, store, tmp_path, method, moment
+):
+    """Before the store has a segment, before the process knows it, and while it is read back."""
+    started = []
+
+    def kill(asked):
+        if asked == method and store.names() == ([waiting] if kill.is_there else []):
+            started[0].kill()
+
+    kill.is_there = (method, moment) != ("PUT", "heard")
+    setattr(store.fickle, moment, kill)
+
+    assert await crawl(settings, on_start=started.append) == signal.SIGKILL
+
+    setattr(store.fickle, moment, lambda _: None)
+    await check(settings, tmp_path, urls)
+
+
+@pytest.mark.parametrize(
+    ("call", "about"),
+    [
+        ("rename", "warc/{name}"),
+        ("fsync", "uploaded"),
+        ("fsync", "warc"),
+        ("unlink", "uploaded/{name}"),
+    ],
+)
+async def test_a_process_killed_at_a_mark(shared, urls, store, tmp_path, call, about):
+    """Before the move that marks a segment, after it, and while the copy is removed."""
+    path = shared.data / about.format(name=await only_here(shared, urls, store))
+
+    assert await crawl(shared, *killing(call, path)) == signal.SIGKILL
+
+    await check(shared, tmp_path, urls)
+
+
+async def test_a_process_killed_at_the_sync_of_records_that_a_server_does_not_know_yet(
+    shared, urls, tmp_path
+):
+    async with open_app(shared) as archive:
+        await archive.entries.save(urls, source="test")
+
+    assert await crawl(shared, *killing("fdatasync", None)) == signal.SIGKILL
+
+    assert await crawl(shared) == 0
+    await check(shared, tmp_path, urls)
+
+
+def killing(call, path):
+    """A command before which the process is killed at its first system call like this."""
+    strace = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}")
+    about = ("-P", str(path)) if path else ()
+    return (*strace, *about, "-e", f"inject={call}:signal=SIGKILL:when=1")
