@@ -31,6 +31,7 @@ from archiver.db.captures import KeyRange
 from archiver.db.entries import Filters, Place
 from archiver.db.host_queue import Turns
 from archiver.db.query_sql import Setting, Split
+from archiver.db.schema import VIEW, capture_table, entry_table, snapshot_table
 from archiver.db.search import Question
 from archiver.model.job import ChangeCursor, State
 from archiver.model.listing import Sort
@@ -209,6 +210,12 @@ class Plans:
             if not re.search(indexed, each) and not re.match(rf"SCAN ({SMALL})", each)
         ]
 
+    def built_views(self) -> list[str]:
+        """Return the views of rows that are not deleted that are built before they are read."""
+        names = "|".join(each.name for each in (capture_table, entry_table, snapshot_table))
+        built = rf"(MATERIALIZE|CO-ROUTINE) ({VIEW.format('')})?({names})\b"
+        return [each for each in self.steps if re.match(built, each)]
+
     def sorts(self) -> list[str]:
         """Sorts of all that was found; one of a "right part" sorts what is of the same second."""
         sorted_ = [each for each in self.steps if "TEMP B-TREE" in each]
@@ -235,6 +242,7 @@ async def test_a_read_walks_an_index(db, watched, name):
     assert watched.steps
     assert watched.scans() == []
     assert watched.sorts() == []
+    assert watched.built_views() == []
 
 
 @pytest.mark.parametrize(
