@@ -1,6 +1,6 @@
 """Chrome DevTools Protocol over two pipes.
 
-What Chromium says is bounded in size; a long message is parsed in a thread.
+Messages from Chromium are limited in size; long ones are parsed in a thread.
 """
 
 import asyncio
@@ -13,13 +13,13 @@ from typing import Any
 from archiver.errors import BrowserError, BrowserGone
 
 MOST_MESSAGE_BYTES = 160 << 20
-"""A picture of a page of 20,000 pixels is some megabytes; in Base64, in JSON."""
+"""Maximum message size. A screenshot of 20,000 pixels is some megabytes, in Base64 within JSON."""
 _SHORT_BYTES = 128 << 10
 Listener = Callable[[dict[str, Any]], None]
 
 
 class Connection(asyncio.Protocol):
-    """A connection to one browser."""
+    """DevTools connection to one browser."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -33,7 +33,7 @@ class Connection(asyncio.Protocol):
         self.gone = asyncio.Event()
 
     async def open(self, says: int, hears: int) -> None:
-        """Take the ends of the pipes over: the one it answers on, the one it reads from."""
+        """Attach the pipes: ``says`` is written by Chromium, ``hears`` is read by it."""
         loop = asyncio.get_running_loop()
         self._source, _ = await loop.connect_read_pipe(lambda: self, os.fdopen(says, "rb", 0))
         self._sink, _ = await loop.connect_write_pipe(
@@ -42,14 +42,14 @@ class Connection(asyncio.Protocol):
         self._reading = loop.create_task(self._read(), name="browser-messages")
 
     async def close(self) -> None:
-        """Let go; whoever waits for an answer is told that the browser is gone."""
+        """Close the connection; pending commands fail because the browser is gone."""
         self.let_go()
         if self._reading:
             self._reading.cancel()
             await asyncio.wait([self._reading])
 
     def data_received(self, data: bytes) -> None:
-        """Take what comes apart."""
+        """Parse received bytes into messages."""
         first = len(self._held)
         self._held += data
         while (end := self._held.find(b"\0", first)) >= 0:
@@ -60,25 +60,25 @@ class Connection(asyncio.Protocol):
             self._lost()
 
     def connection_lost(self, _: BaseException | None) -> None:
-        """The browser has ended."""
+        """Handle the end of the browser."""
         self._lost()
 
     def on(self, session: str, method: str, listener: Listener) -> None:
-        """Let a listener hear of an event of a session; the empty one is the browser's own."""
+        """Register a listener for an event of a session; the empty session is the browser's own."""
         self._listeners[session, method].append(listener)
 
     def let_go(self) -> None:
-        """Close the pipes: a browser that is there ends then."""
+        """Close the pipes, which makes a running browser exit."""
         self._lost()
         for each in filter(None, (self._source, self._sink)):
             each.close()
 
     def abandon(self) -> None:
-        """Take the browser for gone: it does not do what it must."""
+        """Treat the browser as gone after it failed to respond."""
         self._lost()
 
     def forget(self, session: str) -> None:
-        """Let nobody hear of a session any more."""
+        """Remove all listeners of a session."""
         for key in [key for key in self._listeners if key[0] == session]:
             del self._listeners[key]
 
@@ -87,7 +87,7 @@ class Connection(asyncio.Protocol):
 
         Raises:
             BrowserGone: the browser has ended.
-            BrowserError: it refuses.
+            BrowserError: it rejects the command.
         """
         if self.gone.is_set():
             raise BrowserGone("The browser has ended.")
@@ -104,7 +104,7 @@ class Connection(asyncio.Protocol):
         return found
 
     def tell(self, method: str, session: str = "", **parameters: Any) -> int:
-        """Send a command whose result nobody waits for; return its number."""
+        """Send a command without waiting for its result; return its number."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if session:

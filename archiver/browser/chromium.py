@@ -19,7 +19,7 @@ NAMES = (
     "google-chrome-stable",
     "google-chrome",
 )
-"""The shell without windows is the same engine, at a third of the cost."""
+"""Executable names by preference: the headless shell is the same engine at a third of the cost."""
 NO_SANDBOX = marked(
     "Chromium's sandbox can't start here: the machine, or the container, does not allow user "
     "namespaces. See docs/administration.md."
@@ -30,7 +30,7 @@ _PATIENCE_SECONDS = 15
 
 
 def find_browser(settings: Settings) -> Path:
-    """The browser that the settings name, or the first on ``PATH``.
+    """Return the browser named in the settings, or the first on ``PATH``.
 
     Raises:
         NoBrowser: there is none.
@@ -52,10 +52,10 @@ def find_browser(settings: Settings) -> Path:
 
 
 async def version_of(executable: Path) -> int:
-    """The major version of a Chromium.
+    """Return the major version of a Chromium.
 
     Raises:
-        NoBrowser: it is none, too old, or can't be run.
+        NoBrowser: it is not Chromium, is too old or cannot be run.
     """
     try:
         process = await asyncio.create_subprocess_exec(
@@ -90,7 +90,7 @@ async def version_of(executable: Path) -> int:
 
 
 def user_agent(version: int, ours: str) -> str:
-    """What pages are told: the browser that it is, and whose."""
+    """Return the user agent: the browser's own plus the archiver's."""
     chrome = (
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
         f"Chrome/{version}.0.0.0 Safari/537.36"
@@ -99,10 +99,10 @@ def user_agent(version: int, ours: str) -> str:
 
 
 async def prove_sandbox(settings: Settings) -> None:
-    """Try what Chromium's sandbox needs where we are root: it starts in a namespace there, or not.
+    """Check that Chromium's sandbox can start in a namespace if the process runs as root.
 
     Raises:
-        NoBrowser: it can't start.
+        NoBrowser: it cannot start.
     """
     if os.geteuid() != 0 or not settings.browser_sandbox:
         return
@@ -115,7 +115,7 @@ async def prove_sandbox(settings: Settings) -> None:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             status = await process.wait()
     except TimeoutError:
-        return  # a machine too busy to say; the first page that needs one tells
+        return  # the machine is too busy to decide; the first rendering will show it
     finally:
         await end_child(process)
     if status:
@@ -123,7 +123,7 @@ async def prove_sandbox(settings: Settings) -> None:
 
 
 NOWHERE = "127.0.0.1:1"
-"""The proxy of the browser itself, which has no business outside: nobody listens there."""
+"""Address without a listener: the proxy of the browser process, which needs no network access."""
 
 CONFINED = (
     f"--proxy-server={NOWHERE}",
@@ -133,12 +133,11 @@ CONFINED = (
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
-"""What keeps a page from going round the gate.
+"""Flags that keep a page from bypassing the gate.
 
-A test fails without each of them but one: of WebRTC's two names today's Chromium heeds the one with
-``force``, and leaving the other out changes nothing; it stays for a Chromium that heeds that one.
-The proxy, the rule for names and QUIC's flag are for what belongs to no page's context, and so has
-no gate.
+A test fails without each of them except one: current Chromium honours only the ``force`` spelling
+of the WebRTC flag; the other is kept for versions that honour that one. The proxy, the host rule
+and the QUIC flag cover requests outside any page's context, which has no gate.
 """
 
 _QUIET = (
@@ -196,10 +195,10 @@ _WITHOUT = (
     "Translate",
     "WebRtcHideLocalIpsWithMdns",
 )
-"""Features that ask others for something, or that make of one page several.
+"""Disabled features that contact third parties or keep several pages alive.
 
-Without WebRTC's ways round the proxy there are no addresses to hide, and hiding them would have the
-network told that somebody listens to its names (RFC 6762).
+WebRTC cannot bypass the proxy, so no local addresses need hiding; hiding them would announce mDNS
+names on the network (RFC 6762).
 """
 
 
@@ -212,15 +211,15 @@ def command(
     is_sandboxed: bool,
     confined: Sequence[str] = CONFINED,
 ) -> list[str]:
-    """The words that start it.
+    """Return the command line of the browser.
 
     Args:
-        executable: where it is.
+        executable: its path.
         profile: an empty directory.
-        fingerprint: of the gate's key.
-        user_agent: what its pages call it.
-        is_sandboxed: whether its own sandbox is on.
-        confined: the flags that keep it from going round its proxy.
+        fingerprint: the fingerprint of the gate's key.
+        user_agent: the user agent of its pages.
+        is_sandboxed: whether to enable Chromium's sandbox.
+        confined: the flags that keep it from bypassing its proxy.
     """
     return [
         str(executable),

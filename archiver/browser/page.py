@@ -1,4 +1,4 @@
-"""Browser page: navigation, capture and end."""
+"""Browser page: navigation and capture."""
 
 import asyncio
 import base64
@@ -15,15 +15,15 @@ from archiver.errors import BrowserError, PageGone, PageTooLarge
 
 WIDTH, HEIGHT = 1280, 800
 MOST_HEIGHT = 20_000
-"""Of a picture, in CSS pixels."""
+"""Maximum height of a screenshot in CSS pixels."""
 MOST_WEBP = 16_000
-"""A taller one is a JPEG: WebP ends at 16,383 pixels."""
+"""Height above which a screenshot is stored as JPEG; WebP ends at 16,383 pixels."""
 THUMBNAIL_SCALE = 0.25
 MOST_CHARACTERS = 15 << 20
-"""Of a page as it stands: what is read of one ends there too."""
+"""Maximum length of a rendered page; the parser has the same limit."""
 MOST_TEXT = 1 << 20
 MOST_SOURCE = 1 << 18
-"""Characters of a page with its scripts: a wall is known by its beginning."""
+"""Maximum length of a page with its scripts: bot walls are recognised by their start."""
 MOST_PDF_BYTES = 64 << 20
 WORLD = "archiver"
 _END_SECONDS = 5.0
@@ -34,13 +34,13 @@ _RESIZE = "Emulation.setDeviceMetricsOverride"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A page as it stands.
+    """Rendered page as of now.
 
     Attributes:
-        html: of it, without scripts.
-        url: where it is by now, without a fragment.
+        html: its markup without scripts.
+        url: its current URL without fragment.
         title: its title.
-        media_type: what the browser takes it for.
+        media_type: the media type that the browser treats it as.
     """
 
     html: str
@@ -51,12 +51,12 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture, encoded: ``image/webp``, ``image/jpeg`` or ``image/png``.
+    """Encoded image: ``image/webp``, ``image/jpeg`` or ``image/png``.
 
     Attributes:
-        media_type: of it.
-        content: of it.
-        is_whole: whether the page does not go on below it.
+        media_type: its media type.
+        content: its bytes.
+        is_whole: whether it shows the complete page.
     """
 
     media_type: str
@@ -65,7 +65,7 @@ class Picture:
 
 
 class Page:
-    """A page. ``open_page`` makes one."""
+    """Browser page, created by ``open_page``."""
 
     def __init__(self, browser: Browser, session: str) -> None:
         self._connection = browser.connection
@@ -82,7 +82,7 @@ class Page:
         on(session, "Inspector.detached", lambda _: self._gone.set())
 
     async def prepare(self) -> None:
-        """Set it up before anything is shown."""
+        """Configure the page before the first navigation."""
         for name in ("Page.enable", "Inspector.enable"):
             await self._ask(name)
         await self._ask(_RESIZE, **_window(HEIGHT))
@@ -92,27 +92,27 @@ class Page:
         await self._ask("Page.addScriptToEvaluateOnNewDocument", source=_script("open_shadows"))
 
     async def show(self, url: str) -> str:
-        """Lead it to a URL; return the network's error, empty where there is none.
+        """Navigate to a URL; return the network error, empty if there is none.
 
         Raises:
-            BrowserError: it is gone.
+            BrowserError: the page is gone.
         """
         self.is_loaded = False
         answer = await self._ask("Page.navigate", url=url)
         return str(answer.get("errorText", ""))
 
     async def still_for(self) -> float:
-        """For how many seconds nothing in it has changed; 0 for a page that has only begun."""
+        """Return the seconds since the last change of the page; 0 while it is starting."""
         return float(await self._call("globalThis.archiver ? archiver.still() : 0")) / 1000
 
     async def uncover(self) -> None:
-        """Take banners that ask for consent away from it, as far as they are known."""
+        """Remove known cookie consent banners."""
         await self._call(f"globalThis.archiver && ({_script('uncover')})()")
 
     async def pass_time(self, seconds: float) -> float:
-        """Wait by the page's own clock: what its timers were set to before has begun by then.
+        """Wait by the page's own clock, so that timers set earlier have fired by then.
 
-        Returns: how many seconds late it was, as they are on a busy machine.
+        Returns: how many seconds late it was, as on a busy machine.
         """
         wait = f"""(async (due) => {{
             await new Promise((done) => setTimeout(done, due - performance.now()));
@@ -122,45 +122,45 @@ class Page:
         return max(float(late) / 1000, 0)
 
     async def scroll(self, seconds: float) -> bool:
-        """Scroll down by what is seen at once, for so long at the most, and back.
+        """Scroll down a screenful at a time, for at most ``seconds``, and back to the top.
 
-        Returns: whether its end was reached.
+        Returns: whether the end was reached.
         """
         is_at_end = await self._call(f"globalThis.archiver?.scroll({seconds * 1000:.0f}) ?? true")
         await self._call("globalThis.archiver?.top()")
         return bool(is_at_end)
 
     async def standing(self) -> Standing:
-        """The page as it stands.
+        """Return the rendered page.
 
         Raises:
-            PageTooLarge: it is larger than is taken.
-            BrowserError: it is gone, or can't be read.
+            PageTooLarge: it exceeds the size limit.
+            BrowserError: it is gone, or cannot be read.
         """
         found = await self._call(f"({_script('serialise')})({MOST_CHARACTERS})")
         if found is None:
-            raise PageTooLarge("What the scripts of the page made of it is too large.")
+            raise PageTooLarge("The page is too large after its scripts have run.")
         url = str(found["url"]).partition("#")[0]
         return Standing(str(found["html"]), url, str(found["title"]), str(found["type"]))
 
     async def source(self) -> str:
-        """The page with its scripts, up to ``MOST_SOURCE`` characters."""
+        """Return the page with its scripts, up to ``MOST_SOURCE`` characters."""
         whole = f"document.documentElement?.outerHTML.slice(0, {MOST_SOURCE}) ?? ''"
         return str(await self._call(whole))
 
     async def text(self) -> str:
-        """What a person reads of it, up to ``MOST_TEXT`` characters."""
+        """Return the visible text, up to ``MOST_TEXT`` characters."""
         return str(await self._call(reading()))
 
     async def show_without_scripts(self, url: str) -> str:
-        """Lead it to a URL as ``show``, where none of its scripts run any more."""
+        """Navigate to a URL as ``show`` does, with scripts disabled."""
         await self._ask("Network.enable")
         await self._ask("Network.setBypassServiceWorker", bypass=True)
         await self._ask("Emulation.setScriptExecutionDisabled", value=True)
         return await self.show(url)
 
     async def picture(self) -> Picture:
-        """All of it, down to ``MOST_HEIGHT``; what scrolls within it is unrolled."""
+        """Take a screenshot of the whole page, up to ``MOST_HEIGHT``, with scrollers expanded."""
         beyond = int(await self._call("globalThis.archiver?.beyond() ?? 0"))
         if beyond:
             await self._ask(_RESIZE, **_window(min(HEIGHT + beyond, MOST_HEIGHT)))
@@ -174,19 +174,19 @@ class Page:
         return replace(picture, is_whole=max(height, HEIGHT + beyond) <= MOST_HEIGHT)
 
     async def small(self) -> Picture:
-        """All of it, so small that a line of text is a cell (``resemblance``), as a PNG."""
+        """Take a PNG of the page, scaled so that a line of text is one cell (``resemblance``)."""
         _, height = await self._size()
         return await self._capture("png", WIDTH, min(height, MOST_HEIGHT), SCALE)
 
     async def thumbnail(self) -> Picture:
-        """What is seen of it first, small."""
+        """Take a small screenshot of the first screenful."""
         return await self._capture("webp", WIDTH, HEIGHT, THUMBNAIL_SCALE)
 
     async def pdf(self) -> bytes:
-        """The page as it would be printed.
+        """Print the page to PDF.
 
         Raises:
-            BrowserError: it is gone, or that is too large.
+            BrowserError: the page is gone or the PDF is too large.
         """
         await self._call("globalThis.archiver?.unroll()")
         answer = await self._ask(
@@ -199,14 +199,14 @@ class Page:
                 data = piece["data"]
                 found += base64.b64decode(data) if piece.get("base64Encoded") else data.encode()
                 if len(found) > MOST_PDF_BYTES:
-                    raise BrowserError("The printed page is too large.")
+                    raise BrowserError("The PDF of the page is too large.")
                 if piece.get("eof"):
                     return bytes(found)
         finally:
             self._connection.tell("IO.close", self._session, handle=handle)
 
     async def _size(self) -> tuple[float, float]:
-        """(width, height) of all of it in CSS pixels, the width within bounds."""
+        """Return (width, height) of the whole page in CSS pixels, with the width clamped."""
         size = (await self._ask("Page.getLayoutMetrics"))["cssContentSize"]
         width = min(max(float(size["width"]), 1), 2 * WIDTH)
         return width, max(float(size["height"]), 1)
@@ -223,7 +223,7 @@ class Page:
         return Picture(f"image/{kind}", content)
 
     async def _call(self, expression: str) -> Any:
-        """The value of an expression in our own world of the page."""
+        """Evaluate an expression in an isolated world of the page."""
         for _ in range(3):
             world = await self._enter()
             try:
@@ -237,13 +237,13 @@ class Page:
             except PageGone:
                 raise
             except BrowserError:
-                # The page went on to another document meanwhile.
+                # The page has navigated to another document.
                 self._world = None
                 continue
             if "exceptionDetails" in answer:
                 raise BrowserError(f"The page can't be read: {_reason(answer)}")
             return answer["result"].get("value")
-        raise BrowserError("The page does not come to rest.")
+        raise BrowserError("The page keeps navigating to other documents.")
 
     async def _enter(self) -> int:
         if self._world is None:
@@ -251,19 +251,19 @@ class Page:
             self._frame = tree["frameTree"]["frame"]["id"]
             made = await self._ask("Page.createIsolatedWorld", frameId=self._frame, worldName=WORLD)
             self._world = int(made["executionContextId"])
-            # In a page without scripts none runs before it, of ours neither.
+            # Without scripts in the page, the injected script did not run either.
             observed = f"globalThis.archiver || {_script('observe')}"
             await self._ask("Runtime.evaluate", expression=observed, contextId=self._world)
         return self._world
 
     async def _ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Ask, and give up as soon as the page is gone."""
+        """Send a command, and stop waiting as soon as the page is gone."""
         asking = asyncio.ensure_future(self._connection.ask(method, self._session, **parameters))
         ending = asyncio.ensure_future(self._gone.wait())
         try:
             await asyncio.wait([asking, ending], return_when=asyncio.FIRST_COMPLETED)
             if not asking.done():
-                raise PageGone("The page ended, or was ended for the memory it took.")
+                raise PageGone("The page closed, or was killed for using too much memory.")
             return asking.result()
         finally:
             for each in (asking, ending):
@@ -278,7 +278,7 @@ class Page:
             self._world = None
 
     def _on_dialog(self, event: dict[str, Any]) -> None:
-        """Close a dialog: yes to leaving, no to everything else."""
+        """Close a dialog: accept leaving the page, dismiss all others."""
         self._connection.tell(
             "Page.handleJavaScriptDialog",
             self._session,
@@ -290,12 +290,12 @@ class Page:
 async def open_page(
     browser: Browser, port: int, *, bypass: str = "<-loopback>"
 ) -> AsyncIterator[Page]:
-    """A page behind the gate at a port; nothing of it is left behind the block.
+    """Open a page whose requests go to the gate at a port; close it at the end of the block.
 
-    Without a ``bypass`` of ``<-loopback>`` Chromium goes to loopback and the like by itself.
+    Without a ``bypass`` of ``<-loopback>`` Chromium connects to loopback addresses directly.
 
     Raises:
-        BrowserError: it can't be had, or, where the browser hangs, not be ended.
+        BrowserError: it cannot be opened or, if the browser hangs, not be closed.
     """
     connection = browser.connection
     made = await connection.ask(
@@ -334,7 +334,7 @@ def _window(height: int) -> dict[str, Any]:
 
 
 def reading() -> str:
-    """An expression for what a person reads of a page, up to ``MOST_TEXT`` characters."""
+    """Return a script expression for the visible text, up to ``MOST_TEXT`` characters."""
     return f"({_script('text')})({MOST_TEXT})"
 
 

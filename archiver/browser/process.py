@@ -28,17 +28,17 @@ _KEPT_COMPLAINTS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a browser is started.
+    """Parameters for starting a browser.
 
     Attributes:
-        executable: where it is.
-        profiles: the directory that its own, which is removed in the end, is made in.
-        fingerprint: of the gate's key.
-        user_agent: what its pages call it.
-        memory_bytes: what all of its processes may take together.
-        is_sandboxed: whether Chromium's own sandbox is on.
-        is_isolated: whether it gets a network of its own, where the machine lets us.
-        confined: the flags that keep it from going round its proxy.
+        executable: its path.
+        profiles: the directory in which a temporary profile is created.
+        fingerprint: the fingerprint of the gate's key.
+        user_agent: the user agent.
+        memory_bytes: memory limit of all its processes together.
+        is_sandboxed: whether to enable Chromium's sandbox.
+        is_isolated: whether to give it its own network namespace, if the machine allows that.
+        confined: the flags that keep it from bypassing its proxy.
     """
 
     executable: Path
@@ -52,11 +52,11 @@ class Launch:
 
 
 class Browser:
-    """A browser that runs. ``start`` makes one, ``close`` ends it.
+    """Running browser, created by ``start`` and ended by ``close``.
 
     Attributes:
-        connection: to it.
-        is_isolated: whether the kernel keeps it from every network.
+        connection: the DevTools connection.
+        is_isolated: whether the kernel isolates it from every network.
     """
 
     def __init__(self) -> None:
@@ -72,10 +72,10 @@ class Browser:
 
     @classmethod
     async def start(cls, launch: Launch) -> Self:
-        """Start one.
+        """Start a browser.
 
         Raises:
-            NoBrowser: it can't be started; the message says why, as far as it says so itself.
+            NoBrowser: it cannot be started; the message gives the browser's reason, if any.
         """
         browser = cls()
         try:
@@ -93,7 +93,7 @@ class Browser:
         return browser
 
     async def close(self) -> None:
-        """End it, and wait until nothing of it is left."""
+        """Stop the browser and wait until all its processes and files are gone."""
         if self._control:
             self._control.close()
         await self.connection.close()
@@ -105,17 +105,17 @@ class Browser:
                 self._process.kill()
             await self._process.wait()
         if self._profile:
-            # Its supervisor removes it, unless that was killed.
+            # The supervisor removes it unless it was killed.
             await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
         for task in filter(None, (self._listening, self._watching)):
             task.cancel()
             await asyncio.wait([task])
 
     async def gate_socket(self) -> tuple[socket.socket, int]:
-        """A listening socket that it can reach, and its port.
+        """Return a listening socket that the browser can reach, and its port.
 
         Raises:
-            BrowserGone: it has ended.
+            BrowserGone: the browser has ended.
         """
         if self._control is None or self.connection.gone.is_set():
             raise BrowserGone("The browser has ended.")
@@ -161,13 +161,13 @@ class Browser:
         self.is_isolated = ours.recv(len(b"isolated\n")) == b"isolated\n"
 
     async def _listen(self) -> None:
-        """Keep the end of what it complains of: what it says when it can't start."""
+        """Keep the end of the browser's stderr, which explains a failed start."""
         source = self._process.stderr if self._process else None
         while source and (output := await source.read(_KEPT_COMPLAINTS)):
             self._complaints = (self._complaints + output)[-_KEPT_COMPLAINTS:]
 
     async def _watch(self, process: asyncio.subprocess.Process) -> None:
-        """Let go of the browser once nobody supervises it: it ends then by itself."""
+        """Close the connection once the supervisor is gone; the browser then exits."""
         watched = os.pidfd_open(process.pid)
         try:
             await _readable(watched)
@@ -176,7 +176,7 @@ class Browser:
         self.connection.let_go()
 
     def _on_target(self, event: dict[str, dict[str, str]]) -> None:
-        """Close what a page opens beside itself."""
+        """Close targets that a page opens, such as pop-ups."""
         target = event["targetInfo"]
         if target.get("openerId") and target.get("type") in ("page", "tab"):
             self.connection.tell("Target.closeTarget", targetId=target["targetId"])
@@ -189,7 +189,7 @@ class Browser:
 
 
 def sweep_profiles(profiles: Path) -> None:
-    """Remove what is left of browsers of long ago, which a loss of power may leave behind."""
+    """Delete profiles left behind by browsers before a crash or power loss."""
     for each in profiles.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if time.time() - each.stat().st_mtime > LONG_SECONDS:
@@ -202,7 +202,7 @@ def _make_profile(profiles: Path) -> Path:
 
 
 def _plan(launch: Launch, profile: Path, pipes: tuple[int, int]) -> str:
-    """What the supervisor is told."""
+    """Return the supervisor's plan as JSON."""
     words = command(
         launch.executable,
         profile,
@@ -225,7 +225,7 @@ def _plan(launch: Launch, profile: Path, pipes: tuple[int, int]) -> str:
 
 
 def _environment(profile: Path) -> dict[str, str]:
-    """The variables of the browser: nothing of a person's home."""
+    """Return the browser's environment, without the user's home directory."""
     given = {name: value for name, value in child_environment().items() if name != "PYTHONPATH"}
     homes = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR")
     return given | dict.fromkeys(homes, str(profile)) | {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/"}

@@ -1,13 +1,13 @@
 """Request gate: forward proxy for one browser page.
 
-The one client is our own Chromium; a page may still be behind what it sends, so heads and bodies
+The only client is Chromium, but its requests are controlled by a hostile page, so heads and bodies
 are bounded (RFC 9112).
 
-TLS ends here, so that requests are seen; whoever answers them stands where the guard does. To the
-page the network failed for a request that is refused, or fails: it is led to where none may be led
-(``proxied.REFUSAL``), on the connection that it came by, since ten thousand refusals would be as
-many connections, with TLS each. An answer that breaks off, and a WebSocket, is a connection that
-closes.
+The gate terminates TLS in order to see the requests, and ``Beyond`` answers them under the address
+guard. A refused or failed request looks like a network error to the page: it is redirected to a
+target that Chromium rejects (``REFUSAL``) on the same connection, because closing it would cost one
+connection and TLS handshake for each refusal. A truncated response, and a failed WebSocket, closes
+its connection.
 """
 
 import asyncio
@@ -42,11 +42,11 @@ _VALID = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class GateKey:
-    """What the gate shows to the browser.
+    """Key and certificate of the gate.
 
     Attributes:
-        tls: the server's side of TLS, by HTTP/1.1.
-        fingerprint: Base64 of the SHA-256 of its SubjectPublicKeyInfo, as Chromium takes it.
+        tls: the server-side TLS context, for HTTP/1.1.
+        fingerprint: Base64 of the SHA-256 of its SubjectPublicKeyInfo, as Chromium expects it.
     """
 
     tls: ssl.SSLContext
@@ -54,7 +54,7 @@ class GateKey:
 
 
 def make_gate_key() -> GateKey:
-    """A key and a certificate signed by itself; nothing of it is ever on disk."""
+    """Create a key and a self-signed certificate in memory only."""
     key = ec.generate_private_key(ec.SECP256R1())
     public = key.public_key().public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -92,24 +92,24 @@ def _certificate(key: ec.EllipticCurvePrivateKey) -> bytes:
 MOST_HEAD_BYTES = 256 << 10
 MOST_CONTENT_BYTES = 16 << 20
 REFUSAL = b"HTTP/1.1 302 Refused\r\nlocation: about:blank\r\ncontent-length: 0\r\n\r\n"
-"""An answer that fails in the browser as the network does: no redirect leads to ``about:``."""
+"""Response that Chromium treats as a network error: redirects to ``about:`` are forbidden."""
 _PIECE = 64 << 10
 _WITHOUT_BODY = frozenset({204, 205, 304})
 _HOP_BY_HOP = frozenset(
     "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer "
     "transfer-encoding upgrade".split()
 )
-"""Fields of one connection (RFC 9110 §7.6.1)."""
+"""Hop-by-hop fields (RFC 9110 §7.6.1)."""
 _NOT_ANSWERED = _HOP_BY_HOP | {"content-length", "alt-svc"}
-"""Nor is the browser told of other ways to a host."""
+"""Response fields that are not forwarded; Alt-Svc would name other ways to a host."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proxied:
-    """A request as it came to the gate.
+    """Request as received by the gate.
 
     Attributes:
-        method, target: of its first line.
+        method, target: from its first line.
         headers: (name, value) in order.
         body: its content.
     """
@@ -120,17 +120,17 @@ class Proxied:
     body: bytes = b""
 
     def header(self, name: str) -> str:
-        """The first field of that lower-case name; empty if there is none."""
+        """Return the first field of that lower-case name; empty if there is none."""
         return next((value for key, value in self.headers if key.lower() == name), "")
 
     @property
     def is_websocket(self) -> bool:
-        """Whether it wants to go on as a WebSocket (RFC 6455 §4.1)."""
+        """Return whether it requests an upgrade to WebSocket (RFC 6455 §4.1)."""
         return self.header("upgrade").lower() == "websocket"
 
     @property
     def onward(self) -> tuple[tuple[str, str], ...]:
-        """The fields that are for whoever answers."""
+        """Return the end-to-end fields."""
         return tuple(
             (name, value)
             for name, value in self.headers
@@ -139,10 +139,10 @@ class Proxied:
 
 
 async def read_request(stream: asyncio.StreamReader) -> Proxied | None:
-    """The next request; None where there is none.
+    """Read the next request; return None at the end of the connection.
 
     Raises:
-        InvalidResponse: it is none, or too large.
+        InvalidResponse: it is invalid or too large.
     """
     try:
         head = await stream.readuntil(b"\r\n\r\n")
@@ -153,7 +153,7 @@ async def read_request(stream: asyncio.StreamReader) -> Proxied | None:
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ")
     if len(parts) != 3:
-        raise InvalidResponse("This is no request.")
+        raise InvalidResponse("This is not an HTTP request.")
     fields = [line.partition(":") for line in lines[1:] if ":" in line]
     headers = tuple((name.strip(), value.strip()) for name, _, value in fields)
     asked = Proxied(parts[0], parts[1], headers)
@@ -167,7 +167,7 @@ async def _content(stream: asyncio.StreamReader, asked: Proxied) -> bytes:
     if not length:
         return b""
     if not length.isdecimal() or int(length) > MOST_CONTENT_BYTES:
-        raise InvalidResponse("A request has more content than is taken.")
+        raise InvalidResponse("The request body is too large.")
     return await stream.readexactly(int(length))
 
 
@@ -176,7 +176,7 @@ async def _chunked(stream: asyncio.StreamReader) -> bytes:
     while not (decoder.is_complete or decoder.is_broken):
         piece = await stream.read(_PIECE)
         if not piece or len(found) > MOST_CONTENT_BYTES:
-            raise InvalidResponse("A request breaks off, or has more content than is taken.")
+            raise InvalidResponse("The request is truncated or too large.")
         for each in decoder.feed(piece):
             found += each
     return bytes(found)
@@ -185,7 +185,7 @@ async def _chunked(stream: asyncio.StreamReader) -> bytes:
 async def write_answer(
     stream: asyncio.StreamWriter, method: str, head: ResponseHead, payload: AsyncIterator[bytes]
 ) -> None:
-    """Write an answer, its body framed anew as chunks."""
+    """Write a response, with its body in new chunks."""
     has_body = method != "HEAD" and head.status not in _WITHOUT_BODY
     stream.write(_head(head.status, head.reason, head.headers, is_chunked=has_body))
     async for piece in payload:
@@ -210,12 +210,12 @@ def _head(
 async def connect(
     fetcher: Fetcher, settings: Settings, host: str, port: int, is_tls: bool
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Connect to an address of a host that may be connected to; certificates are checked.
+    """Connect to a permitted address of a host, verifying TLS certificates.
 
     Raises:
-        FetchError: none may be, or none can be.
+        FetchError: no address is permitted, or none can be reached.
     """
-    # It reads all certificates that the machine trusts: tens of milliseconds of the loop.
+    # Loading the machine's certificates would block the loop for tens of milliseconds.
     context = await asyncio.to_thread(ssl.create_default_context) if is_tls else None
     try:
         async with asyncio.timeout(settings.connect_timeout):
@@ -242,34 +242,34 @@ async def _addresses(fetcher: Fetcher, host: str, port: int) -> list[str]:
 
 
 MOST_CONNECTIONS = 256
-"""Of one page; Chromium has 32 to a proxy, and WebSockets beside them."""
+"""Maximum connections of one page; Chromium uses 32 for a proxy, plus WebSockets."""
 _CONNECT = b"CONNECT "
 _MOST_CONNECT_BYTES = 4096
 _HANDSHAKE = 0x16
-"""The first byte of a TLS record that holds a handshake (RFC 8446 §5.1)."""
+"""First byte of a TLS handshake record (RFC 8446 §5.1)."""
 _PATIENCE_SECONDS = 30
 
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Answering(Protocol):
-    """What the gate passes on of an answer."""
+    """Response as the gate forwards it."""
 
     @property
     def head(self) -> ResponseHead:
-        """Its status and fields."""
+        """Return its status and fields."""
 
     def payload(self) -> AsyncIterator[bytes]:
-        """The body without its transfer coding."""
+        """Yield the body without its transfer coding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """What is behind the gate.
+    """Handlers behind the gate.
 
     Attributes:
-        answer: answers a request while the block runs; raises ``FetchError`` where it can't.
-        connect: a connection to a host and port, with TLS or without, for a WebSocket.
+        answer: answers a request within the block; raises ``FetchError`` on failure.
+        connect: opens a connection to a host and port, with or without TLS, for a WebSocket.
     """
 
     answer: Callable[[Outgoing], AbstractAsyncContextManager[Answering]]
@@ -277,12 +277,12 @@ class Beyond:
 
 
 class Gate:
-    """One page's way out.
+    """Network access of one page.
 
     Args:
-        listening: where its browser context connects to; closed with the gate.
-        tls: the server's side.
-        beyond: who answers.
+        listening: the socket that its browser context connects to; closed with the gate.
+        tls: the server-side TLS context.
+        beyond: the handlers of its requests.
     """
 
     def __init__(self, listening: socket.socket, tls: ssl.SSLContext, beyond: Beyond) -> None:
@@ -292,7 +292,7 @@ class Gate:
         self._room = asyncio.Semaphore(MOST_CONNECTIONS)
 
     async def serve(self) -> None:
-        """Serve until cancelled; no connection outlives it."""
+        """Serve until cancelled, then close all connections."""
         loop = asyncio.get_running_loop()
         self._listening.setblocking(False)
         try:
@@ -305,7 +305,7 @@ class Gate:
             self._listening.close()
 
     async def _converse(self, accepted: socket.socket) -> None:
-        """Serve one connection to its end, whatever comes."""
+        """Serve one connection until it closes or sends an invalid request."""
         accepted.setblocking(False)
         streams: _Streams | None = None
         try:
@@ -317,7 +317,7 @@ class Gate:
             while await self._exchange(*streams, origin):
                 pass
         except (OSError, EOFError, TimeoutError, FetchError, InvalidResponse, InvalidUrl):
-            pass  # the page is told by the connection's end
+            pass  # the page sees the closed connection
         finally:
             self._room.release()
             if streams:
@@ -328,7 +328,7 @@ class Gate:
     async def _exchange(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, origin: str
     ) -> bool:
-        """Serve one request; whether another may follow."""
+        """Serve one request; return whether another may follow."""
         proxied = await read_request(reader)
         if proxied is None:
             return False
@@ -356,7 +356,7 @@ class Gate:
         proxied: Proxied,
         url: str,
     ) -> None:
-        """Let a WebSocket through to a host that may be connected to; nothing of it is kept."""
+        """Relay a WebSocket to a permitted host; nothing of it is archived."""
         scheme, _, rest = url.partition("://")
         authority, slash, path = rest.partition("/")
         host, port = _split(authority, 443 if scheme == "https" else 80)
@@ -371,10 +371,10 @@ class Gate:
 
 
 async def _read_connect(accepted: socket.socket) -> str:
-    """The authority that a connection asks a tunnel to; empty if it asks for none.
+    """Read the authority of a CONNECT request; empty if it is another method.
 
     Raises:
-        InvalidResponse: what it sends is no such request.
+        InvalidResponse: the request is invalid.
     """
     loop = asyncio.get_running_loop()
     if not await _begins_with(accepted, _CONNECT):
@@ -384,14 +384,14 @@ async def _read_connect(accepted: socket.socket) -> str:
         piece = await loop.sock_recv(accepted, _MOST_CONNECT_BYTES)
         head += piece
         if not piece or len(head) > _MOST_CONNECT_BYTES:
-            raise InvalidResponse("A tunnel is asked for without end.")
+            raise InvalidResponse("The head of a CONNECT request does not end.")
     authority = head.split(b" ")[1].decode("latin-1")
     await loop.sock_sendall(accepted, b"HTTP/1.1 200 Connection established\r\n\r\n")
     return authority
 
 
 async def _begins_with(accepted: socket.socket, wanted: bytes) -> bool:
-    """Whether a connection's next bytes are those; they stay where they are."""
+    """Return whether a connection's next bytes are ``wanted``, without consuming them."""
     while True:
         await _readable(accepted)
         start = accepted.recv(len(wanted), socket.MSG_PEEK)
@@ -424,7 +424,7 @@ async def _readable(accepted: socket.socket) -> None:
 
 
 async def _streams(accepted: socket.socket, tls: ssl.SSLContext | None) -> _Streams:
-    """A connection as streams, with TLS or without."""
+    """Wrap a connection in streams, with or without TLS."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=MOST_HEAD_BYTES, loop=loop)
     protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
@@ -450,7 +450,7 @@ def _write_request(proxied: Proxied, path: str) -> bytes:
 
 
 async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    """Pass on what comes, and the end of it."""
+    """Copy bytes from source to sink, including the end of the stream."""
     with suppress(OSError):
         while piece := await source.read(_PIECE):
             sink.write(piece)

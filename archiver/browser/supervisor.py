@@ -2,13 +2,13 @@
 
 Run as ``python -m archiver.browser.supervisor PLAN`` with a Unix socket as standard input, and the
 two pipes of the DevTools protocol open. PLAN is JSON: ``command``, ``profile``, ``pipes``,
-``memory_bytes``, ``renderer_bytes``, ``is_isolated``. Uses the standard library alone: there is
-one for each browser, and it has to be there before anything else is.
+``memory_bytes``, ``renderer_bytes``, ``is_isolated``. It imports only the standard library, since
+each browser needs one and waits for it to start.
 
-The cell is a user namespace, in which Chromium's own sandbox can start also where we are root, and
-a network namespace that holds a loopback interface and nothing else. The gates' sockets are made
-inside and passed out. It ends when the socket does, or Chromium: then everything that came of it is
-killed and the profile removed, whatever became of us.
+The sandbox is a user namespace, in which Chromium's own sandbox can start even as root, and a
+network namespace with only a loopback interface. The gates' sockets are created inside and passed
+out. The supervisor exits when its control socket closes or Chromium exits; it then kills all
+descendants and removes the profile, even if the archiver itself was killed.
 """
 
 import ctypes
@@ -35,11 +35,11 @@ _SIOCSIFFLAGS, _IFF_UP = 0x8914, 0x1
 _NOBODY = 65534
 _PATIENCE_SECONDS = 5.0
 _PIPES = (3, 4)
-"""Where Chromium reads what we say, and where it answers."""
+"""File descriptors from which Chromium reads commands and to which it writes answers."""
 
 
 def main() -> None:
-    """Start Chromium, serve, and end with it or with whoever started us."""
+    """Start Chromium and serve until Chromium or the parent process ends."""
     plan = json.loads(sys.argv[1])
     control = socket.socket(fileno=os.dup(0))
     for each in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
@@ -57,7 +57,10 @@ def main() -> None:
 
 
 def enter_cell(libc: Any, *, is_isolated: bool) -> bool:
-    """Enter the namespaces as far as this machine lets us; whether there is no network here."""
+    """Enter the namespaces, as far as the machine allows.
+
+    Return whether the network is isolated.
+    """
     mine = os.geteuid(), os.getegid()
     wanted = (_CLONE_NEWUSER | _CLONE_NEWNET, _CLONE_NEWUSER)
     entered = next((each for each in wanted[not is_isolated :] if not libc.unshare(each)), 0)
@@ -92,7 +95,7 @@ def _start(plan: dict[str, Any], libc: Any) -> int:
         os.setsid()
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != mine:
-            os._exit(127)  # whoever was to be outlived by nothing was killed before that held
+            os._exit(127)  # the parent was killed before PR_SET_PDEATHSIG took effect
         for each in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             signal.signal(each, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -104,14 +107,14 @@ def _start(plan: dict[str, Any], libc: Any) -> int:
         os.dup2(nothing, 1)
         os.closerange(max(_PIPES) + 1, 4096)
         command: list[str] = plan["command"]
-        # No shell is wanted between.
+        # Without a shell.
         os.execve(command[0], command, plan["environment"])  # noqa: S606
     finally:
         os._exit(127)
 
 
 def _serve(plan: dict[str, Any], control: socket.socket, chromium: int) -> None:
-    """Serve until the socket ends or Chromium does."""
+    """Serve until the control socket closes or Chromium exits."""
     with selectors.DefaultSelector() as selector:
         selector.register(control, selectors.EVENT_READ)
         watched = os.pidfd_open(chromium)
@@ -125,7 +128,10 @@ def _serve(plan: dict[str, Any], control: socket.socket, chromium: int) -> None:
 
 
 def _answer(control: socket.socket) -> bool:
-    """Make a listening socket for each byte that asks for one; whether the other side is there."""
+    """Create a listening socket for each byte received.
+
+    Return whether the parent is still there.
+    """
     try:
         asked = control.recv(1)
         if asked == ASK_FOR_SOCKET:
@@ -138,7 +144,7 @@ def _answer(control: socket.socket) -> bool:
 
 
 def _watch_memory(plan: dict[str, Any]) -> None:
-    """Kill the process that takes most, where all take too much, or it alone does."""
+    """Kill the largest process if all together, or one renderer, exceed the memory limits."""
     taken = {pid: memory_of(pid) for pid in descendants()}
     if not taken:
         return
@@ -150,7 +156,7 @@ def _watch_memory(plan: dict[str, Any]) -> None:
 
 
 def memory_of(pid: int) -> int:
-    """Bytes of memory that are this process's own, and shared memory it holds."""
+    """Return the process's private memory plus the shared memory it holds, in bytes."""
     total = 0
     for line in _read(f"/proc/{pid}/status").splitlines():
         name, _, value = line.partition(":")
@@ -160,7 +166,7 @@ def memory_of(pid: int) -> int:
 
 
 def descendants() -> list[int]:
-    """Every process that came of this one."""
+    """Return all descendants of this process."""
     children: dict[int, list[int]] = {}
     with os.scandir("/proc") as entries:
         names = [each.name for each in entries]
@@ -178,10 +184,10 @@ def descendants() -> list[int]:
 
 
 def _end_all() -> None:
-    """Kill whatever came of us, until nothing is left.
+    """Kill all descendants until none is left.
 
-    What the kernel says counts: it gives us the children of all that die, while a list of processes
-    misses one whose parent dies as the list is read.
+    The kernel is authoritative: it reparents orphans to this process, while a process list can miss
+    the child of a parent that dies during the listing.
     """
     until = time.monotonic() + _PATIENCE_SECONDS
     while _has_children() and time.monotonic() < until:
@@ -192,7 +198,7 @@ def _end_all() -> None:
 
 
 def _has_children() -> bool:
-    """Whether any are left, once leave was taken of those who ended."""
+    """Return whether child processes are left, after reaping those that have ended."""
     try:
         while os.waitpid(-1, os.WNOHANG) != (0, 0):
             pass
@@ -202,7 +208,7 @@ def _has_children() -> bool:
 
 
 def _reap(but: int) -> None:
-    """Take leave of those who ended, and of one not: whoever watches it has yet to see."""
+    """Reap ended children except one, whose exit its watcher still has to see."""
     with suppress(ChildProcessError):
         while True:
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

@@ -1,7 +1,7 @@
 """Similarity of two views of a page.
 
-Pictures are PNG, as Chromium makes them, and so small that a cell is about a line of text: what
-differs in the smoothing of letters does not count, what is not there does.
+The images are PNG files from Chromium, scaled so that a cell is about a line of text: differences
+in font smoothing disappear, and missing content shows.
 """
 
 import struct
@@ -18,23 +18,23 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER = struct.Struct(">IIBBBBB")
 _CHANNELS = {2: 3, 6: 4}
 _NEAR = 24
-"""So little do two channels of a cell differ that shows the same."""
+"""Maximum difference of a colour channel between cells that count as equal."""
 _WHOLE = 100
 _Colour = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Bitmap:
-    """A picture: its rows of colours."""
+    """Decoded image as rows of colours."""
 
     rows: tuple[tuple[_Colour, ...], ...]
 
 
 def read_png(data: bytes) -> Bitmap:
-    """A picture as Chromium encodes it: eight bits a channel, not interlaced.
+    """Decode a PNG as Chromium encodes it: eight bits per channel, not interlaced.
 
     Raises:
-        BrowserError: it is none, or too large.
+        BrowserError: it is not such a PNG, or too large.
     """
     try:
         width, height, channels, packed = _chunks(data)
@@ -45,11 +45,11 @@ def read_png(data: bytes) -> Bitmap:
 
 
 def resemblance(before: Bitmap, after: Bitmap) -> int:
-    """How much of what one shows is in the other, in hundredths; what is empty in both counts not.
+    """Return how much of one view is in the other, in percent, ignoring cells empty in both.
 
     Args:
-        before: what is to be resembled.
-        after: what may.
+        before: the reference view.
+        after: the view that may show the same.
     """
     counted = Counter(cell for row in before.rows for cell in row)
     if not counted:
@@ -66,7 +66,7 @@ def resemblance(before: Bitmap, after: Bitmap) -> int:
 
 
 def words_contained(before: str, after: str) -> int:
-    """How many of the words of one text are in another, in hundredths."""
+    """Return the percentage of the words of one text that are in another."""
     wanted, there = Counter(before.split()), Counter(after.split())
     count = wanted.total()
     return _WHOLE * (wanted & there).total() // count if count else _WHOLE
@@ -77,9 +77,9 @@ def _is_near(one: _Colour, other: _Colour) -> bool:
 
 
 def _chunks(data: bytes) -> tuple[int, int, int, bytes]:
-    """(width, height, channels, compressed rows) of a PNG (PNG §11.2)."""
+    """Return (width, height, channels, compressed rows) of a PNG (PNG §11.2)."""
     if not data.startswith(_SIGNATURE):
-        raise ValueError("it is no PNG")
+        raise ValueError("it is not a PNG")
     place, header, packed = len(_SIGNATURE), b"", b""
     while place < len(data):
         length, kind = struct.unpack_from(">I4s", data, place)
@@ -89,19 +89,19 @@ def _chunks(data: bytes) -> tuple[int, int, int, bytes]:
         place += length + 12
     width, height, depth, colours, _, _, interlaced = _HEADER.unpack(header)
     if depth != 8 or interlaced or not 0 < width * height <= MOST_PIXELS:
-        raise ValueError("it is not as it was asked for")
+        raise ValueError("it is not in the requested format")
     return width, height, _CHANNELS[colours], packed
 
 
 def _unpacked(packed: bytes, length: int) -> bytes:
     raw = zlib.decompressobj().decompress(packed, length)
     if len(raw) != length:
-        raise ValueError("it is shorter than it says")
+        raise ValueError("the pixel data is too short")
     return raw
 
 
 def _rows(raw: bytes, stride: int, channels: int) -> list[tuple[_Colour, ...]]:
-    """The rows of a picture, each without its filter (PNG §9.2)."""
+    """Return the rows of an image with their filters undone (PNG §9.2)."""
     found, above = [], bytearray(stride)
     for start in range(0, len(raw), stride + 1):
         row = bytearray(raw[start + 1 : start + 1 + stride])
@@ -114,7 +114,7 @@ def _rows(raw: bytes, stride: int, channels: int) -> list[tuple[_Colour, ...]]:
 
 def _unfilter(kind: int, row: bytearray, above: bytearray, channels: int) -> None:
     if kind > 4:
-        raise ValueError("a row has a filter of no kind")
+        raise ValueError("a row has an unknown filter")
     for at in range(len(row)):
         left = row[at - channels] if at >= channels else 0
         up, corner = above[at], above[at - channels] if at >= channels else 0

@@ -1,7 +1,7 @@
-"""SSRF guard: addresses that may be connected to.
+"""SSRF guard: addresses that the archiver may connect to.
 
-The guard stands where connections are made, so neither a redirect nor a name that resolves to
-another address the second time (DNS rebinding) gets around it.
+The guard checks each address when a connection is made, so redirects and DNS rebinding cannot
+bypass it.
 """
 
 import socket
@@ -40,7 +40,7 @@ _NEIGHBOURS = {4: 24, 6: 64}
 
 
 class BlockedAddressError(OSError):
-    """A connection to an address that is not public was refused by us."""
+    """Refused connection to an address that is not public."""
 
     def __init__(self, host: str, address: str) -> None:
         where = f"{host} is at {address}, which" if host != address else address
@@ -50,7 +50,7 @@ class BlockedAddressError(OSError):
 
     @property
     def network(self) -> str:
-        """A network of its neighbours, to be named where it is to be allowed."""
+        """Return the network around the address, for naming it in the settings."""
         try:
             found = ip_address(self.address.partition("%")[0].strip("[]"))
         except ValueError:
@@ -59,14 +59,14 @@ class BlockedAddressError(OSError):
 
 
 class AddressGuard:
-    """Tells which addresses may be connected to."""
+    """Policy for the addresses that connections may use."""
 
     def __init__(self, allowed: Sequence[Network]) -> None:
         self._allowed = tuple(allowed)
         self._decided = lru_cache(REMEMBERED)(self._decide)
 
     def permits(self, address: str) -> bool:
-        """Whether an address is public, or in a network that is allowed by name."""
+        """Return whether an address is public or in an explicitly allowed network."""
         return self._decided(address)
 
     def _decide(self, address: str) -> bool:
@@ -85,7 +85,7 @@ class AddressGuard:
 
 
 class GuardedResolver(abc.AbstractResolver):
-    """Resolves names, and gives only the addresses that may be connected to."""
+    """DNS resolver that returns only permitted addresses."""
 
     def __init__(self, guard: AddressGuard, inner: abc.AbstractResolver | None = None) -> None:
         self._guard = guard
@@ -94,10 +94,10 @@ class GuardedResolver(abc.AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[abc.ResolveResult]:
-        """The permitted addresses of a host.
+        """Return the permitted addresses of a host.
 
         Raises:
-            BlockedAddressError: it has addresses, and none is permitted.
+            BlockedAddressError: none of its addresses is permitted.
             OSError: it has none.
         """
         found = await self._inner.resolve(host, port, family)
@@ -107,12 +107,12 @@ class GuardedResolver(abc.AbstractResolver):
         return permitted
 
     async def close(self) -> None:
-        """Close the resolver beneath."""
+        """Close the underlying resolver."""
         await self._inner.close()
 
 
 def _embedded(address: IPv4Address | IPv6Address) -> list[IPv4Address]:
-    """The IPv4 addresses that an IPv6 address stands for."""
+    """Return the IPv4 addresses embedded in an IPv6 address."""
     if isinstance(address, IPv4Address):
         return []
     inner = [each for each in (address.ipv4_mapped, address.sixtofour) if each]

@@ -1,11 +1,11 @@
-"""Connections whose responses are read exactly as sent.
+"""HTTP/1.1 connections that deliver each response exactly as sent.
 
-aiohttp finds addresses, connects, shakes hands and keeps connections for the next request; what is
-said over them is said here. Its own reader refuses much of what browsers show, and gives parsed
-headers and a body without its transfer coding, where an archive keeps what was sent.
+aiohttp resolves addresses, connects, negotiates TLS and pools connections; this module speaks the
+protocol. aiohttp's own parser rejects much of what browsers accept, and it removes the transfer
+coding and parses the headers, while an archive stores the bytes as sent.
 
-``TCPConnector`` builds its protocols through one attribute, which is set here; the tests of this
-room compare the result with what a raw server sent, byte for byte.
+``TCPConnector`` creates its protocols through one private attribute, which is set here. The tests
+compare the result with the bytes of a raw server.
 """
 
 import asyncio
@@ -26,15 +26,15 @@ from archiver.errors import InvalidResponse
 from archiver.http.response_parser import ResponseReader
 
 MOST_HELD = 256 << 10
-"""Bytes of a body that wait to be taken; then the server waits."""
+"""Bytes of a body buffered before reading from the server pauses."""
 
 
 class Line(ResponseHandler):
-    """A connection: a request goes out, its response is read as it comes.
+    """Connection that sends a request and parses the response as it arrives.
 
     Attributes:
-        peer: the address at its other end.
-        reader: of the response that is under way, or was the last.
+        peer: the address of the server.
+        reader: parser of the current or the last response.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -53,47 +53,47 @@ class Line(ResponseHandler):
 
     @property
     def is_free(self) -> bool:
-        """Whether all of the response came, and nothing is on its way, either way.
+        """Return whether the response is complete and nothing is in flight in either direction.
 
-        Nobody can tell how much of a content a server took before it answered: it may take the
-        rest for the next request (RFC 9112 §9.3). So none follows one over the same connection.
+        A server may respond before it has read the whole request body, and could then take the rest
+        for the next request (RFC 9112 §9.3). Such a connection is not reused.
         """
         if self._has_content or self.reader is None or not self.reader.is_complete:
             return False
         return not self._is_held_up and not self._unsent
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Note who is there."""
+        """Remember the peer's address."""
         super().connection_made(transport)
         address = transport.get_extra_info("peername")
         self.peer = address[0] if address else ""
 
     @property
     def _unsent(self) -> int:
-        """Bytes of the request that the system did not take yet."""
+        """Return how many bytes of the request are still in the send buffer."""
         return self.transport.get_write_buffer_size() if self.transport else 0
 
     def give_up(self) -> None:
-        """Let go of a connection whose server may never take what is still to be sent."""
+        """Abort a connection whose server may never read the rest of the request."""
         if self.transport and self._unsent:
             self.transport.abort()
 
     def ask(
         self, request: bytes, content: bytes = b"", *, is_bodiless: bool, patience: float
     ) -> None:
-        """Send a request: its response is what comes from now on.
+        """Send a request; everything received from now on is its response.
 
         Args:
-            request: its head.
-            content: what follows that.
-            is_bodiless: it is HEAD.
-            patience: seconds of silence after which it is given up.
+            request: the request head.
+            content: the request body.
+            is_bodiless: whether the method is HEAD.
+            patience: read timeout in seconds.
 
         Raises:
-            ClientConnectionResetError: the connection is at its end.
+            ClientConnectionResetError: the connection is closed.
         """
         if self.transport is None or self.transport.is_closing():
-            raise ClientConnectionResetError("The connection was closed meanwhile.")
+            raise ClientConnectionResetError("The connection was closed.")
         self.reader = ResponseReader(is_bodiless=is_bodiless)
         self._body.clear()
         self._error = None
@@ -106,9 +106,9 @@ class Line(ResponseHandler):
             self.transport.write(content)
 
     async def handed_over(self) -> None:
-        """Wait until the system took the request, all of it, or its answer or its end came.
+        """Wait until the request is fully sent, the response begins or the connection closes.
 
-        A loop may write what it is given once it has nothing else to do.
+        The event loop may write buffered data only when it is idle.
         """
         if self._unsent:
             await asyncio.sleep(0)
@@ -116,19 +116,22 @@ class Line(ResponseHandler):
             await self._news()
 
     async def head(self) -> ResponseReader:
-        """The reader of the response, once its head is there.
+        """Wait for the response head and return the response's reader.
 
         Raises:
-            InvalidResponse: it is none.
-            ClientError: it ended before.
-            SocketTimeoutError: nothing came for too long.
+            InvalidResponse: the bytes are not an HTTP response.
+            ClientError: the connection closed before the end of the head.
+            SocketTimeoutError: nothing arrived within the timeout.
         """
         while self.reader is None or self.reader.head is None:
             await self._wait()
         return self.reader
 
     async def piece(self) -> bytes:
-        """What came next of the body, as it came; empty at its end. Raises as ``head`` does."""
+        """Return the next bytes of the body as received; empty at the end.
+
+        Raises as ``head`` does.
+        """
         while not self._body:
             if self.reader is None or self.reader.is_complete:
                 return b""
@@ -142,7 +145,7 @@ class Line(ResponseHandler):
         return found
 
     def data_received(self, data: bytes) -> None:
-        """Read; what comes behind the end of a response, or unasked, ends the connection."""
+        """Parse received bytes; close the connection on bytes outside a response."""
         reader = self.reader
         if reader is None or reader.is_complete:
             self._end()
@@ -161,7 +164,7 @@ class Line(ResponseHandler):
             self._wake()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Read the end of what comes: of a body, where it has begun."""
+        """Finish the response: the body may end with the connection."""
         reader = self.reader
         if reader and not reader.is_complete:
             reader.end(is_clean=exc is None)
@@ -182,7 +185,7 @@ class Line(ResponseHandler):
             self._pause_transport_reading()
 
     def _look(self) -> None:
-        """Give the response up where nothing came for too long; one look serves many responses."""
+        """Close the connection if nothing arrived within the timeout; reschedule otherwise."""
         self._watch = None
         if self.reader is None or self.reader.is_complete:
             return
@@ -224,14 +227,14 @@ class Line(ResponseHandler):
 
 
 def close(connection: Connection) -> None:
-    """Close a connection, whatever is still to be sent over it."""
+    """Close a connection, even if request bytes are still buffered."""
     if isinstance(connection.protocol, Line):
         connection.protocol.give_up()
     connection.close()
 
 
 def use_lines(connector: TCPConnector) -> None:
-    """Let every connection that a connector makes from now on be a ``Line``."""
+    """Make a connector create ``Line`` connections from now on."""
     loop = asyncio.get_running_loop()
-    # aiohttp has no public way to say which protocol a connection speaks.
+    # aiohttp has no public way to set the protocol class of its connections.
     setattr(connector, "_factory", functools.partial(Line, loop=loop))  # noqa: B010

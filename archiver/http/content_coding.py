@@ -16,25 +16,25 @@ else:
     from backports import zstd
 
 ACCEPT_ENCODING = "gzip, deflate"
-"""What is asked for: codings that every tool reads, now and later. The others are read if sent."""
+"""Codings to request: those that every tool can read. Others are decoded if a server sends them."""
 PIECE = 64 << 10
-"""No decoder gives more than about this many bytes at once, whatever it is fed."""
+"""Approximate upper limit of the bytes that a decoder returns in one step."""
 MOST_CODINGS = 4
 
 
 def decode(pieces: Iterable[bytes], content_encoding: str | None, *, limit: int) -> Iterator[bytes]:
     """Undo the content codings, the last applied first.
 
-    An unknown coding ends the undoing; bytes that are not in the coding they claim are given as
-    they are, and what is corrupt or cut short as far as it could be decoded.
+    Decoding stops at an unknown coding. Bytes that are not in the declared coding are returned
+    unchanged; corrupt or truncated content is returned as far as it can be decoded.
 
     Args:
-        pieces: the coded content.
-        content_encoding: the header's value.
-        limit: most bytes that may come out.
+        pieces: the encoded content.
+        content_encoding: the value of the Content-Encoding field.
+        limit: maximum size of the decoded content in bytes.
 
     Raises:
-        TooLarge: more would come out; no more than a piece beyond the limit was ever decoded.
+        TooLarge: the decoded content exceeds ``limit``; at most one piece beyond it is decoded.
     """
     for name in reversed(_codings(content_encoding)):
         make = _DECODERS.get(name)
@@ -51,7 +51,7 @@ def decode(pieces: Iterable[bytes], content_encoding: str | None, *, limit: int)
 
 class _Decoder(Protocol):
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Decode some more; raises an error of the library's on corrupt data."""
+        """Decode more data; raise the library's error for corrupt data."""
 
 
 def _codings(content_encoding: str | None) -> list[str]:
@@ -75,7 +75,7 @@ def _decoded(pieces: Iterable[bytes], make: Callable[[], _Decoder]) -> Iterator[
 
 
 class _Inflate:
-    """gzip, of any number of members, and zlib or raw deflate, told apart by their first byte."""
+    """Decoder for gzip (any number of members), zlib and raw deflate, chosen by the first byte."""
 
     def __init__(self, wbits: int) -> None:
         self._wbits = wbits
@@ -144,17 +144,17 @@ _BROTLI_WINDOW = 19
 
 
 class Packer(Protocol):
-    """Packs a body that comes in pieces."""
+    """Streaming encoder for a response body."""
 
     def pack(self, piece: bytes) -> bytes:
-        """What is to be sent so that the receiver has all of the piece."""
+        """Encode a piece and flush, so that the receiver can decode all of it."""
 
     def finish(self) -> bytes:
-        """What is to be sent at the end."""
+        """Return the final bytes of the encoded stream."""
 
 
 def pack(body: bytes, coding: Coding) -> bytes:
-    """A whole body in a coding: fast rather than as small as can be."""
+    """Compress a whole body, preferring speed to size."""
     if coding is Coding.BROTLI:
         packed: bytes = brotli.compress(body, quality=_BROTLI_QUALITY, lgwin=_BROTLI_WINDOW)
         return packed
@@ -165,7 +165,7 @@ def pack(body: bytes, coding: Coding) -> bytes:
 
 
 def pack_once(body: bytes, coding: Coding) -> bytes:
-    """A body that is packed once and sent for ever: as small as can be, 200 times as slow."""
+    """Compress a body with the best ratio, for content that is compressed once and served often."""
     if coding is Coding.BROTLI:
         packed: bytes = brotli.compress(body, quality=_BROTLI_BEST)
         return packed
@@ -173,7 +173,7 @@ def pack_once(body: bytes, coding: Coding) -> bytes:
 
 
 def new_packer(coding: Coding) -> Packer | None:
-    """What packs a stream in a coding; None where nothing has to be done."""
+    """Return a streaming encoder for a coding, or None for the identity coding."""
     if coding is Coding.BROTLI:
         return _CompressBrotli()
     return _Gzip() if coding is Coding.GZIP else None

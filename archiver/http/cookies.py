@@ -1,7 +1,7 @@
 """User cookies: reading cookie files and matching cookies to requests.
 
-The file is Netscape's ``cookies.txt``: seven fields to a line, between tabs. There is no standard
-for it but what curl, wget and yt-dlp read and browser extensions write.
+The file is Netscape's ``cookies.txt``: seven fields to a line, separated by tabs. There is no
+standard; curl, wget and yt-dlp read it, and browser extensions write it.
 """
 
 import re
@@ -33,12 +33,12 @@ class Cookie:
     """One cookie.
 
     Attributes:
-        host: to which it goes, lower case.
-        is_for_subdomains: whether it goes to the hosts beneath that, too.
-        path: below which it goes.
-        is_secure: whether it goes over TLS alone.
-        expires: Unix seconds; 0 for one without an end.
-        name, value: as they are sent.
+        host: the lower-case host that receives it.
+        is_for_subdomains: whether subdomains of the host receive it too.
+        path: the path prefix it is limited to.
+        is_secure: whether it is sent over TLS only.
+        expires: Unix seconds; 0 for a session cookie.
+        name, value: as sent in the request.
     """
 
     host: str
@@ -50,26 +50,29 @@ class Cookie:
     value: str
 
     def goes_to(self, host: str) -> bool:
-        """Whether a host is one of its own (§5.1.3); addresses have no subdomains."""
+        """Return whether a host matches the cookie's domain (§5.1.3).
+
+        Addresses have no subdomains.
+        """
         if host == self.host:
             return True
         is_beneath = host.endswith(f".{self.host}")
         return self.is_for_subdomains and is_beneath and not _is_address(self.host)
 
     def goes_below(self, path: str) -> bool:
-        """Whether a path is one of its own (§5.1.4)."""
+        """Return whether a path matches the cookie's path (§5.1.4)."""
         if path == self.path:
             return True
         return path.startswith(self.path if self.path.endswith("/") else f"{self.path}/")
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What one cookie takes another's place by (§5.3)."""
+        """Return the key of the cookie: a later cookie with the same key replaces it (§5.3)."""
         return self.host, self.path, self.name
 
 
 def read_cookies(text: str) -> tuple[list[Cookie], list[int]]:
-    r"""The cookies of a file, the last of each name counting, and the lines that are none.
+    r"""Parse a cookie file into cookies, the last of each name winning, and invalid line numbers.
 
     >>> read_cookies(".a.example\tTRUE\t/\tTRUE\t0\tid\tx")[0][0].host
     'a.example'
@@ -89,7 +92,7 @@ def read_cookies(text: str) -> tuple[list[Cookie], list[int]]:
 
 
 def write_cookies(cookies: Iterable[Cookie]) -> str:
-    """The file that ``read_cookies`` reads."""
+    """Return the text of a cookie file that ``read_cookies`` parses."""
     lines = [HEADER, ""]
     for each in cookies:
         dot = "." if each.is_for_subdomains else ""
@@ -104,14 +107,15 @@ def _flag(value: bool) -> str:
 
 
 def cookies_for(url: str, cookies: Sequence[Cookie], now: float, led_by: Collection[str]) -> str:
-    """The ``Cookie`` field for a request (§5.4); empty where none goes with it.
+    """Return the ``Cookie`` field for a request (§5.4); empty if no cookie matches.
 
     Args:
-        url: that is requested, serialised.
-        cookies: that there are.
+        url: the requested URL, serialised.
+        cookies: the available cookies.
         now: Unix seconds.
-        led_by: the hosts that led to the request, from the one that a person asked, with their
-            ports or without; none where nobody did. A cookie goes if all of them could have it.
+        led_by: the hosts that led to the request, starting with the user-submitted one, with or
+            without their ports; empty if no user requested it. A cookie is sent only if all of
+            these hosts may receive it.
     """
     asked = urlsplit(url)
     host, path = asked.hostname or "", asked.path or "/"
@@ -137,7 +141,10 @@ def cookies_for(url: str, cookies: Sequence[Cookie], now: float, led_by: Collect
 
 
 def _is_led_by(cookie: Cookie, host: str) -> bool:
-    """Whether a host may lead to requests with a cookie: its own, with ``www.`` or without."""
+    """Return whether a host may lead to requests with a cookie.
+
+    It may if it matches the cookie's host, ignoring ``www.``.
+    """
     other = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
     return cookie.goes_to(host) or cookie.goes_to(other)
 
@@ -174,20 +181,20 @@ def _is_address(host: str) -> bool:
 NAME: Final = "cookies.txt"
 MOST_BYTES: Final = 16 << 20
 LOOK_SECONDS: Final = 1.0
-"""So much later another process's change is heard of."""
+"""Maximum delay in seconds until a change by another process is noticed."""
 
 
 def cookies_in(content: bytes | None) -> list[Cookie]:
-    """What such a file holds; none where there is no file."""
+    """Parse the content of a cookie file; return no cookies for None."""
     return read_cookies(content.decode("utf-8", "replace"))[0] if content else []
 
 
 class UserCookies:
-    """Selects the user's cookies for a request.
+    """Selection of the user's cookies for a request.
 
     Args:
-        data: the data directory, whose ``cookies.txt`` is read again within a second after a
-            change; None if the owner passes the content to ``hold``.
+        data: the data directory, whose ``cookies.txt`` is re-read within a second after a change;
+            None if the owner passes the content to ``hold``.
         clock: for tests.
     """
 
@@ -199,19 +206,19 @@ class UserCookies:
         self._looked_at = -LOOK_SECONDS
 
     def hold(self, content: bytes | None) -> None:
-        """Use the cookies of this file content from now on."""
+        """Replace the cookies by those of this file content."""
         self._cookies = cookies_in(content)
 
     def field_for(self, url: str, led_by: Collection[str]) -> str:
-        """The ``Cookie`` field for a request; empty where none goes with it.
+        """Return the ``Cookie`` field for a request; empty if no cookie matches.
 
         Args:
-            url: that is requested.
-            led_by: the hosts that led to it, from the one that a person asked.
+            url: the requested URL.
+            led_by: the hosts that led to it, starting with the user-submitted one.
         """
         if self._file and self._clock() >= self._looked_at + LOOK_SECONDS:
             self._looked_at = self._clock()
-            mark = self._file.mark()  # one look at a folder: it costs no more than a request's URL
+            mark = self._file.mark()  # one stat call, about as cheap as parsing the URL
             if mark != self._mark:
                 self._mark = mark
                 self.hold(self._file.read(MOST_BYTES))

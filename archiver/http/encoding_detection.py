@@ -32,9 +32,9 @@ from archiver.http.text_decoders import (
 from archiver.http.urls import host
 
 SAMPLE_BYTES: Final = 64 << 10
-"""How much is looked at, from the first byte on that is not ASCII."""
+"""Size of the sample, starting at the first non-ASCII byte."""
 MOST_START_BYTES: Final = 1 << 20
-"""Where that byte is looked for."""
+"""Range searched for the first non-ASCII byte."""
 
 _GUESSED_BYTES: Final = 16 << 10
 _GOOD_FOR_ONE_BAD: Final = 4
@@ -49,18 +49,18 @@ _PYTHON_NAMES: Final = {"cp874": "windows-874"}
 
 
 def has_enough(start: bytes) -> bool:
-    """Whether the start of a text is enough to tell its encoding by."""
+    """Return whether the start of a text is long enough to detect its encoding."""
     first = _NOT_ASCII.search(start, 0, MOST_START_BYTES)
     wanted = first.start() + SAMPLE_BYTES if first else MOST_START_BYTES
     return len(start) >= min(wanted, MOST_START_BYTES)
 
 
 def detect(start: bytes, url: str) -> Encoding:
-    """Tell the encoding of a text that declares none.
+    """Detect the encoding of a text that declares none.
 
     Args:
-        start: the text, or so much of it that ``has_enough``.
-        url: where it was.
+        start: the text, or enough of it for ``has_enough``.
+        url: the URL of the text.
     """
     first = _NOT_ASCII.search(start, 0, MOST_START_BYTES)
     if first is None:
@@ -73,7 +73,7 @@ def detect(start: bytes, url: str) -> Encoding:
 
 
 def _is_utf8(sample: bytes) -> bool:
-    """Whether bytes are UTF-8, but for the end that may be cut and a few that were damaged."""
+    """Return whether bytes are UTF-8, allowing for a truncated end and a few damaged characters."""
     try:
         return not codecs.utf_8_decode(sample, "strict", False)[0].isascii()
     except UnicodeDecodeError:
@@ -84,16 +84,18 @@ def _is_utf8(sample: bytes) -> bool:
 
 
 def _is_kana(sample: bytes) -> bool:
-    """Whether half of what is not ASCII is kana in Shift_JIS, which the guess takes for Cyrillic.
+    """Return whether half of the non-ASCII bytes are kana in Shift_JIS.
 
-    In every other encoding its lead bytes are rare: quotation marks, controls, two capitals.
+    chardetng takes such text for Cyrillic.
+
+    In other encodings these lead bytes are rare: quotation marks, controls, two capital letters.
     """
     kana = 2 * len(_KANA.findall(sample))
     return kana > 0 and 2 * kana >= len(sample.translate(None, _ASCII))
 
 
 def _guess(sample: bytes, domain: bytes | None) -> Encoding:
-    """Firefox's guess. ASCII far from other bytes tells nothing, unless escapes make it more."""
+    """Guess as Firefox does. Distant ASCII carries no information, except for ISO-2022 escapes."""
     evidence = sample if b"\x1b" in sample else _FAR_FROM_OTHERS.sub(rb"\1 \2", sample)
     detector = EncodingDetector()
     detector.feed(evidence[:_GUESSED_BYTES], last=True)
@@ -114,7 +116,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, UTF_16LE),
 )
 _UNMARKED = ((b"<\0?\0x\0", UTF_16LE), (b"\0<\0?\0x", UTF_16BE))
-"""How XML declarations begin in UTF-16."""
+"""First bytes of XML declarations in UTF-16."""
 _SHEET = re.compile(rb'@charset "([\x00-\x21\x23-\x7f]*)";')
 _SHEET_BYTES: Final = 1024
 _XML = frozenset({"application/xml", "text/xml"})
@@ -123,7 +125,7 @@ _Declared = tuple[str, Encoding] | None
 
 
 class Source(StrEnum):
-    """What decided on an encoding."""
+    """Source of the encoding decision."""
 
     MARK = "mark"
     TRANSPORT = "transport"
@@ -134,12 +136,13 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The encoding of a document.
+    """Encoding of a document.
 
     Attributes:
-        encoding: what it is read in.
-        source: what decided. ``ENVIRONMENT`` is the page that asks: unknown here, so it is guessed.
-        declared: the label that was declared, whether or not it decided; empty if there was none.
+        encoding: the encoding used for decoding.
+        source: what decided. ``ENVIRONMENT`` is the including page: unknown here, so the encoding
+            is guessed.
+        declared: the declared label, whether or not it decided; empty if there is none.
     """
 
     encoding: Encoding
@@ -149,33 +152,33 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A document's text, and the encoding it was read in."""
+    """Text of a document and the encoding it was decoded with."""
 
     text: str
     choice: Choice
 
 
 def decode_document(payload: bytes, media_type: str, charset: str, url: str) -> Decoded:
-    """Decode a document; what is no text in its encoding becomes U+FFFD.
+    """Decode a document; undecodable bytes become U+FFFD.
 
     Args:
         payload: the document without content codings, or its first part.
-        media_type: what it is treated as.
-        charset: the charset parameter of its Content-Type; empty if there was none.
-        url: where it was.
+        media_type: the media type it is treated as.
+        charset: the charset parameter of its Content-Type; empty if there is none.
+        url: the URL of the document.
     """
     choice = choose_encoding(payload, media_type, charset, url)
     return Decoded(decode(payload, choice.encoding), choice)
 
 
 def choose_encoding(start: bytes, media_type: str, charset: str, url: str) -> Choice:
-    """Decide on the encoding of a document.
+    """Choose the encoding of a document.
 
     Args:
-        start: its first bytes: all of them, or as many as ``is_enough`` asks for.
-        media_type: what it is treated as.
-        charset: the charset parameter of its Content-Type; empty if there was none.
-        url: where it was: its top-level domain is a hint.
+        start: its first bytes: all of them, or enough for ``is_enough``.
+        media_type: the media type it is treated as.
+        charset: the charset parameter of its Content-Type; empty if there is none.
+        url: the URL of the document; its top-level domain is a hint.
     """
     inside = None if lookup(charset) else _inside(start, media_type)
     declared = charset or (inside[0] if inside else "")
@@ -190,7 +193,7 @@ def choose_encoding(start: bytes, media_type: str, charset: str, url: str) -> Ch
 
 
 def is_enough(start: bytes, media_type: str, charset: str) -> bool:
-    """Whether these first bytes of a document decide on its encoding, whatever follows."""
+    """Return whether these first bytes suffice to choose the encoding."""
     if not is_text(media_type):
         return True
     if len(start) < SAMPLE_BYTES:
@@ -201,17 +204,17 @@ def is_enough(start: bytes, media_type: str, charset: str) -> bool:
 
 
 def is_text(media_type: str) -> bool:
-    """Whether documents of a media type are text, and so have an encoding."""
+    """Return whether documents of a media type are text and have an encoding."""
     return media_type.startswith("text/") or media_type.endswith(("json", "xml"))
 
 
 def is_xml(media_type: str) -> bool:
-    """Whether a media type is one of XML (MIME Sniffing §4.6)."""
+    """Return whether a media type is an XML type (MIME Sniffing §4.6)."""
     return media_type in _XML or media_type.endswith("+xml")
 
 
 def _inside(start: bytes, media_type: str) -> _Declared:
-    """(label, encoding) that a document declares of itself."""
+    """Return (label, encoding) declared in the document itself."""
     if media_type == "text/html" or is_xml(media_type):
         for mark, encoding in _UNMARKED:
             if start.startswith(mark):
@@ -224,7 +227,7 @@ def _inside(start: bytes, media_type: str) -> _Declared:
 
 
 def _sheet_declaration(start: bytes) -> _Declared:
-    """``@charset`` in exactly these bytes, which is no at-rule but a mark (CSS Syntax 3 §3.2)."""
+    """Return the ``@charset`` of a style sheet, a byte pattern (CSS Syntax 3 §3.2)."""
     found = _SHEET.match(start[:_SHEET_BYTES])
     if not found:
         return None
@@ -237,11 +240,12 @@ def _undeclared(start: bytes, media_type: str, url: str, declared: str) -> Choic
     if is_utf8_by_default(media_type):
         return Choice(UTF_8, Source.BYTES, declared)
     found = detect(start, url)
-    # A page in another encoding is not served in it, so its sheets can't take that over from it.
+    # A page in an encoding that is not ASCII-compatible is converted before it is served, so its
+    # style sheets cannot inherit that encoding.
     is_taken_over = is_css(media_type) and found in ASCII_TRANSPARENT
     return Choice(found, Source.ENVIRONMENT if is_taken_over else Source.BYTES, declared)
 
 
 def is_utf8_by_default(media_type: str) -> bool:
-    """Whether what is not declared is UTF-8: XML and JSON (RFC 8259 §8.1)."""
+    """Return whether undeclared content is UTF-8: XML and JSON (RFC 8259 §8.1)."""
     return is_xml(media_type) or media_type.endswith("json")

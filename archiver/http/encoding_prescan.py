@@ -1,7 +1,7 @@
 """Encoding declared in a page's own markup (HTML §13.2.3.2).
 
-The standard looks at the first 1,024 bytes and changes its mind where a ``<meta>`` comes later;
-browsers look for such a one as long as the head goes on. Both work on bytes, without a parser.
+The standard scans the first 1,024 bytes and corrects the choice when a ``<meta>`` comes later;
+browsers search the whole head. Both scan bytes, without an HTML parser.
 """
 
 import re
@@ -12,7 +12,7 @@ from archiver.http.text_decoders import WINDOWS_1252, X_USER_DEFINED, Encoding, 
 
 PRESCAN_BYTES: Final = 1024
 MOST_HEAD_BYTES: Final = 64 << 10
-"""How far a head is looked through."""
+"""Maximum length of the head that is searched."""
 
 _MARKUP = re.compile(rb"<(?=[a-zA-Z!/?])")
 _META = re.compile(rb"<meta(?=[\t\n\f\r /])", re.IGNORECASE)
@@ -29,7 +29,7 @@ _REST_OF_TAG = re.compile(
     """,
     re.VERBOSE,
 )
-"""Attributes as ``_attribute`` reads them: no match where the bytes end first."""
+"""Attributes as ``_attribute`` reads them; no match if the bytes end within the tag."""
 _SPACE = re.compile(rb"[\t\n\f\r ]*")
 _BETWEEN = re.compile(rb"[\t\n\f\r /]*")
 _NAME = re.compile(rb"[^\t\n\f\r />][^\t\n\f\r />=]*")
@@ -49,14 +49,14 @@ _Declared = tuple[str, Encoding] | None
 
 
 class _Ended(Exception):
-    """The bytes end before what is being read does."""
+    """End of the bytes within a construct."""
 
 
 def declared_in_markup(start: bytes) -> _Declared:
-    """(label, encoding) of the first ``<meta>`` that declares one, else of an XML declaration.
+    """Return (label, encoding) of the first declaring ``<meta>``, else of an XML declaration.
 
     Args:
-        start: the first bytes of a page, as many as there are; at most 64 KiB are looked at.
+        start: the first bytes of a page; at most 64 KiB are examined.
     """
     head = start[:PRESCAN_BYTES]
     return (
@@ -65,7 +65,7 @@ def declared_in_markup(start: bytes) -> _Declared:
 
 
 def xml_declaration(start: bytes) -> _Declared:
-    """(label, encoding) of ``<?xml … encoding="…"?>`` ("get an XML encoding")."""
+    """Return (label, encoding) of ``<?xml … encoding="…"?>`` ("get an XML encoding")."""
     end = start.find(b">")
     if not start.startswith(b"<?xml") or end < 0:
         return None
@@ -78,7 +78,7 @@ def xml_declaration(start: bytes) -> _Declared:
 
 
 def _find(read: Callable[[bytes, int], _Declared], data: bytes) -> _Declared:
-    """What is declared before the bytes end. Behind the last ``charset`` nothing can be."""
+    """Return the declaration found by ``read``. The search ends at the last ``charset``."""
     last = data.lower().rfind(b"charset")
     try:
         return read(data, last) if last > 0 else None
@@ -87,12 +87,12 @@ def _find(read: Callable[[bytes, int], _Declared], data: bytes) -> _Declared:
 
 
 def _prescan(data: bytes, last: int) -> _Declared:
-    """Prescan a byte stream to determine its encoding, as the standard calls it."""
+    """Prescan a byte stream to determine its encoding (the standard's algorithm)."""
     return _first_declaration(data, last, _TAG, lambda tag: _end_of_tag(data, tag.end()))
 
 
 def _in_head(data: bytes, last: int) -> _Declared:
-    """The first declaration in the head, as far as that goes: a body's first tag ends it."""
+    """Return the first declaration in the head; the first tag of the body ends the search."""
 
     def behind(tag: re.Match[bytes]) -> int:
         name = tag[2].lower()
@@ -107,7 +107,7 @@ def _in_head(data: bytes, last: int) -> _Declared:
 def _first_declaration(
     data: bytes, last: int, any_tag: re.Pattern[bytes], behind: Callable[[re.Match[bytes]], int]
 ) -> _Declared:
-    """The first ``<meta>`` that declares an encoding; ``behind`` says where a tag is over."""
+    """Return the first declaring ``<meta>``; ``behind`` finds the end of a tag."""
     at = 0
     while markup := _MARKUP.search(data, at, last):
         at = markup.start()
@@ -132,7 +132,7 @@ def _end_of_tag(data: bytes, at: int) -> int:
 
 
 def _behind_text(data: bytes, name: bytes, at: int) -> int:
-    """Where the text of an element ends whose content is no markup."""
+    """Return the end of an element whose content is raw text."""
     if name not in _RAW_TEXT:
         return at
     while (at := data.find(b"</", at)) >= 0:
@@ -151,7 +151,7 @@ def _behind(data: bytes, mark: bytes, at: int) -> int:
 
 
 def _attributes(data: bytes, at: int) -> tuple[list[_Attribute], int]:
-    """All attributes of a tag, and where it ends."""
+    """Return all attributes of a tag, and the offset of its end."""
     found = []
     while (attribute := _attribute(data, at)) is not None:
         found.append(attribute)
@@ -160,7 +160,10 @@ def _attributes(data: bytes, at: int) -> tuple[list[_Attribute], int]:
 
 
 def _attribute(data: bytes, at: int) -> _Attribute | None:
-    """An attribute's name and value in lower case, and where it ends; None where the tag ends."""
+    """Return an attribute's name and value in lower case and its end.
+
+    None at the end of the tag.
+    """
     at = _end_of(_BETWEEN, data, at)
     if data[at] == ord(">"):
         return None
@@ -187,7 +190,10 @@ def _end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
 
 
 def _declaration(attributes: list[_Attribute]) -> _Declared:
-    """What the attributes of a ``<meta>`` declare; of attributes of one name the first counts."""
+    """Return the encoding that the attributes of a ``<meta>`` declare.
+
+    The first of a name counts.
+    """
     seen: set[bytes] = set()
     is_pragma = needs_pragma = False
     label: str | None = None
@@ -211,7 +217,7 @@ def _declaration(attributes: list[_Attribute]) -> _Declared:
 
 
 def _in_content(value: bytes) -> str:
-    """The label in a ``content`` attribute (HTML §2.6.5); empty if there is none."""
+    """Return the label in a ``content`` attribute (HTML §2.6.5); empty if there is none."""
     found = _CHARSET.search(value)
     if not found:
         return ""

@@ -35,21 +35,24 @@ CONNECTIONS_A_PAGE = 4
 MOST_CONNECTIONS = 8192
 KEEP_ALIVE_SECONDS = 20
 _ASKED_AGAIN = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
-"""Methods that may be sent twice (RFC 9110 §9.2.2)."""
+"""Idempotent methods, which may be sent twice (RFC 9110 §9.2.2)."""
 
 
 class Turn(Protocol):
-    """The turn of a request at its host."""
+    """Politeness slot of a request at its host."""
 
     async def due(self) -> None:
-        """Wait until the request may go out, before there is a connection for it."""
+        """Wait until the request may be sent, before a connection is opened."""
 
     def sending(self) -> AbstractAsyncContextManager[None]:
-        """Wait until it may, connected: it goes out within the block, unless an error leaves it."""
+        """Wait until the request may be sent over an open connection.
+
+        The request is sent within the block; an error that leaves the block means nothing was sent.
+        """
 
 
 class Fetcher:
-    """The network side of one process; an async context manager."""
+    """HTTP client of one process; an async context manager."""
 
     def __init__(
         self,
@@ -92,15 +95,15 @@ class Fetcher:
         await self.resolver.close()
 
     async def fetch(self, asked: Outgoing, turn: Turn | None = None) -> Exchange:
-        """Request a URL once; redirects are not followed.
+        """Fetch a URL once, without following redirects.
 
         Args:
-            asked: what for.
-            turn: at the host, where it is to be spared. It is waited for twice where the
-                connection had ended over which the request went out.
+            asked: the request.
+            turn: the politeness slot, if the host is rate-limited. It is awaited twice if the first
+                connection turns out to be closed.
 
         Raises:
-            FetchError: no whole response could be had; its failure says why.
+            FetchError: there is no complete response; its failure gives the reason.
         """
         try:
             async with asyncio.timeout(self._allowed(asked)) as limit:
@@ -110,14 +113,14 @@ class Fetcher:
 
     @asynccontextmanager
     async def open(self, asked: Outgoing, turn: Turn | None = None) -> AsyncIterator[Answer]:
-        """Send a request, and read its answer while the block runs; redirects are not followed.
+        """Send a request and read its response within the block, without following redirects.
 
         Args:
-            asked: what for.
-            turn: at the host, where it is to be spared.
+            asked: the request.
+            turn: the politeness slot, if the host is rate-limited.
 
         Raises:
-            FetchError: no answer could be had, or, within the block, not to its end.
+            FetchError: there is no response or, within the block, no complete one.
         """
         try:
             async with asyncio.timeout(self._allowed(asked)) as limit:
@@ -142,15 +145,15 @@ class Fetcher:
         return connector
 
     def _allowed(self, asked: Outgoing) -> float | None:
-        """Seconds for all of an answer; a browser waits for a stream as long as it likes."""
+        """Return the total timeout of a response in seconds; None for streams to a browser."""
         return None if asked.is_browser else self._settings.fetch_timeout
 
     async def _ask(self, asked: Outgoing, turn: Turn | None, limit: asyncio.Timeout) -> Answer:
-        """Send a request; its answer, once its head is there.
+        """Send a request and return the response once its head has arrived.
 
-        A connection may have ended while it was kept, or while a turn was waited for: what may be
-        asked twice is, and whatever had not gone out yet; in a turn of its own, for the server may
-        have had it already.
+        A pooled connection may be closed by the server at any time. Idempotent requests, and
+        requests that were not sent yet, are then retried in a new slot, because the server may have
+        received the first.
         """
         at, given = _now(), self._given(asked)
         sent = given and self._cookies.field_for(asked.url, asked.led_by)
@@ -191,13 +194,13 @@ class Fetcher:
         turn: Turn | None,
         limit: asyncio.Timeout,
     ) -> None:
-        """Send a request, and wait for the head of its response.
+        """Send a request and wait for the head of its response.
 
-        What it waits for its turn does not count for what its answer may take.
+        The time spent waiting for the slot does not count towards the response timeout.
         """
         line = connection.protocol
         if not isinstance(line, Line):
-            raise TypeError("this connection is not one of ours")
+            raise TypeError("unexpected connection class")
         if not self.guard.permits(line.peer):
             raise BlockedAddressError(host(asked.url), line.peer)
         if turn is None:
@@ -219,15 +222,15 @@ class Fetcher:
         )
 
     def _end(self, asked: Outgoing) -> float | None:
-        """When an answer that is asked for now is to be there, by the loop's clock."""
+        """Return the deadline of a response requested now, by the loop's clock."""
         allowed = self._allowed(asked)
         return None if allowed is None else asyncio.get_running_loop().time() + allowed
 
     def _given(self, asked: Outgoing) -> str:
-        """What a person gave for an address, whoever asks: it makes the answer a private one."""
+        """Return the user's cookies for a request; they make the response private."""
         return self._cookies.field_for(asked.url, (host(asked.url),))
 
 
 def _now() -> datetime:
-    """Now, as WARC-Date has it: to the second."""
+    """Return the current time to the second, as in WARC-Date."""
     return datetime.fromtimestamp(int(time.time()), UTC)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from archiver.errors import InvalidRecord
 
 WHITESPACE = " \t"
-"""What surrounds a field's value (RFC 9110 §5.6.3); ``str.strip`` would take U+0085 and more."""
+"""Whitespace around a field's value (RFC 9110 §5.6.3); ``str.strip`` would also remove U+0085."""
 _STATUS = re.compile(
     r"(HTTP(?:/\d(?:\.\d)?)?)[ \t]+(\d{3})(?!\d)[ \t]*(.*)", re.ASCII | re.DOTALL | re.IGNORECASE
 )
@@ -24,7 +24,7 @@ _FORBIDDEN = str.maketrans("\0\r", "  ")
 
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
-    """A response's status line and fields; names lower case, values decoded as latin-1."""
+    """Status line and fields of a response; names in lower case, values decoded as latin-1."""
 
     version: str
     status: int
@@ -32,29 +32,32 @@ class ResponseHead:
     headers: tuple[tuple[str, str], ...]
 
     def header(self, name: str) -> str | None:
-        """The first field of that lower-case name."""
+        """Return the first field of that lower-case name."""
         return next((value for key, value in self.headers if key == name), None)
 
     def combined(self, name: str) -> str | None:
-        """All fields of that lower-case name as one value (RFC 9110 §5.3); None without any."""
+        """Return all fields of that lower-case name as one value (RFC 9110 §5.3).
+
+        None without any.
+        """
         values = [value for key, value in self.headers if key == name]
         return ", ".join(values) if values else None
 
     @property
     def is_chunked(self) -> bool:
-        """Whether what follows it is said to carry chunk framing (RFC 9112 §7.1)."""
+        """Return whether the body is declared to use chunked framing (RFC 9112 §7.1)."""
         given = self.combined("transfer-encoding")
         codings = given.lower().split(",") if given else ()
         return any(each.partition(";")[0].strip(WHITESPACE) == "chunked" for each in codings)
 
 
 def is_end_of_head(line: bytes) -> bool:
-    """Whether a line ends a head: it is empty (RFC 9112 §2.1). One of spaces is a folded value."""
+    """Return whether a line ends a head: it is empty (RFC 9112 §2.1); spaces are a folded value."""
     return line in (b"\r\n", b"\n", b"")
 
 
 def parse_regular_head(head: bytes) -> ResponseHead | None:
-    """Parse a head in which nothing needs tolerance, as most are; None if something does."""
+    """Parse a regular head fast; return None for a head that needs the tolerant parser."""
     found = _REGULAR.fullmatch(head.decode("latin-1"))
     if not found:
         return None
@@ -66,9 +69,9 @@ def parse_regular_head(head: bytes) -> ResponseHead | None:
 
 
 def parse_head(head: bytes) -> ResponseHead:
-    """Parse a head, tolerant of what servers send; obsolete line folding is undone.
+    """Parse a head, tolerating invalid syntax; obsolete line folding is undone.
 
-    Lines end with CRLF or LF and with nothing else (RFC 9112 §2.2): a value is any other byte. CR
+    Lines end with CRLF or LF only (RFC 9112 §2.2); all other bytes belong to a value. CR
     and NUL become spaces (RFC 9110 §5.5).
 
     Raises:
@@ -93,10 +96,10 @@ def parse_head(head: bytes) -> ResponseHead:
 
 
 def without_fields(head: bytes, names: Collection[str]) -> bytes:
-    """A head without the fields of some lower-case names, folded lines and all."""
+    """Return a head without the named fields (lower case), including their folded lines."""
     kept: list[bytes] = []
     is_left_out = False
-    for line in BytesIO(head):  # as parse_head: no other byte ends a line
+    for line in BytesIO(head):  # as parse_head: only LF ends a line
         if line[:1] not in (b" ", b"\t"):
             name = line.partition(b":")[0].decode("latin-1").strip(WHITESPACE).lower()
             is_left_out = name in names
@@ -106,7 +109,7 @@ def without_fields(head: bytes, names: Collection[str]) -> bytes:
 
 
 def readable(value: str) -> str:
-    """What a field's value says: UTF-8 where its bytes are that, as browsers read them."""
+    """Return a field's value as text: UTF-8 if its bytes are valid UTF-8, as in browsers."""
     if value.isascii():
         return value
     try:
@@ -124,9 +127,9 @@ _PARAMETER = re.compile(r""";[ \t]*+([a-zA-Z]++)[ \t]*+=[ \t]*+(?:"([^"\\]*+)"|(
 
 
 def link_values(value: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """(URI reference, parameters) of each link of a field's value, in order.
+    """Yield (URI reference, parameters) of each link in a Link field, in order.
 
-    Names of parameters are lower case. What is no link is passed over.
+    Parameter names are lower case. Invalid links are skipped.
 
     >>> list(link_values('</style.css>; rel="preload"; as=style'))
     [('/style.css', {'rel': 'preload', 'as': 'style'})]
@@ -139,7 +142,7 @@ def link_values(value: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def attachment(name: str) -> str:
-    r"""The field's value; ``name`` is safe as a file's already.
+    r"""Return a Content-Disposition value; ``name`` must already be safe as a file name.
 
     >>> attachment("Füchse.md")
     "attachment; filename=\"F_chse.md\"; filename*=UTF-8''F%C3%BCchse.md"
@@ -149,7 +152,7 @@ def attachment(name: str) -> str:
 
 
 _LONGEST = 1024
-"""Characters of the field that are looked at: a dozen codings take a tenth of them."""
+"""Maximum length of the field that is parsed: ten times what a dozen codings need."""
 _ITEM = re.compile(
     r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)"
     r"(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?[ \t]*"
@@ -159,7 +162,7 @@ _ANY = "*"
 
 
 class Coding(StrEnum):
-    """The codings that answers are sent in."""
+    """Content codings of responses."""
 
     BROTLI = "br"
     GZIP = "gzip"
@@ -167,14 +170,14 @@ class Coding(StrEnum):
 
 
 def choose_coding(accept_encoding: str | None, offered: Sequence[Coding]) -> Coding:
-    """Choose the coding that is wanted most; of several wanted alike the one offered first.
+    """Choose the preferred coding; the first offered of equally preferred ones.
 
-    What can't be read of the field is passed over. Where nothing that is offered will do, the
-    answer is sent as it is, as the RFC has it: better than none.
+    Unreadable parts of the field are ignored. If no offered coding is acceptable, the response is
+    sent unencoded, as the RFC recommends.
 
     Args:
         accept_encoding: the field's value, several of them joined by commas; None if missing.
-        offered: beside ``IDENTITY``, which can always be had.
+        offered: codings besides ``IDENTITY``, which is always available.
     """
     weights = _weights(accept_encoding or "")
     otherwise = weights.get(_ANY, 0.0)

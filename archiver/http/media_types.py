@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, Self
 
 LONGEST: Final = 8192
-"""Characters of a Content-Type that are looked at."""
+"""Maximum length of a Content-Type that is parsed."""
 _MOST_PARAMETERS = 16
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _QUOTABLE = re.compile(r"[\t -~\x80-\xff]*")
@@ -23,7 +23,7 @@ _JAVASCRIPT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MediaType:
-    """A parsed media type; ``str`` gives the one way to write it.
+    """Parsed media type; ``str`` returns its canonical form.
 
     Attributes:
         essence: type and subtype, lower case, such as ``text/html``.
@@ -34,27 +34,27 @@ class MediaType:
     parameters: tuple[tuple[str, str], ...] = ()
 
     def get(self, name: str) -> str:
-        """A parameter's value; empty if it is missing."""
+        """Return a parameter's value; empty if it is missing."""
         return next((value for key, value in self.parameters if key == name), "")
 
     def with_parameter(self, name: str, value: str) -> Self:
-        """The same with one parameter of that name; without it where the value is empty."""
+        """Return a copy with the parameter set, or removed if the value is empty."""
         kept = tuple(pair for pair in self.parameters if pair[0] != name)
         return type(self)(self.essence, (*kept, (name, value)) if value else kept)
 
     @property
     def is_xml(self) -> bool:
-        """Whether browsers parse it as XML: SVG and XHTML, too."""
+        """Return whether browsers parse it as XML, including SVG and XHTML."""
         return self.essence in _XML or self.essence.endswith("+xml")
 
     @property
     def is_json(self) -> bool:
-        """Whether it is JSON."""
+        """Return whether it is JSON."""
         return self.essence in {"application/json", "text/json"} or self.essence.endswith("+json")
 
     @property
     def is_javascript(self) -> bool:
-        """Whether it is a script, by any of the names browsers know."""
+        """Return whether it is JavaScript, under any name that browsers accept."""
         return _JAVASCRIPT.fullmatch(self.essence) is not None
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class MediaType:
 
 
 def parse_media_type(text: str) -> MediaType | None:
-    """Parse one media type (MIME Sniffing §4.4); None if it is none."""
+    """Parse one media type (MIME Sniffing §4.4); return None if it is invalid."""
     essence, _, rest = text.strip(_WHITESPACE).partition(";")
     kind, _, subtype = essence.rstrip(_WHITESPACE).partition("/")
     if not (_TOKEN.fullmatch(kind) and _TOKEN.fullmatch(subtype)):
@@ -79,7 +79,7 @@ def parse_media_type(text: str) -> MediaType | None:
 
 
 def declared_media_type(headers: Iterable[tuple[str, str]]) -> MediaType | None:
-    """What browsers make of all Content-Type fields of a head; None if they declare nothing.
+    """Return the media type that browsers derive from all Content-Type fields; None if undeclared.
 
     Args:
         headers: (name, value) in order, names lower case.
@@ -88,16 +88,16 @@ def declared_media_type(headers: Iterable[tuple[str, str]]) -> MediaType | None:
 
 
 def essence_of(declared: MediaType | None) -> str:
-    """The essence of what is declared; empty if nothing is."""
+    """Return the essence of a declared type; empty without one."""
     return declared.essence if declared else ""
 
 
 @lru_cache(1024)
 def extract_media_type(content_type: str | None) -> MediaType | None:
-    """What browsers take a response for (Fetch §2.2.2, extract a MIME type): the last valid one.
+    """Extract the media type of a response (Fetch §2.2.2, extract a MIME type): the last valid one.
 
     Args:
-        content_type: every Content-Type field of a response, joined with commas; each may hold a
+        content_type: all Content-Type fields of a response, joined with commas; each may hold a
             list itself.
 
     Returns:
@@ -118,7 +118,7 @@ def extract_media_type(content_type: str | None) -> MediaType | None:
 
 
 def _split(text: str) -> Iterator[str]:
-    """The values of a list; a comma within quotes divides none."""
+    """Yield the values of a list; commas within quotes do not separate."""
     at = 0
     while at <= len(text):
         found = _VALUE.match(text, at)
@@ -128,7 +128,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _parameters(text: str) -> Iterator[tuple[str, str]]:
-    """Names and values behind the essence, as they are written but for quotes."""
+    """Yield the names and unquoted values of the parameters."""
     at = 0
     while at < len(text):
         end = _until(text, ";=", at)
@@ -197,14 +197,14 @@ _BINARY = frozenset(bytes(range(9)) + b"\x0b" + bytes(range(0x0E, 0x1B)) + bytes
 
 
 def resolve_media_type(declared: MediaType | None, start: bytes) -> MediaType:
-    """The media type to treat a payload as, with its parameters.
+    """Return the media type to treat a payload as, with its parameters.
 
-    A declared type is believed; only where there is none the first bytes decide, so that nothing
-    that was sent as text or an image ever becomes a page.
+    A declared type is trusted. Only undeclared content is sniffed, so that nothing sent as text or
+    an image is treated as a page.
 
     Args:
-        declared: as ``declared_media_type`` has it.
-        start: the first bytes of the decoded payload, up to 1,445 of them are looked at.
+        declared: the result of ``declared_media_type``.
+        start: the first bytes of the decoded payload; at most 1,445 are examined.
     """
     if declared is not None and declared.essence not in _UNKNOWN:
         return declared
@@ -212,22 +212,22 @@ def resolve_media_type(declared: MediaType | None, start: bytes) -> MediaType:
 
 
 def sniff(declared: MediaType | None, start: bytes) -> str:
-    """The essence of ``resolve_media_type``."""
+    """Return the essence of ``resolve_media_type``."""
     return resolve_media_type(declared, start).essence
 
 
 def is_html(kind: str) -> bool:
-    """Whether a media type is one of a page."""
+    """Return whether a media type is HTML or XHTML."""
     return kind in _HTML
 
 
 def is_pdf(kind: str) -> bool:
-    """Whether a media type is that of a PDF."""
+    """Return whether a media type is PDF."""
     return kind == "application/pdf"
 
 
 def is_css(kind: str) -> bool:
-    """Whether a media type is a style sheet's."""
+    """Return whether a media type is CSS."""
     return kind == "text/css"
 
 

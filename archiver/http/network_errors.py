@@ -1,4 +1,4 @@
-"""Network errors as failures."""
+"""Mapping of network errors to failures."""
 
 import os
 
@@ -18,11 +18,11 @@ from archiver.http.urls import host
 from archiver.model.failure import Failure, FailureKind
 
 RAISED = (TimeoutError, InvalidResponse, ClientError, OSError, ValueError)
-"""What the network and its library raise."""
+"""Exceptions that the network and aiohttp raise."""
 
 
 def fetch_error(url: str, settings: Settings, error: Exception) -> FetchError:
-    """What was raised for a URL, of ``RAISED``, as a failure with a name."""
+    """Convert an exception of ``RAISED`` to a ``FetchError``."""
     if isinstance(error, TimeoutError):
         return FetchError(
             Failure(
@@ -38,19 +38,19 @@ def fetch_error(url: str, settings: Settings, error: Exception) -> FetchError:
 
 
 def broken_off(url: str) -> Failure:
-    """The failure of an answer that ended before its end."""
+    """Return the failure of a truncated response."""
     message = f"{host(url)} broke off before its answer was complete."
     return Failure(FailureKind.DISCONNECTED, message)
 
 
 def wants_rest(host: str, seconds: float) -> FetchError:
-    """The error of a host that asked to be left alone for longer than it is waited for."""
+    """Return the error of a host that requested a longer pause than the caller waits for."""
     message = f"{host} asked to be left alone for a while."
     return FetchError(Failure(FailureKind.RESTING, message, retry_after=seconds))
 
 
 def too_large(url: str, limit: int) -> FetchError:
-    """The error of a response of more than ``limit`` bytes."""
+    """Return the error of a response of more than ``limit`` bytes."""
     return FetchError(
         Failure(
             FailureKind.TOO_LARGE,

@@ -12,7 +12,7 @@ from archiver.config import Settings
 from archiver.http.network_errors import wants_rest
 
 IDLE_HOSTS = 4096
-"""Past so many hosts, those that are idle and owe no rest are forgotten."""
+"""Number of hosts after which idle hosts without a pause are dropped from memory."""
 
 
 @dataclass(slots=True)
@@ -29,24 +29,24 @@ class _Host:
 
 
 class Sharing(Protocol):
-    """The locks of several workers (``index.worker_locks``)."""
+    """Locks shared by several workers (``index.worker_locks``)."""
 
     @property
     def workers(self) -> int:
-        """How many workers there are."""
+        """Return the number of workers."""
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The hosts whose pages only this worker fetches."""
+        """Return the hosts whose pages only this worker fetches."""
 
     async def permit(self) -> None:
         """Wait until this worker may fetch."""
 
 
 class Throttle:
-    """The politeness of one process.
+    """Rate limiter of one process.
 
-    ``clock`` and ``sleep`` are for tests; ``shared`` is there if there may be other workers.
+    ``clock`` and ``sleep`` are for tests; ``shared`` is set if there may be other workers.
     """
 
     def __init__(
@@ -64,35 +64,35 @@ class Throttle:
         self._hosts: dict[str, _Host] = {}
 
     def slot(self, host: str, *, spaced: bool = True, longest_rest: float = math.inf) -> "Slot":
-        """A turn at a host, to be waited for and held by ``async with``, first come first served.
+        """Return a slot at a host, to be acquired by ``async with`` in first-come order.
 
         Args:
-            host: with its port where that is not the scheme's own.
-            spaced: whether the delay between requests applies. It is for pages; the requisites of
-                a page come together, as they do for a browser, held back by the number only.
-            longest_rest: seconds; a host that wants more, also as it is said meanwhile, is not
-                waited for: whoever waits is told by a ``FetchError``.
+            host: the host, with its port unless it is the scheme's default.
+            spaced: whether the delay between requests applies. It applies to pages; the requisites
+                of a page are fetched together, as in a browser, limited by their number only.
+            longest_rest: the longest pause to wait for in seconds. If the host requests more, also
+                while waiting, ``FetchError`` is raised.
         """
         is_spaced = spaced and self._delay > 0
         return Slot(self, host, self._known(host), spaced=is_spaced, longest_rest=longest_rest)
 
     def pause(self, host: str, seconds: float) -> None:
-        """Leave a host alone for a while: it answered 429 or 503."""
+        """Pause requests to a host that answered 429 or 503."""
         known = self._known(host)
         known.rest_until = max(known.rest_until, self._clock() + seconds)
 
     def resting(self, host: str) -> float:
-        """Seconds until a host that was paused may be asked again."""
+        """Return the remaining seconds of a host's pause."""
         known = self._hosts.get(host)
         return max(known.rest_until - self._clock(), 0.0) if known else 0.0
 
     def resting_hosts(self) -> list[str]:
-        """The hosts that were paused and may not be asked yet."""
+        """Return the hosts that are paused."""
         now = self._clock()
         return [host for host, known in self._hosts.items() if known.rest_until > now]
 
     async def wait(self, slot: "Slot") -> None:
-        """Wait until a request to a host may begin; the next one then keeps its distance."""
+        """Wait until a request to a host may start, and delay the next one."""
         known = slot.known
         if self._shared:
             await self._shared.permit()
@@ -105,15 +105,15 @@ class Throttle:
         known.active += 1
 
     def _delay_of(self, host: str) -> float:
-        """Return the seconds between two requests: more if other workers may send some, too."""
+        """Return the seconds between two requests; longer if other workers share the host."""
         if self._shared is None or host in self._shared.hosts:
             return self._delay
         return self._delay * self._shared.workers
 
     async def _until_due(self, slot: "Slot", *, spaced: bool) -> None:
-        """Wait until a host may be asked, also for what is heard of meanwhile.
+        """Wait until a host is due, also after pauses that begin while waiting.
 
-        It may ask for rest, or one who was let in before had to wait.
+        The host may request a pause, or an earlier request may be delayed.
         """
         known = slot.known
         while (wait := max(known.rest_until, known.next_at if spaced else 0.0) - self._clock()) > 0:
@@ -126,11 +126,11 @@ class Throttle:
             raise wants_rest(slot.host, rest)
 
     async def until_sent(self, slot: "Slot") -> bool:
-        """Wait until a request may go out, as far behind the last as the host is to have them.
+        """Wait until a request may be sent, at the required distance from the previous one.
 
-        Turns are at that distance, and their connections are made in different times. Meanwhile
-        the host may have asked for rest, or others taken this process for dead. Between the last
-        look at the clock and whoever sends then nothing else runs.
+        Slots are spaced, but opening a connection takes a varying time. Until then the host may
+        have requested a pause, or this process may have lost its lease. Nothing else runs between
+        the last check of the clock and the sending.
 
         Returns whether it had to wait.
         """
@@ -146,17 +146,17 @@ class Throttle:
             await self._sleep(wait)
 
     def was_sent(self, host: str, known: _Host, *, has_waited: bool) -> None:
-        """Let the next request keep its distance from now: the system has this one.
+        """Start the delay for the next request now that this one has been sent.
 
-        Who had to wait was let in too early: were the next not let in later, one slow connection
-        would have all that come after it wait, connected.
+        If this request had to wait, its slot was granted too early. Without postponing the next
+        slot, one slow connection would make all later requests wait with open connections.
         """
         known.next_sent_at = self._clock() + self._delay_of(host)
         if has_waited:
             known.next_at = max(known.next_at, known.next_sent_at)
 
     def leave(self, slot: "Slot") -> None:
-        """Let another ask a host."""
+        """Release the slot at a host."""
         slot.known.active -= 1
         slot.known.left.set()
 
@@ -177,13 +177,13 @@ class Throttle:
 
 
 class Slot:
-    """One turn at one host; a class, for there is one for each request.
+    """Slot of one request at a host; a class for speed, because every request creates one.
 
     Attributes:
-        host: whose turn it is.
-        known: what is known of that.
+        host: the host.
+        known: the state of the host.
         spaced: whether the delay between requests applies.
-        longest_rest: seconds for which it is waited for.
+        longest_rest: the longest pause to wait for in seconds.
     """
 
     __slots__ = ("_throttle", "host", "known", "longest_rest", "spaced")
@@ -214,14 +214,14 @@ class Slot:
         return self
 
     async def due(self) -> None:
-        """Wait until the request may go out; whoever sends it then looks again (``sending``)."""
+        """Wait until the request is due; ``sending`` checks again before it is sent."""
         await self._throttle.until_sent(self)
 
     def sending(self) -> "Sending":
-        """Wait until the request may go out: over a connection that is there, within the block.
+        """Wait until the request may be sent over an open connection, within the block.
 
-        Other requests of the host keep their distance from the end of that block, so it ends once
-        the request is on its way. An error that leaves it means that nothing went out.
+        The delay of the host's next request starts at the end of the block, so the block ends once
+        the request is sent. An error that leaves the block means that nothing was sent.
         """
         return Sending(self._throttle, self)
 
@@ -240,7 +240,7 @@ class Slot:
 
 
 class Sending:
-    """What a request goes out in: no other that keeps a distance goes to its host meanwhile."""
+    """Context manager around sending a request: no other spaced request goes to the host."""
 
     __slots__ = ("_has_waited", "_slot", "_throttle")
 

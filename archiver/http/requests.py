@@ -1,6 +1,6 @@
 """Outgoing HTTP requests and their bytes.
 
-A request goes into the archive as it is sent, so it is put together here, once, for both.
+The archive stores each request as sent, so the bytes are built here once for both uses.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _OWN = frozenset({"none", "same-origin", "same-site"})
 
 
 def led_on(led_by: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
-    """The hosts that lead to a request once these do, too; what nobody asked for stays so.
+    """Add hosts that lead to a request; a request that no user made stays without any.
 
     >>> led_on(frozenset(), frozenset({"a.example"}))
     frozenset()
@@ -35,11 +35,12 @@ class Outgoing:
     Attributes:
         url: serialised http(s) URL without fragment.
         method: as RFC 9110 §9 has it.
-        headers: (name, value) in order. Of a browser's request they are all there are.
+        headers: (name, value) in order. For a browser's request the list is complete.
         body: its content.
-        is_browser: whether a browser says what the headers are, and how long it waits.
-        led_by: the hosts that led to it, from the one that a person asked for a page: what of their
-            cookies goes with it hangs on all of them. Empty where nobody's cookies are to go.
+        is_browser: whether a browser sent the request and controls its headers and timeout.
+        led_by: the hosts that led to the request, starting with the user-submitted one. User
+            cookies are sent only if all of them may receive them. Empty if no user cookies may be
+            sent.
     """
 
     url: str
@@ -51,16 +52,16 @@ class Outgoing:
 
     @property
     def is_own_site(self) -> bool:
-        """Whether no page of another site asks: a browser's request must itself say so.
+        """Return whether the request comes from the same site; a browser's request must state it.
 
-        A page could otherwise have what is shown to a person sent to itself: the browser does not
-        know of the cookies that are given beside it, and lets it read what is for everybody.
+        Otherwise another site could read a user's private content: the browser does not know the
+        added cookies and lets pages read responses that allow any origin.
         """
         return self._site in _OWN
 
     @property
     def is_navigation(self) -> bool:
-        """Whether the browser's own address leads there, or a redirect from it: no page does."""
+        """Return whether it is a top-level navigation or a redirect from one."""
         return self._site == "none"
 
     @property
@@ -73,18 +74,18 @@ REMEMBERED = 4096
 _URL = re.compile(r"(https?://[^/?#]*)([^#\0-\x20\x7f]*)")
 _FORBIDDEN = re.compile(r"[\r\n\0]")
 _AUTOMATIC = (hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE)
-"""Fields that aiohttp adds where a request has none: a browser's has what it has."""
+"""Headers that aiohttp adds if missing; a browser's request stays as it is."""
 _IN_ORDER = frozenset({"referer"})
-"""Fields that only follow the others, whatever else there is."""
+"""Fields that are always written after the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where requests go.
+    """Destination of requests.
 
     Attributes:
-        request: by which aiohttp finds a connection, or makes one.
-        fields: of the head of a request without any of its own.
+        request: the aiohttp request that selects a connection from the pool.
+        fields: the head of a request without its own fields.
     """
 
     request: ClientRequest
@@ -92,11 +93,11 @@ class Origin:
 
 
 class Requests:
-    """Puts requests into bytes.
+    """Serialiser of requests.
 
     Args:
-        guard: says which addresses may be written in a URL.
-        fields: that all have but a browser's, unless they have others in their place.
+        guard: decides which literal addresses a URL may have.
+        fields: default fields, except for a browser's requests.
     """
 
     def __init__(self, guard: AddressGuard, fields: Mapping[str, str]) -> None:
@@ -105,23 +106,23 @@ class Requests:
         self._origins: dict[str, Origin] = {}
 
     def origin_of(self, url: str) -> Origin:
-        """Where a request for a URL goes.
+        """Return the destination of a URL.
 
         Raises:
-            BlockedAddressError: its host is an address that may not be connected to.
-            InvalidURL: it has none.
+            BlockedAddressError: its host is a literal address that is not permitted.
+            InvalidURL: it has no host.
         """
         return self._origin(_split(url)[0])
 
     def head(self, asked: Outgoing, cookies: str = "") -> bytes:
-        """The head of a request.
+        """Serialise the head of a request.
 
         Args:
-            asked: what for.
-            cookies: that a person gave for it.
+            asked: the request.
+            cookies: the user's cookies for it.
 
         Raises:
-            ValueError: it can't be written.
+            ValueError: a field contains a line break.
         """
         is_plain = asked.method == "GET" and not (asked.is_browser or asked.body or cookies)
         if not is_plain or any(name.lower() not in _IN_ORDER for name, _ in asked.headers):
@@ -148,7 +149,7 @@ class Requests:
         if not url.raw_host:
             raise InvalidURL(asked.url)
         given = CIMultiDict(asked.headers)
-        if cookies:  # what a person gave goes before what a page had set
+        if cookies:  # the user's cookies come before cookies set by pages
             own = cookies.encode().decode(_encoding(asked))
             given[hdrs.COOKIE] = "; ".join((own, *given.popall(hdrs.COOKIE, [])))
         fields = CIMultiDict({} if asked.is_browser else self._fields)
@@ -169,7 +170,7 @@ class Requests:
         )
 
     def _check_literal(self, url: URL) -> None:
-        """Names go through the resolver; addresses written as such do not."""
+        """Check a literal address; host names are checked by the resolver."""
         name = url.raw_host or ""
         is_literal = ":" in name or name.replace(".", "").isdecimal()
         if is_literal and not self._guard.permits(name):
@@ -177,7 +178,7 @@ class Requests:
 
 
 def _split(url: str) -> tuple[str, str]:
-    """(origin, what is asked for there)."""
+    """Return (origin, request target)."""
     found = _URL.fullmatch(url)
     if found is None:
         raise InvalidURL(url)
@@ -187,7 +188,7 @@ def _split(url: str) -> tuple[str, str]:
 
 
 def _encoding(asked: Outgoing) -> str:
-    """Of its fields: a browser's were read as latin-1, which gives back each byte."""
+    """Return the encoding of the fields: latin-1 for a browser's, which restores the bytes."""
     return "latin-1" if asked.is_browser else "utf-8"
 
 

@@ -1,8 +1,8 @@
 """HTTP/1.1 response parser for bytes from a connection.
 
-Servers send heads and bodies that no grammar allows, and browsers show them. What is passed over
-here is what Chromium passes over; docs/decisions/0013-read-as-browsers-do.md has a table.
-No connection may be used again after such a response.
+Servers send invalid heads and bodies, and browsers show them. This parser tolerates what Chromium
+tolerates; docs/decisions/0013-read-as-browsers-do.md has a table. A connection is not reused after
+an invalid response.
 """
 
 import re
@@ -14,7 +14,7 @@ from archiver.http.headers import ResponseHead, parse_head, parse_regular_head
 from archiver.model.capture import Truncation
 
 _MOST_LINE = 16 << 10
-"""Bytes of a size with its extensions, or of a trailer field; as Chromium."""
+"""Maximum length of a chunk size line or a trailer field; as Chromium."""
 _MOST_DIGITS = 15
 _REGULAR_SIZE = re.compile(rb"(0*+[1-9a-fA-F][0-9a-fA-F]{,14})\r\n")
 _HEXADECIMAL = b"0123456789abcdefABCDEF"
@@ -30,15 +30,15 @@ class _Expected(Enum):
 
 
 class ChunkDecoder:
-    """Gives the payload of a chunked body whose bytes come piece by piece.
+    """Incremental decoder of a chunked body.
 
-    A body that does not begin with a chunk's size was never chunked: it is payload as it is.
+    A body that does not begin with a chunk size is not chunked and is returned unchanged.
 
     Attributes:
-        is_complete: the last chunk has come, and the trailer section after it.
-        is_broken: what came is no chunk framing, so nothing after it is payload.
-        is_lenient: something was passed over that RFC 9112 does not allow.
-        left_over: bytes of the last piece fed that stand behind the end.
+        is_complete: the last chunk and the trailer section have arrived.
+        is_broken: the framing is invalid; nothing after the error is payload.
+        is_lenient: something was tolerated that RFC 9112 does not allow.
+        left_over: bytes of the last fed piece after the end of the body.
     """
 
     def __init__(self) -> None:
@@ -51,11 +51,11 @@ class ChunkDecoder:
 
     @property
     def was_never_chunked(self) -> bool:
-        """Whether the body is payload as it is: it ends where the connection does."""
+        """Return whether the body is not chunked and ends with the connection."""
         return self._expected is _Expected.ANYTHING
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take the next bytes; return the payload in them."""
+        """Decode the next bytes; return their payload."""
         payload: list[bytes] = []
         at = 0
         while at < len(data) and self._expected is not _Expected.NOTHING:
@@ -70,7 +70,7 @@ class ChunkDecoder:
         return payload
 
     def finish(self) -> bytes:
-        """Take the end of what comes; return what of a body that was never chunked was held."""
+        """Handle the end of input; return the buffered start of a body that is not chunked."""
         if self._is_first and self._line and _size(self._line) is None:
             self._expected = _Expected.ANYTHING
             return self._line
@@ -84,7 +84,7 @@ class ChunkDecoder:
         return at + len(payload[-1])
 
     def _take_whole_chunks(self, data: bytes, at: int, payload: list[bytes]) -> int:
-        """Take the chunks that stand whole and regular from there on; return where they end."""
+        """Decode the complete, valid chunks from an offset; return their end."""
         if self._expected is not _Expected.SIZE or self._line:
             return at
         while found := _REGULAR_SIZE.match(data, at):
@@ -97,7 +97,7 @@ class ChunkDecoder:
         return at
 
     def _take_line(self, data: bytes, at: int, payload: list[bytes]) -> int:
-        """Take a line, or what there is of it; return where the next one begins."""
+        """Consume a line or a part of it; return the start of the next one."""
         end = data.find(b"\n", at) + 1
         line = self._line + data[at : end or len(data)]
         if end or len(line) > _MOST_LINE:
@@ -137,7 +137,7 @@ class ChunkDecoder:
 
 
 def dechunk(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Remove chunk framing; what is cut short or was never chunked is given as far as it goes."""
+    """Remove chunked framing; return what there is of truncated and unframed bodies."""
     decoder = ChunkDecoder()
     for piece in pieces:
         yield from decoder.feed(piece)
@@ -157,7 +157,7 @@ def _size(line: bytes) -> int | None:
 
 
 MOST_HEAD_BYTES = 256 << 10
-"""Of a head and all interim ones before it; no reader of records takes longer ones."""
+"""Maximum size of a head including interim ones; readers of WARC records accept no longer ones."""
 _MOST_INTERIM = 100
 _MOST_BEFORE_STATUS = 4
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
@@ -166,17 +166,18 @@ _MOST_LENGTH = 1 << 63
 
 
 class ResponseReader:
-    """Takes what comes after a request, up to the end of its response.
+    """Incremental parser of one response.
 
     Args:
-        is_bodiless: the request was HEAD: its answer ends with the head (RFC 9110 §9.3.2).
+        is_bodiless: the request was HEAD, so the response ends with its head (RFC 9110 §9.3.2).
 
     Attributes:
-        head: the final response's, once it has come; interim ones (RFC 9110 §15.2) are dropped.
-        head_bytes: the same as it came.
-        content_length: bytes of the body that the head announces; None where it announces none.
-        is_complete: nothing more belongs to the response.
-        truncation: why the body is not the whole one, if it is not.
+        head: the final response head, once it has arrived; interim ones (RFC 9110 §15.2) are
+            dropped.
+        head_bytes: its bytes as received.
+        content_length: the announced length of the body; None if none is announced.
+        is_complete: the response has ended.
+        truncation: the reason why the body is incomplete, if it is.
     """
 
     def __init__(self, *, is_bodiless: bool = False) -> None:
@@ -196,12 +197,12 @@ class ResponseReader:
 
     @property
     def is_chunked(self) -> bool:
-        """Whether the body is said to carry chunk framing."""
+        """Return whether the body is declared to use chunked framing."""
         return self._chunks is not None
 
     @property
     def is_reusable(self) -> bool:
-        """Whether the connection may be used for another request."""
+        """Return whether the connection may be reused for another request."""
         if self.head is None or not self.is_complete or not self._is_regular or self.truncation:
             return False
         options = (self.head.combined("connection") or "").lower()
@@ -209,10 +210,10 @@ class ResponseReader:
         return is_kept and "close" not in options
 
     def feed(self, data: bytes) -> bytes:
-        """Take the next bytes; return those of the body, as they came.
+        """Parse the next bytes; return those of the body, as received.
 
         Raises:
-            InvalidResponse: this is no response, or its head does not end.
+            InvalidResponse: this is not an HTTP response, or its head does not end.
         """
         if self.head is None:
             self._held += data
@@ -233,13 +234,13 @@ class ResponseReader:
         return body
 
     def take_payload(self) -> bytes:
-        """Return what the chunks that came since the last call hold."""
+        """Return the payload of the chunks received since the last call."""
         payload = b"".join(self._payload)
         self._payload.clear()
         return payload
 
     def end(self, *, is_clean: bool) -> None:
-        """Take the end of the connection: without an error, or with one."""
+        """Handle the end of the connection: ``is_clean`` if there was no error."""
         if self.head is None or self.is_complete:
             return
         self.is_complete, self._is_regular = True, False
@@ -251,7 +252,7 @@ class ResponseReader:
             self.truncation = Truncation.DISCONNECT
 
     def _take_head(self) -> bool:
-        """Take heads off what is held, until the final one; whether that has come."""
+        """Consume heads from the buffer until the final one; return whether it is complete."""
         while self.head is None:
             start = _start_of_status(self._held)
             found = _EMPTY_LINE.search(self._held, max(self._searched - 2, 0))
@@ -274,7 +275,7 @@ class ResponseReader:
             return
         self._interim += 1
         if self._interim > _MOST_INTERIM:
-            raise InvalidResponse("Interim answers come without end.")
+            raise InvalidResponse("There are too many interim responses.")
 
     def _begin_body(self, head: ResponseHead, head_bytes: bytes) -> None:
         self.head, self.head_bytes = head, head_bytes
@@ -299,10 +300,10 @@ class ResponseReader:
 
 
 def _start_of_status(data: bytearray) -> int:
-    """Where the status line begins, as far as that is known yet.
+    """Return the offset of the status line, or of the bytes that may begin one.
 
     Raises:
-        InvalidResponse: nowhere.
+        InvalidResponse: there is none.
     """
     start = data[: _MOST_BEFORE_STATUS + 4].lower().find(b"http")
     if start < 0 and len(data) >= _MOST_BEFORE_STATUS + 4:
@@ -316,12 +317,12 @@ def _parse(head: bytes) -> ResponseHead:
     except InvalidRecord as error:
         raise InvalidResponse("The status line has no status.") from error
     if parsed.status < 100:
-        raise InvalidResponse("The status is none.")
+        raise InvalidResponse("The status is not a number.")
     return parsed
 
 
 def _content_length(head: ResponseHead) -> int | None:
-    """The announced length; None where it is no number, which is as if there were none.
+    """Return the announced length; None for an invalid number, which is ignored.
 
     Raises:
         InvalidResponse: several lengths are announced (RFC 9110 §8.6).

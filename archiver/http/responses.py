@@ -23,7 +23,10 @@ INLINE_DIGEST_BYTES = 64 << 10
 
 
 class BodySink:
-    """Takes a body's bytes as they come. Hashing and writing of many bytes happens in a thread."""
+    """Buffer and digest of a body as it arrives.
+
+    Large amounts are hashed and written in a thread.
+    """
 
     def __init__(self) -> None:
         self._wire: list[bytes] = []
@@ -34,18 +37,18 @@ class BodySink:
         self.payload_length = self.wire_length = 0
 
     async def take(self, wire: bytes, payload: bytes) -> None:
-        """Take some bytes: as they crossed the wire, and without their transfer coding."""
+        """Add bytes: ``wire`` as received, ``payload`` without transfer coding."""
         self._wire.append(wire)
         self._payload.append(payload)
         self._held += len(wire)
         self.payload_length += len(payload)
         self.wire_length += len(wire)
         if self._held >= SPOOL_BYTES:
-            # Left half done, it would be written again by whoever takes what came so far.
+            # If it were cancelled halfway, the next call would write the same bytes again.
             await run_to_completion(asyncio.to_thread(self._spool))
 
     async def finish(self) -> tuple[BinaryIO, PayloadDigest]:
-        """The whole body as a file at its start, and the digest of its payload."""
+        """Return the whole body as a file at its start, and the digest of its payload."""
         if self._held > INLINE_DIGEST_BYTES or self._file:
             await asyncio.to_thread(self._finish)
         else:
@@ -55,13 +58,13 @@ class BodySink:
         return body, PayloadDigest(f"sha256:{self._digest.hexdigest()}")
 
     def discard(self) -> None:
-        """Give the body up."""
+        """Discard the body."""
         if self._file:
             self._file.close()
 
     def _spool(self) -> None:
         if self._file is None:
-            # Closed by whoever takes the body over, or by ``discard``.
+            # Closed by the caller of ``finish``, or by ``discard``.
             self._file = scratch_file()
         self._file.write(b"".join(self._wire))
         self._wire.clear()
@@ -84,13 +87,13 @@ COOKIE = frozenset({"cookie"})
 
 
 class Answer:
-    """A response under way, of a connection that is held until it was read or given up.
+    """Open response; it holds its connection until it is read or discarded.
 
     Attributes:
-        head: of the response.
+        head: the response head.
 
-    Where a person gave cookies for it, it is private: neither they nor any that are set stand in
-    its exchange.
+    If user cookies were sent, the response is private: its exchange contains neither these cookies
+    nor any that the server sets.
     """
 
     def __init__(
@@ -105,7 +108,7 @@ class Answer:
     ) -> None:
         line = connection.protocol
         if not isinstance(line, Line) or line.reader is None or line.reader.head is None:
-            raise TypeError("no head of a response has come over this connection")
+            raise TypeError("this connection has no response head")
         self.head = line.reader.head
         self._asked = asked
         self._at = at
@@ -119,10 +122,10 @@ class Answer:
         self._is_private = is_private
 
     async def payload(self) -> AsyncIterator[bytes]:
-        """The body without its transfer coding, in pieces as they come; to be read once.
+        """Yield the body without transfer coding as it arrives; can be iterated once.
 
         Raises:
-            FetchError: it is too large, or broke off before anything came.
+            FetchError: it is too large, or ended before any content arrived.
         """
         self._refuse_too_large(self._reader.content_length or 0)
         while wire := await self._line.piece():
@@ -131,10 +134,10 @@ class Answer:
             yield rest
 
     async def whole(self) -> Exchange:
-        """The exchange, once all of its body was read; whoever takes it closes that.
+        """Read the whole body and return the exchange; the caller closes it.
 
         Raises:
-            FetchError: it is too large, or broke off before anything came.
+            FetchError: it is too large, or ended before any content arrived.
         """
         try:
             self._refuse_too_large(self._reader.content_length or 0)
@@ -152,7 +155,7 @@ class Answer:
             raise too_large(self._asked.url, self._limit)
 
     async def _take(self, wire: bytes) -> bytes:
-        """What came next, without its transfer coding."""
+        """Return the next bytes without transfer coding."""
         piece = self._reader.take_payload() if self._reader.is_chunked else wire
         await self._sink.take(wire, piece)
         self._refuse_too_large(max(self._sink.payload_length, self._sink.wire_length))
@@ -166,10 +169,10 @@ class Answer:
         return rest
 
     async def exchange(self, *, truncated: Truncation | None = None) -> Exchange:
-        """The exchange, as far as its body was read; whoever takes it closes that.
+        """Return the exchange with the body read so far; the caller closes it.
 
         Args:
-            truncated: why no more is read, where the body was not at its end.
+            truncated: the reason why reading stops early, if the body is incomplete.
         """
         sink, reader = self._sink, self._reader
         self._is_taken = True
@@ -196,14 +199,14 @@ class Answer:
         )
 
     def let_go(self) -> None:
-        """Give the connection back; one over which more may come is closed."""
+        """Return the connection to the pool; close it if more bytes may arrive."""
         if self._line.is_free:
             self._connection.release()
         else:
             close(self._connection)
 
     def discard(self) -> None:
-        """Give up the connection, and what was read unless somebody took it."""
+        """Close the connection and discard the body unless the caller took it."""
         close(self._connection)
         if not self._is_taken:
             self._sink.discard()

@@ -1,9 +1,8 @@
-"""SURT keys, without session ids.
+"""SURT keys without session ids.
 
-A key is what archives look a URL up by: where ours differs by a character from another program's,
-that program does not find the page. No standard says what a key is. The field's programs (pywb,
-OpenWayback) canonicalise as Google's Safe Browsing does and then as the Internet Archive does, and
-so does this; ``benchmarks/surt_oracle.py`` compares.
+Archives look up URLs by these keys, so every character has to match other programs. No standard
+defines them. Like pywb and OpenWayback, this module canonicalises as Google Safe Browsing does and
+then as the Internet Archive does; ``benchmarks/surt_oracle.py`` compares the results.
 """
 
 import re
@@ -14,21 +13,21 @@ from urllib.parse import unquote_to_bytes
 import re2
 
 REMEMBERED = 4096
-"""Keys at hand: what was fetched is looked for, written down and indexed by the same one."""
+"""Size of the key cache: a fetched URL is looked up, recorded and indexed by the same key."""
 _WWW = re.compile(r"www\d*\.")
 _PORTS_LEFT_OUT = {"http": ("80", "0"), "https": ("443", "0")}
 _HEX = frozenset("0123456789ABCDEFabcdef")
 _ESCAPED = re.compile(r"[^!-~]|[#%]")
 _SESSIONS = "archiver.http.surt"
-"""Few addresses have one, and a short command none."""
+"""Compiled lazily: few URLs have a session id, and short commands see none."""
 
 
 @lru_cache(REMEMBERED)
 def surt(url: str) -> str:
-    """The key of a serialised http(s) URL, such as ``com,example)/a?b=1``.
+    """Return the key of a serialised http(s) URL, such as ``com,example)/a?b=1``.
 
-    Scheme, user, ``www.``, default port, empty segments and the last slash of a path, session ids
-    and the order of the query do not count, nor do letter case and how often something is escaped.
+    Scheme, user, ``www.``, default port, empty segments and the last slash of a path, session ids,
+    the order of query parameters, letter case and repeated escaping are ignored.
     """
     scheme, _, rest = url.partition("://")
     authority, slash, tail = rest.partition("/")
@@ -54,7 +53,7 @@ def _host_key(scheme: str, authority: str) -> str:
 
 
 def _split(authority: str) -> tuple[str, str]:
-    """Name and port; an IPv6 address without its brackets, as the field has it."""
+    """Return host and port; IPv6 addresses without brackets, as usual in SURT."""
     if authority.startswith("["):
         name, _, port = authority[1:].partition("]")
         return name, port.removeprefix(":")
@@ -73,7 +72,7 @@ def _path_key(path: str) -> str:
 
 
 def _without_detours(path: str) -> str:
-    """A path without empty segments, and with ``.`` and ``..`` resolved."""
+    """Return a path without empty segments and with ``.`` and ``..`` resolved."""
     kept: list[str] = []
     for segment in path.split("/")[1:]:
         if segment == ".." and kept:
@@ -91,7 +90,7 @@ def _query_key(query: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    """What is left when nothing is escaped, however often it was; each byte a character."""
+    """Unescape until no escape is left; each byte becomes a character."""
     if not text.isascii():
         text = text.encode().decode("latin-1")
     if "%" not in text:
@@ -101,7 +100,7 @@ def _unescape(text: str) -> str:
 
 
 def _unescape_again(text: str) -> str:
-    """The same in one pass: what an escape gives may end or begin another."""
+    """Do the same in one pass: an unescaped character can complete another escape."""
     kept: list[str] = []
     for char in text:
         kept.append(char)
@@ -131,7 +130,7 @@ _QUERY_SESSIONS = tuple(
 
 
 def without_path_session(path: str) -> str:
-    """A path without the ids that ASP.NET puts between its segments."""
+    """Remove the ids that ASP.NET puts between the segments of a path."""
     for session in _PATH_SESSIONS:
         if found := session.fullmatch(path):
             path = found[1] + found[2]
@@ -139,7 +138,7 @@ def without_path_session(path: str) -> str:
 
 
 def without_query_session(query: str) -> str:
-    """A query without the ids that Java, PHP, ASP and ColdFusion put into it."""
+    """Remove the session ids of Java, PHP, ASP and ColdFusion from a query."""
     for session in _QUERY_SESSIONS:
         if found := session.fullmatch(query):
             query = found[1] + (found[2] or "")

@@ -1,11 +1,9 @@
-"""Text decoders and encoding labels (WHATWG Encoding), and text that can be encoded.
+"""Text decoders and encoding labels (WHATWG Encoding), and encoding of text.
 
-Python's codecs differ in bytes that vendors added, and in what they do after an error; both are
-mended here. Left as they are: three look-alikes (0xA241, 0xA242 of Big5, 0x8FA2B7 of EUC-JP).
-
-Python's codecs read most; what they have no character for comes to a handler of errors, which knows
-the characters that the web has there, and goes on after an error where the standard does: an ASCII
-byte is never part of one.
+Python's codecs do most of the work. An error handler supplies vendor-specific characters that
+Python lacks and resumes after errors as the standard requires: an ASCII byte is never part of an
+error. Three look-alike characters differ from the standard (0xA241, 0xA242 of Big5, 0x8FA2B7 of
+EUC-JP).
 """
 
 import codecs
@@ -22,15 +20,16 @@ _NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def well_formed(text: str) -> str:
-    """Text with U+FFFD for each lone surrogate, as String.prototype.toWellFormed of ECMA-262.
+    """Replace each lone surrogate by U+FFFD, as ECMA-262's String.prototype.toWellFormed does.
 
-    JSON may escape one half of a pair (RFC 8259 §8.2), and arguments that are no UTF-8 bring some.
+    JSON escapes can contain one half of a pair (RFC 8259 §8.2), and so can arguments that are not
+    UTF-8.
     """
     return text if text.isascii() else _LONE.sub("\ufffd", text)
 
 
 def for_xml(text: str) -> str:
-    """Well-formed text without what no XML 1.0 document may hold, however it is written (§2.2)."""
+    """Return well-formed text without characters that XML 1.0 forbids even when escaped (§2.2)."""
     return _NOT_XML.sub("", well_formed(text))
 
 
@@ -49,7 +48,7 @@ WHITESPACE: Final = "\t\n\f\r "
 
 
 def lookup(label: str) -> Encoding | None:
-    """The encoding of a label ("get an encoding"), or None if it is no label.
+    """Return the encoding of a label ("get an encoding"), or None for an unknown label.
 
     >>> lookup(" Latin1 "), lookup("utf8"), lookup("idna")
     ('windows-1252', 'utf-8', None)
@@ -61,9 +60,9 @@ def lookup(label: str) -> Encoding | None:
 
 
 def lookup_inside(label: str) -> Encoding | None:
-    """The encoding of a label that stands in the text itself (HTML §13.2.3.2).
+    """Return the encoding of a label found inside the text (HTML §13.2.3.2).
 
-    Who could read the label does not read UTF-16.
+    A label that is readable as ASCII cannot mean UTF-16, so UTF-16 becomes UTF-8.
     """
     encoding = lookup(label)
     return UTF_8 if encoding in (UTF_16LE, UTF_16BE) else encoding
@@ -82,7 +81,7 @@ fe52猪 fe6f瑜 feaa瓩 fedd砉
 92af兙兛兝兞
 a3c0␀␁␂␃␄␅␆␇␈␉␊␋␌␍␎␏␐␑␒␓␔␕␖␗␘␙␚␛␜␝␞␟␡€
 """
-"""The code of a character in hexadecimal, then it and those that follow it."""
+"""Runs of consecutive characters: the first code in hexadecimal, then its characters."""
 
 
 def _pairs() -> Iterator[tuple[bytes, str]]:
@@ -105,13 +104,13 @@ _Extension = Callable[[bytes], str]
 
 @dataclass(frozen=True, slots=True)
 class _Codec:
-    """How an encoding is read.
+    """Decoding rules of an encoding.
 
     Attributes:
-        python: Python's codec.
-        erroneous: how many bytes belong to an error, matched where it begins.
-        extension: the character of bytes that Python has none for; empty if there is none.
-        different: characters that Python gives, and what they should be.
+        python: the name of Python's codec.
+        erroneous: pattern that matches the bytes belonging to an error.
+        extension: returns the character of bytes that Python cannot decode; empty without one.
+        different: translation of characters that Python decodes differently.
     """
 
     python: str
@@ -120,7 +119,7 @@ class _Codec:
     different: dict[str, str]
 
     def mend(self, data: bytes, start: int) -> tuple[str, int]:
-        """What stands for bytes that Python can't read, and where reading goes on."""
+        """Return the replacement of undecodable bytes, and where decoding resumes."""
         for end in range(min(start + 2, len(data)), start, -1):
             if known := self.extension(data[start:end]):
                 return known, end
@@ -142,12 +141,12 @@ class _Decoder:
 
 
 def double_byte_decoder(encoding: Encoding) -> _Decoder:
-    """A decoder for one text of an encoding in ``NAMES``."""
+    """Return a decoder for one text in an encoding of ``NAMES``."""
     return _Decoder(_CODECS[encoding], _register(encoding))
 
 
 def kanji(lead: int, trail: int) -> str:
-    """A character of JIS X 0208 with the web's additions, by its two bytes of 0x21 to 0x7E."""
+    """Return a JIS X 0208 character with the web's additions, for two bytes of 0x21 to 0x7E."""
     row, cell = divmod((lead - 0x21) * _JIS_ROW + trail - 0x21, _SHIFT_JIS_ROW)
     first = row + (0x81 if row < 0x1F else 0xC1)
     second = cell + (0x40 if cell < 0x3F else 0x41)
@@ -156,7 +155,7 @@ def kanji(lead: int, trail: int) -> str:
 
 @cache
 def _register(encoding: Encoding) -> str:
-    """The name under which Python finds the handler of an encoding's errors."""
+    """Register the error handler of an encoding; return its name."""
     name, codec = f"archiver.{encoding}", _CODECS[encoding]
 
     def handle(error: UnicodeError) -> tuple[str, int]:
@@ -164,7 +163,7 @@ def _register(encoding: Encoding) -> str:
             raise error
         text, end = codec.mend(error.object, error.start)
         if error.reason == _INCOMPLETE:
-            # Python reads no further at the end of a text, whatever is left.
+            # Python stops decoding here at the end of input, so the rest is decoded separately.
             return text + error.object[end:].decode(codec.python, name), len(error.object)
         return text, end
 
@@ -177,7 +176,7 @@ def _none(_: bytes) -> str:
 
 
 def _euc_jp(data: bytes) -> str:
-    """Rows that vendors added, which Windows-31J has too."""
+    """Decode the vendor rows that EUC-JP shares with Windows-31J."""
     if len(data) != 2 or min(data) < 0xA1 or max(data) > 0xFE:
         return ""
     found = kanji(data[0] & 0x7F, data[1] & 0x7F)
@@ -246,7 +245,7 @@ _SHIFTS: Final = frozenset({0x0E, 0x0F})
 
 
 class Iso2022JpDecoder:
-    """Reads a text piece by piece."""
+    """Incremental ISO-2022-JP decoder."""
 
     def __init__(self) -> None:
         self._mode = _ASCII
@@ -254,7 +253,7 @@ class Iso2022JpDecoder:
         self._has_just_switched = False
 
     def decode(self, data: bytes, final: bool = False) -> str:
-        """The text of some more bytes; what may be half a character is held back."""
+        """Decode more bytes; an incomplete character is held back."""
         data = self._held + data
         last = len(data) if final else len(data) - _LONGEST + 1
         out: list[str] = []
@@ -267,7 +266,7 @@ class Iso2022JpDecoder:
         return "".join(out)
 
     def _escape(self, data: bytes, at: int, out: list[str]) -> int:
-        """Read an escape sequence; return how many bytes were taken. Two in a row are an error."""
+        """Parse an escape sequence; return its length. Two consecutive ones are an error."""
         mode = data[at + 1 : at + 3]
         is_known = mode in _ESCAPES
         if not is_known or self._has_just_switched:
@@ -321,7 +320,7 @@ _DIFFERENT = {
 
 SINGLE_BYTE: Final = ENCODINGS - {*_UNICODE, *DOUBLE_BYTE_NAMES, _ISO_2022_JP, REPLACEMENT}
 ASCII_TRANSPARENT: Final = SINGLE_BYTE | {UTF_8, Encoding("euc-jp")}
-"""Encodings in which a byte under 0x80 is always that ASCII character.
+"""Encodings in which a byte below 0x80 is always that ASCII character.
 
 Not so in UTF-16, ISO-2022-JP, Shift_JIS, Big5, GBK, GB18030 and EUC-KR, whose second bytes can be a
 backslash or a letter.
@@ -329,21 +328,21 @@ backslash or a letter.
 
 
 class Decoder(Protocol):
-    """Reads a text piece by piece."""
+    """Incremental text decoder."""
 
     def decode(self, data: bytes, final: bool = False, /) -> str:
-        """The text of some more bytes, as far as it is certain."""
+        """Decode more bytes, as far as the result is certain."""
 
 
 def decode(data: bytes, encoding: Encoding) -> str:
-    """All of a text, without its byte order mark; what is no text in it becomes U+FFFD."""
+    """Decode a whole text without its byte order mark; undecodable bytes become U+FFFD."""
     if encoding in _UNICODE:
         return data.decode(_UNICODE[encoding], "replace").removeprefix(_BOM)
     return decoder(encoding).decode(data, True)
 
 
 def decoder(encoding: Encoding) -> Decoder:
-    """A decoder for one text; it leaves a byte order mark out."""
+    """Return a decoder for one text, which removes a byte order mark."""
     if encoding in _UNICODE:
         return _WithoutMark(codecs.getincrementaldecoder(_UNICODE[encoding])("replace"))
     if encoding == REPLACEMENT:
@@ -356,17 +355,17 @@ def decoder(encoding: Encoding) -> Decoder:
 
 
 def decode_part(data: bytes, encoding: Encoding) -> str:
-    """Some text out of the middle of a document, where no mark is one."""
+    """Decode a part of a document, without looking for a byte order mark."""
     if encoding in SINGLE_BYTE:
         return codecs.charmap_decode(data, "replace", _table(encoding))[0]
     return data.decode("utf-8", "replace") if encoding == UTF_8 else decode(data, encoding)
 
 
 def encode_part(text: str, encoding: Encoding) -> bytes:
-    """Text as it can stand in markup of that encoding; what the encoding lacks as a reference.
+    """Encode text for markup in that encoding; unencodable characters become character references.
 
     Args:
-        text: of an attribute or the like.
+        text: text of an attribute or similar.
         encoding: one of ``ASCII_TRANSPARENT``.
     """
     if encoding == UTF_8:
@@ -398,7 +397,7 @@ class _SingleByte:
 
 
 class _Replacement:
-    """What is in an encoding that can be abused is one U+FFFD, however much it is."""
+    """Decoder for unsafe encodings: the whole content becomes one U+FFFD."""
 
     def __init__(self) -> None:
         self._text = _REPLACED
@@ -410,7 +409,10 @@ class _Replacement:
 
 @cache
 def _table(encoding: Encoding) -> str:
-    """The 256 characters of an encoding: where Python's has a gap in C1, that control character."""
+    """Return the 256 characters of an encoding.
+
+    Gaps in C1 are filled with the control characters.
+    """
     if encoding == X_USER_DEFINED:
         known = bytes(range(256)).decode("latin-1")
     else:

@@ -1,9 +1,8 @@
 """Timestamps as text: RFC 3339, 14 digits and HTTP dates.
 
-``strftime`` writes the year 1 as ``1`` where the C library does, and a moment near either end of
-the calendar can't be converted to UTC: neither may keep a record from being written or read.
-
-All are UTC and have whole seconds.
+All are UTC in whole seconds. Dates at the ends of the calendar need care: ``strftime`` may write
+the year 1 as ``1``, and converting to UTC can overflow. Records with such dates must stay readable
+and writable.
 """
 
 import re
@@ -20,9 +19,9 @@ LAST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 
 
 def in_utc(moment: datetime) -> datetime:
-    """A moment in UTC, fractions of a second cut off; one without a zone is taken for UTC.
+    """Convert to UTC without fractions of a second; times without a zone are taken as UTC.
 
-    What lies beyond the years 1 to 9999 becomes the first or the last second of them.
+    Times outside the years 1 to 9999 become the first or last second of that range.
     """
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC, microsecond=0)
@@ -33,7 +32,7 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def write_iso(moment: datetime) -> str:
-    """A moment to the second.
+    """Format a time to the second.
 
     >>> write_iso(datetime(1, 1, 1, tzinfo=UTC))
     '0001-01-01T00:00:00Z'
@@ -42,10 +41,10 @@ def write_iso(moment: datetime) -> str:
 
 
 def read_iso(text: str) -> datetime:
-    """A moment from ISO 8601.
+    """Parse an ISO 8601 time.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is invalid.
     """
     return in_utc(datetime.fromisoformat(text))
 
@@ -64,12 +63,12 @@ _IMF_FIXDATE = re.compile(
     re.ASCII,
 )
 REMEMBERED = 256
-"""Moments whose form is kept at hand: many things happen in the same second."""
+"""Size of the format cache: many events happen in the same second."""
 
 
 @lru_cache(REMEMBERED)
 def to_timestamp(moment: datetime) -> Timestamp:
-    """The 14 digits of an aware ``moment``; fractions of a second are cut off.
+    """Return the 14 digits of an aware ``moment``; fractions of a second are cut off.
 
     >>> to_timestamp(datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC))
     '20240229120001'
@@ -79,7 +78,7 @@ def to_timestamp(moment: datetime) -> Timestamp:
 
 
 def to_datetime(timestamp: Timestamp) -> datetime:
-    """The moment of 14 digits, aware.
+    """Convert 14 digits to an aware datetime.
 
     Raises:
         InputError: they are not a date and time.
@@ -96,11 +95,11 @@ def to_datetime(timestamp: Timestamp) -> datetime:
 
 
 def pad(prefix: str) -> Timestamp:
-    """The middle of the period that 4 to 14 digits name.
+    """Return the middle of the period that 4 to 14 digits name.
 
-    The middle, since then the capture nearest to it is one *within* the period whenever there is
-    one: padded to either end, a capture just outside would win over one just inside the other.
-    Digits that can't be (a month 13) give the nearest that can.
+    With the middle, the nearest capture is within the period whenever there is one there; with
+    either end, a capture just outside could win over one inside. Impossible digits (a month 13)
+    become the nearest possible ones.
 
     >>> pad("2024"), pad("202402"), pad("20240229"), pad("20240229120001")
     ('20240702000000', '20240215120000', '20240229120000', '20240229120001')
@@ -117,7 +116,7 @@ def pad(prefix: str) -> Timestamp:
 
 
 def _end(prefix: str, filler: str) -> datetime:
-    """One end of the period: the missing digits taken from ``filler``, then made possible."""
+    """Return one end of the period: missing digits from ``filler``, clamped to a valid date."""
     digits = prefix + filler[len(prefix) :]
     year = max(1, int(digits[:4]))
     month = min(max(1, int(digits[4:6])), 12)
@@ -127,7 +126,7 @@ def _end(prefix: str, filler: str) -> datetime:
 
 
 def http_date(moment: datetime) -> str:
-    """An aware ``moment`` as an IMF-fixdate (RFC 9110 §5.6.7).
+    """Format an aware ``moment`` as IMF-fixdate (RFC 9110 §5.6.7).
 
     >>> http_date(datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC))
     'Thu, 29 Feb 2024 12:00:01 GMT'
@@ -138,9 +137,9 @@ def http_date(moment: datetime) -> str:
 
 
 def parse_accept_datetime(value: str) -> datetime:
-    """The moment an ``Accept-Datetime`` header asks for (RFC 7089 §2.1.1), aware.
+    """Parse an ``Accept-Datetime`` header (RFC 7089 §2.1.1) into an aware datetime.
 
-    The obsolete forms of HTTP-date are read too.
+    The obsolete forms of HTTP-date are accepted too.
 
     Raises:
         InputError: not an HTTP-date; a TimeGate answers 400 (RFC 7089 §4.5.3).
@@ -156,9 +155,10 @@ def parse_accept_datetime(value: str) -> datetime:
 
 def _http_date(text: str) -> datetime:
     if found := _IMF_FIXDATE.fullmatch(text):
-        # The library takes years below 100 for those of our own centuries, four digits or not.
+        # email.utils maps years below 100 to 1969-2068, even when written with four digits.
         day, year, hour, minute, second = map(int, found.group(1, 3, 4, 5, 6))
         month = _MONTHS.index(found[2]) + 1
         return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
-    obsolete: datetime = import_module("email.utils").parsedate_to_datetime(text)  # a list has none
+    # a list of addresses, not a date
+    obsolete: datetime = import_module("email.utils").parsedate_to_datetime(text)
     return obsolete

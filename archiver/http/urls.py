@@ -26,16 +26,19 @@ _ENDINGS = (
     "wacz"
 )
 _FILES = frozenset(_ENDINGS.split())
-"""What files end in, and no domain does (the Root Zone Database of IANA)."""
+"""File name extensions that are not top-level domains (IANA Root Zone Database)."""
 _FILES_AND_DOMAINS = frozenset({"md", "py", "java", "zip", "mov", "mobi"})
-"""What both end in; a file, where nothing but a name stands before it."""
+"""Extensions that are also top-level domains.
+
+Taken as a file name only if a single name precedes.
+"""
 
 
 def with_scheme(given: str) -> str:
-    """An address with a scheme before it, where a person left it out.
+    """Add a scheme to a user-supplied address without one.
 
-    It is ``https://``; but ``http://`` for a number, for localhost and for a port other than 443:
-    what stands there seldom has a certificate.
+    The scheme is ``https://``, but ``http://`` for IP addresses, localhost and ports other than
+    443, which seldom have a certificate.
 
     >>> with_scheme("example.org/x"), with_scheme("127.0.0.1:8080/x"), with_scheme("two words")
     ('https://example.org/x', 'http://127.0.0.1:8080/x', 'two words')
@@ -49,10 +52,10 @@ def with_scheme(given: str) -> str:
 
 
 def words_of(given: str) -> str:
-    """What was typed where an address belongs, if it is words to be searched for; or nothing.
+    """Return text typed into the address field if it is a search query; otherwise empty.
 
-    Several lines are addresses, and so is what begins with a scheme, whatever is wrong with it.
-    What looks like the name of a file is words.
+    Several lines are addresses, and so is any text that begins with a scheme, even if it is
+    invalid. Text that looks like a file name is a query.
 
     >>> words_of("red kite"), words_of("example.org"), words_of("https://two words")
     ('red kite', '', '')
@@ -67,7 +70,7 @@ def words_of(given: str) -> str:
 
 
 def address_in(words: str) -> str:
-    """The address that words which were searched for may be meant as; or nothing.
+    """Return the address that a search query may be meant as; empty if it is none.
 
     >>> address_in("node.js"), address_in("Example.org/x"), address_in("red kite")
     ('https://node.js', 'https://Example.org/x', '')
@@ -87,9 +90,9 @@ def _is_file_name(text: str) -> bool:
 
 
 def without_trackers(url: str, trackers: Sequence[str]) -> str:
-    """An address without those parameters of its query that are named, with ``*`` for anything.
+    """Remove query parameters that match the patterns, in which ``*`` matches anything.
 
-    What else is in the query stays as it was written, in its order.
+    The rest of the query keeps its spelling and order.
 
     >>> without_trackers("https://a.example/?id=1&utm_source=x#part", ["utm_*"])
     'https://a.example/?id=1#part'
@@ -111,16 +114,16 @@ def _is_one(pair: str, trackers: Sequence[str]) -> bool:
 
 
 MOST_CHARACTERS = 8192
-"""Longer addresses are refused: servers refuse them too, and every index row holds one."""
+"""Maximum length of a URL: servers reject longer ones, and every index row contains one."""
 MOST_OF_HOST = 253
-"""Characters; no name that can be looked up has more (RFC 1035 §2.3.4)."""
+"""Maximum length of a host name that can be looked up (RFC 1035 §2.3.4)."""
 _HASH_URL = re.compile(r"[0-9a-f]{32}\Z")
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
 _BEYOND_ASCII = re.compile("[\x80-\xff]")
 _KEPT = ("http://", "https://")
-# What a browser's parser gives back as it is: a name that is no number and needs no Unicode, no
-# port, no segment that could be "." or "..", nothing that is escaped or has to be.
+# URLs that a browser's parser would return unchanged: a host name that is not a number and needs no
+# IDNA, no port, no "." or ".." segments, nothing escaped or to be escaped.
 _AS_IT_IS = re.compile(
     r"https?://(?![^/]*xn--)(?:[a-z0-9-]++\.)++[a-z]++"
     r"(?:/(?:[\w~!$&'()*+,;=:@-][\w~!$&'()*+,;=:@.%-]*+)?+)++"
@@ -130,10 +133,10 @@ _AS_IT_IS = re.compile(
 
 
 def parse_url(given: str) -> str:
-    """Parse what a person gave and serialise it as browsers do, without its fragment.
+    """Parse a user-supplied URL and serialise it as browsers do, without its fragment.
 
     Raises:
-        InvalidUrl: it is no http(s) URL that can be kept; the message says why.
+        InvalidUrl: it is not an http(s) URL that can be archived; the message gives the reason.
     """
     text = given.strip()
     if len(text) <= MOST_CHARACTERS and _AS_IT_IS.fullmatch(text):
@@ -148,7 +151,7 @@ def parse_url(given: str) -> str:
 
 
 def join(base: str, reference: str) -> str | None:
-    """Resolve a reference; the absolute http(s) URL without fragment, or None if it is none."""
+    """Resolve a reference to an absolute http(s) URL without fragment; None if it is not one."""
     if len(reference) > MOST_CHARACTERS:
         return None
     try:
@@ -161,12 +164,12 @@ def join(base: str, reference: str) -> str | None:
 
 
 def redirect_target(url: str, status: int, location: str | None) -> str | None:
-    """Where a response leads (RFC 9110 §10.2.2): absolute, without fragment; None if nowhere.
+    """Return the target of a redirect (RFC 9110 §10.2.2), absolute and without fragment, or None.
 
     Args:
-        url: that was asked for.
-        status: of the response; only a 3xx leads anywhere.
-        location: its Location, each byte a character (latin-1).
+        url: the requested URL.
+        status: the response's status; only a 3xx redirects.
+        location: the Location field, decoded as latin-1.
     """
     if location is None or not 300 <= status < 400:
         return None
@@ -174,31 +177,31 @@ def redirect_target(url: str, status: int, location: str | None) -> str | None:
 
 
 def escape_bytes(field: str) -> str:
-    """A URL of a header field, its bytes beyond ASCII escaped as they came, as browsers do.
+    """Percent-encode the non-ASCII bytes of a URL in a header field, as browsers do.
 
     Args:
-        field: each byte a character (latin-1).
+        field: the value decoded as latin-1.
     """
     return _BEYOND_ASCII.sub(lambda found: f"%{ord(found[0]):02X}", field)
 
 
 def hash_url(url: str) -> HashUrl:
-    """The lower-case hex MD5 of a serialised URL: the name of its entry."""
+    """Return the lower-case hex MD5 of a serialised URL, which identifies its entry."""
     return HashUrl(md5(url.encode(), usedforsecurity=False).hexdigest())
 
 
 def is_hash_url(text: str) -> bool:
-    """Whether a text has the form of a hash_url."""
+    """Return whether a text has the form of a hash_url."""
     return _HASH_URL.match(text) is not None
 
 
 def is_kept(url: str) -> bool:
-    """Whether a serialised URL is one of those that can be kept."""
+    """Return whether a serialised URL can be archived."""
     return url.startswith(_KEPT)
 
 
 def host(url: str) -> str:
-    """The host of a serialised URL, with its port where that is not the scheme's own."""
+    """Return the host of a serialised URL, with its port unless it is the scheme's default."""
     authority = url.split("/", 3)[2]
     return authority.rpartition("@")[2]
 
@@ -225,7 +228,7 @@ def _serialise(text: str) -> str:
 
 
 def _with_a_name(url: str) -> str:
-    """A serialised URL whose host has a name that can be looked up."""
+    """Return a serialised URL after checking that its host name can be looked up."""
     if len(url) > MOST_OF_HOST and len(host(url).partition(":")[0]) > MOST_OF_HOST:
         raise InvalidUrl("This is not an address a browser would accept.")
     return url
