@@ -139,7 +139,7 @@ class App:
         """Open a second writer: its own segments, and a recorder that runs while it is open."""
         from archiver.crawl.recorder import Recorder
 
-        async with open_store(self.settings, self.store.shelf) as store:
+        async with open_store(self.settings, self.store.storage) as store:
             recorder = Recorder(self.db, store)
             recording = asyncio.create_task(recorder.run(), name="second-recorder")
             try:
@@ -389,13 +389,13 @@ class App:
     def uploading(self) -> "SegmentUploads | None":
         """Upload of closed segments; None where segments stay in the folder."""
         from archiver.services.segment_uploads import SegmentUploads
-        from archiver.warc.segment_storage import UploadingShelf
+        from archiver.warc.segment_storage import UploadingStorage
 
-        shelf = self.store.shelf
-        if not isinstance(shelf, UploadingShelf):
+        storage = self.store.storage
+        if not isinstance(storage, UploadingStorage):
             return None
         return SegmentUploads(
-            self.db, self.store, shelf, self.settings, self.crawling.close_segment
+            self.db, self.store, storage, self.settings, self.crawling.close_segment
         )
 
 

@@ -24,7 +24,7 @@ The tree::
         ├── RecordsMissing      a reindex would lose what the current index knows
         ├── StoreUnavailable    segments that lie elsewhere can't be read or written now
         ├── InvalidRecord       not a WARC record, or one whose digest is wrong
-        └── TornRecord          a record that ends too early
+        └── TruncatedRecord          a record that ends too early
 
 A message is a sentence for the person who meets it and says what to do next.
 """
@@ -172,5 +172,5 @@ class InvalidRecord(StoreError):
     """Not a WARC record (ISO 28500), or one whose digest does not match its block."""
 
 
-class TornRecord(StoreError):
+class TruncatedRecord(StoreError):
     """A record that ends too early: the tail of a segment whose writer was killed."""

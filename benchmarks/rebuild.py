@@ -32,7 +32,7 @@ from archiver.model.job import EntryRef, State
 from archiver.model.page import Article, PageMetadata
 from archiver.warc.locks import RunLock
 from archiver.warc.records import new_record_id
-from archiver.warc.segment_storage import Shelf
+from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
 
 BEGUN = datetime(2020, 1, 1, tzinfo=UTC)
@@ -61,7 +61,10 @@ def make(data: Path, count: int) -> None:
     """An archive of segments alone."""
     lock = RunLock(data / "run")
     store = SegmentStore(
-        Shelf(data / "warc"), lock=lock, segment_bytes=1 << 30, software="archiver/benchmark"
+        SegmentStorage(data / "warc"),
+        lock=lock,
+        segment_bytes=1 << 30,
+        software="archiver/benchmark",
     )
     for first in range(0, count, BATCH):
         plan = record_building.Plan()

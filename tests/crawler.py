@@ -22,7 +22,7 @@ from archiver.model.seed import Seed
 from archiver.pages.worker_pool import DerivePool
 from archiver.warc.locks import RunLock
 from archiver.warc.segments import SegmentStore
-from tests.segments import shelf_of
+from tests.segments import storage_of
 
 
 @asynccontextmanager
@@ -35,7 +35,7 @@ async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
         lock = RunLock(data / "run")
         stack.callback(lock.release)
         store = SegmentStore(
-            shelf_of(data), lock=lock, segment_bytes=1 << 30, software="archiver/test"
+            storage_of(data), lock=lock, segment_bytes=1 << 30, software="archiver/test"
         )
         stack.callback(store.close)
         db = await Database.open(data / "archive.sqlite3")

@@ -20,7 +20,7 @@ from archiver.warc import writer
 from archiver.warc.locks import RunLock
 from archiver.warc.records import new_record_id
 from archiver.warc.segments import SegmentStore
-from tests.segments import shelf_of
+from tests.segments import storage_of
 
 PAGE = "https://example.com/dir/page.html"
 T1, T2, T3 = "20230101000000", "20240229120001", "20240301000000"
@@ -103,7 +103,7 @@ async def archive_in(directory):
     settings = Settings(data=directory, max_decoded_bytes=4 << 20)
     db = await Database.open(directory / "archive.sqlite3")
     lock = RunLock(directory / "run")
-    store = SegmentStore(shelf_of(directory), lock=lock, segment_bytes=1 << 30, software="test")
+    store = SegmentStore(storage_of(directory), lock=lock, segment_bytes=1 << 30, software="test")
     yield Archive(db, store, settings)
     store.close()
     lock.release()

@@ -7,19 +7,19 @@ from tempfile import TemporaryDirectory
 
 from archiver.config import Settings
 from archiver.crawl import archive
-from archiver.warc.segment_storage import Shelf
+from archiver.warc.segment_storage import SegmentStorage
 
 
-def shelf_of(data: Path) -> Shelf:
+def storage_of(data: Path) -> SegmentStorage:
     """Where the segments of an archive lie."""
-    return archive.open_shelf(Settings(data=data))
+    return archive.open_storage(Settings(data=data))
 
 
 def segments(data: Path) -> dict[str, bytes]:
     """What each segment of an archive holds, in the order of their names."""
-    shelf = shelf_of(data)
-    found = shelf.survey().segments
-    return {each.name: b"".join(shelf.copy(each.name, 0, each.size)) for each in found}
+    storage = storage_of(data)
+    found = storage.survey().segments
+    return {each.name: b"".join(storage.copy(each.name, 0, each.size)) for each in found}
 
 
 def as_files(data: Path, folder: Path) -> list[Path]:
@@ -44,7 +44,7 @@ def change_segment(data: Path, name: str, change: Callable[[bytearray], None]) -
     for path in (data / "warc" / name, data / "uploaded" / name):
         if path.exists():
             path.write_bytes(content)
-    if bucket := getattr(shelf_of(data), "bucket", None):
+    if bucket := getattr(storage_of(data), "bucket", None):
         with suppress(FileNotFoundError), TemporaryDirectory() as folder:
             bucket.size(name)
             changed = Path(folder) / name

@@ -1,7 +1,7 @@
-"""An open archive: its locks, segments and database.
+"""Open archive: its locks, segments and database.
 
-Every process that uses an archive shares a lock on it for as long as it does; building the index
-again takes that lock alone. The kernel lets go of it when a process dies.
+Every process that uses an archive holds a shared lock on it; a rebuild of the index takes the lock
+exclusively. The kernel releases the lock when a process dies.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from archiver.errors import ConfigurationError
 from archiver.helpers import AtomicFile
 from archiver.warc.durable_files import sync_directory
 from archiver.warc.locks import ArchiveLock, RunLock, machine_of
-from archiver.warc.segment_storage import Shelf
+from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
 
 INDEX = "archive.sqlite3"
@@ -31,10 +31,10 @@ LOCKS = "run"
 EXPORTS = "exports"
 UPLOADED = "uploaded"
 INDEX_ELSEWHERE = "index"
-"""Says where the index of an archive lies, if not in its folder, and as whose it knows it."""
+"""File with the address of an external index and the archive name that the index knows."""
 MOST_OF_A_NAME = 4096
 STORE = "store"
-"""Says which store has the segments of an archive, so that it is never opened without."""
+"""File with the address of the segment store, so that the archive is never opened without it."""
 
 _BEING_REINDEXED = (
     "`archiver reindex` is building the index of this archive again. Try again when it is done."
@@ -62,7 +62,7 @@ _IN_USE = "The archive is in use by another process. Stop the server and every c
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What every use of an archive needs; ``store`` writes under this process's name."""
+    """Archive opened by this process; ``store`` writes segments under the process's name."""
 
     settings: Settings
     db: Database
@@ -71,15 +71,15 @@ class Archive:
 
 @asynccontextmanager
 async def open_archive(settings: Settings) -> AsyncIterator[Archive]:
-    """Open the archive beside others, and take up what a killed process left.
+    """Open the archive next to other processes, and recover what a killed process left.
 
     Raises:
-        ConfigurationError: the data directory can't be used, or its index is being built again.
+        ConfigurationError: the data directory can't be used, or its index is being rebuilt.
         StoreError: the directory of the segments can't be read.
     """
     async with (
         _enter(settings.data, alone=False),
-        open_store(settings, await asyncio.to_thread(open_shelf, settings)) as store,
+        open_store(settings, await asyncio.to_thread(open_storage, settings)) as store,
     ):
         db = await _open_database(settings, store)
         try:
@@ -99,24 +99,26 @@ async def _open_database(settings: Settings, store: SegmentStore) -> Database:
 
 @asynccontextmanager
 async def open_store_alone(settings: Settings) -> AsyncIterator[SegmentStore]:
-    """Open the segments while no other process uses the archive, nor can begin to.
+    """Open the segments exclusively: no other process may use the archive.
 
     Raises:
         ConfigurationError: the data directory can't be used, or another process uses it.
     """
     async with (
         _enter(settings.data, alone=True),
-        open_store(settings, await asyncio.to_thread(open_shelf, settings)) as store,
+        open_store(settings, await asyncio.to_thread(open_storage, settings)) as store,
     ):
         yield store
 
 
-def open_shelf(settings: Settings) -> Shelf:
-    """Where the segments of an archive lie: in its folder, or in a store. Blocking.
+def open_storage(settings: Settings) -> SegmentStorage:
+    """Open the segment storage: a folder or an object store.
+
+    Blocking.
 
     Raises:
-        ConfigurationError: the store is another one than before, or can't be used.
-        StoreUnavailable: it does not answer.
+        ConfigurationError: the store differs from the previous one, or can't be used.
+        StoreUnavailable: the store does not respond.
     """
     warc, known = settings.data / SEGMENTS, settings.data / STORE
     before = _known_store(settings.data)
@@ -126,19 +128,21 @@ def open_shelf(settings: Settings) -> Shelf:
             f"were moved, remove {known}."
         )
     if settings.store is None:
-        return Shelf(warc)
+        return SegmentStorage(warc)
     try:
-        shelves = import_module("archiver.warc.object_store")
+        object_store = import_module("archiver.warc.object_store")
     except ModuleNotFoundError as error:
         raise ConfigurationError(_NOT_INSTALLED) from error
-    shelf: Shelf = shelves.open_bucket_shelf(settings.store, warc, settings.data / UPLOADED)
+    storage: SegmentStorage = object_store.open_bucket_storage(
+        settings.store, warc, settings.data / UPLOADED
+    )
     if before is None:
         AtomicFile(known, mode=0o644).write(f"{settings.store}\n".encode())
-    return shelf
+    return storage
 
 
 def where_it_lies(data: Path) -> tuple[str | None, str | None]:
-    """The addresses of an archive's index and of its store; None for what is in its folder.
+    """Return the addresses of an archive's index and store; None for parts in its folder.
 
     Blocking.
     """
@@ -148,7 +152,7 @@ def where_it_lies(data: Path) -> tuple[str | None, str | None]:
 
 
 def store_no_more(data: Path) -> None:
-    """Say that the segments lie in the folder from now on; blocking."""
+    """Remove the store's address, because the segments are in the folder now. Blocking."""
     (data / STORE).unlink(missing_ok=True)
     sync_directory(data)
 
@@ -159,11 +163,13 @@ def _known_store(data: Path) -> str | None:
 
 
 def places_of_index(settings: Settings) -> tuple[Engines, Engines]:
-    """Where the index of an archive lies, and where the settings want it. Blocking.
+    """Return the current location of the index and the configured one.
+
+    Blocking.
 
     Raises:
-        ConfigurationError: an address that can't be understood or reached, or has the index of
-            another data directory.
+        ConfigurationError: an address is invalid or unreachable, or has the index of another data
+            directory.
     """
     wanted = engines_of(settings.index or settings.data / INDEX)
     if settings.index:
@@ -173,10 +179,12 @@ def places_of_index(settings: Settings) -> tuple[Engines, Engines]:
 
 
 def settle_index(settings: Settings, engines: Engines) -> None:
-    """Say that the index lies where the settings want it from now on. Blocking.
+    """Record the configured location as the location of the index.
+
+    Blocking.
 
     Raises:
-        ConfigurationError: as for ``places_of_index``.
+        ConfigurationError: see ``places_of_index``.
     """
     if settings.index:
         _claim(settings, engines)
@@ -184,7 +192,7 @@ def settle_index(settings: Settings, engines: Engines) -> None:
 
 
 def _open_index(settings: Settings) -> Engines:
-    """The index where the settings want it, and where it was before; of this program's schema."""
+    """Open the index if it is at the configured location, and migrate its schema."""
     known, _ = _index_elsewhere(settings)
     if not known and settings.index and (settings.data / INDEX).exists():
         known = str(settings.data / INDEX)
@@ -200,9 +208,9 @@ def _open_index(settings: Settings) -> Engines:
 
 
 def _claim(settings: Settings, engines: Engines) -> None:
-    """Let an index that is nobody's be this folder's archive's, or this folder join another.
+    """Claim an unowned index for this folder's archive, or join the archive that owns it.
 
-    The folder knows its name before the index does: a kill in between leaves nobody shut out.
+    The folder stores its name before the index does, so a kill in between is harmless.
     """
     file = AtomicFile(settings.data / INDEX_ELSEWHERE, mode=0o644)
     with file.alone():
@@ -219,7 +227,7 @@ def _claim(settings: Settings, engines: Engines) -> None:
 
 
 def _refuse_to_join(settings: Settings, engines: Engines, store: str | None) -> None:
-    """Raise unless this folder may become one of several at an archive."""
+    """Raise unless this folder may become one of several data directories of an archive."""
     if not (store and settings.store):
         raise ConfigurationError(_INDEX_IS_OF_OTHER.format(engines.place))
     if store != settings.store:
@@ -238,19 +246,19 @@ def _say_where(settings: Settings) -> None:
 
 
 def _index_elsewhere(settings: Settings) -> tuple[str, str]:
-    """Where the index lies, if not in the folder, and this folder's name; empty if unknown."""
+    """Return the address of an external index and this folder's name; empty if unknown."""
     held = AtomicFile(settings.data / INDEX_ELSEWHERE).read(MOST_OF_A_NAME) or b""
     known, name, *_ = [*held.decode("utf-8", "replace").splitlines(), "", ""]
     return known, name
 
 
 @asynccontextmanager
-async def open_store(settings: Settings, shelf: Shelf) -> AsyncIterator[SegmentStore]:
-    """Open the segments under a writer's name of its own, in an archive that is held open.
+async def open_store(settings: Settings, storage: SegmentStorage) -> AsyncIterator[SegmentStore]:
+    """Open the segments of an archive that is already locked, under a new writer name.
 
     Args:
-        settings: how.
-        shelf: where the segments lie; one for all stores of a process.
+        settings: settings.
+        storage: segment storage, shared by all stores of a process.
 
     Raises:
         ConfigurationError: the data directory can't be used.
@@ -260,7 +268,7 @@ async def open_store(settings: Settings, shelf: Shelf) -> AsyncIterator[SegmentS
     try:
         is_remote = settings.store is not None
         store = SegmentStore(
-            shelf,
+            storage,
             lock=lock,
             segment_bytes=min(settings.segment_bytes, settings.seal_bytes)
             if is_remote

@@ -1,9 +1,8 @@
 """Article extraction from stored pages.
 
-Where a style sheet may say in which direction the lines go, it is read with that.
-
-Nothing is fetched. Each becomes a visit result, so the same recorder writes it: a conversion record
-and a further entry record of its snapshot, which supersedes those of older extractors.
+Style sheets are read too if they may set vertical text. Nothing is fetched. Each article becomes a
+visit result, so the recorder writes it: a conversion record and a new entry record of its snapshot,
+which supersedes those of older extractors.
 """
 
 import asyncio
@@ -42,12 +41,12 @@ async def read_whole(
     timestamp: Timestamp,
     article: Article | None = None,
 ) -> Article:
-    """The article of a page and of its parts, which are read back as they were about then.
+    """Extract the article of a page and its further parts from the captures of that time.
 
-    ``article`` is that of the page alone, without its sheets, if it was read before.
+    ``article`` is the article of the page alone, read without style sheets, if there is one.
 
     Raises:
-        StoreError: the index could not be asked.
+        StoreError: the index can't be read.
     """
     article = article or await context.derive.extract(document)
     if is_set_vertically(article.text):
@@ -71,14 +70,14 @@ def _parts(outcomes: Iterable[RequisiteOutcome]) -> list[str]:
 
 CHUNK = 64
 SPARE_READERS = 2
-"""More than there are children, so that each finds its next page waiting."""
+"""Extra readers beyond the number of worker processes, so that each has a page waiting."""
 
 log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """A snapshot whose article was read, and the text of that before and after."""
+    """Snapshot whose article was extracted again, and its text before and after."""
 
     snapshot: Snapshot
     before: str
@@ -89,20 +88,19 @@ OnRead = Callable[[Reread], None]
 
 
 class DeferredExtraction:
-    """Reads articles. ``context`` has a recorder that runs."""
+    """Extraction of deferred articles. The recorder of ``context`` must be running."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         self._after = 0
 
     async def read(self, on_read: OnRead = lambda _: None) -> int:
-        """Read the next ``CHUNK`` that were left for later; how many there were.
+        """Extract the next ``CHUNK`` deferred articles and return their number.
 
-        ``on_read`` is told of each that was read. One whose records can't be read is logged, and
-        passed over from then on.
+        ``on_read`` is called for each extracted article. Unreadable ones are logged and skipped.
 
         Raises:
-            StoreError: the disk or the index refused; the next call reads the same again.
+            StoreError: the disk or the index failed; the next call reads the same articles.
         """
         async with self._context.db.read() as conn:
             found, after = await snapshots.pending_articles(conn, self._after, limit=CHUNK)
@@ -111,10 +109,10 @@ class DeferredExtraction:
         return len(found)
 
     async def read_these(self, found: Iterable[Unread], on_read: OnRead) -> None:
-        """Read the articles of these snapshots, now or again, as ``read`` does.
+        """Extract the articles of the given snapshots, as ``read`` does.
 
         Raises:
-            StoreError: the disk or the index refused.
+            StoreError: the disk or the index failed.
         """
         waiting = iter(found)
         try:
@@ -125,7 +123,7 @@ class DeferredExtraction:
             raise errors.exceptions[0] from errors
 
     async def _work(self, waiting: Iterator[Unread], on_read: OnRead) -> None:
-        """Read one after the other; each is on its way to disk while the next is read."""
+        """Extract articles one by one; each is recorded while the next is extracted."""
         closing = []
         for each in waiting:
             url = each.held.snapshot.url
@@ -146,7 +144,7 @@ class DeferredExtraction:
             on_read(read)
 
     def _text(self, article: Location | None) -> str:
-        """The text of an article as it was read the last time; empty where there is none."""
+        """Return the previous text of an article; empty if there is none."""
         if article is None:
             return ""
         with suppress(StoreError):

@@ -39,7 +39,7 @@ REMEMBERED = 8192
 
 
 class CaptureRows:
-    """Remembers the rows of captures that were indexed lately, by record id."""
+    """LRU cache of the rows of recent captures, by record id."""
 
     def __init__(self) -> None:
         self._rows: OrderedDict[RecordId, int] = OrderedDict()
@@ -50,12 +50,12 @@ class CaptureRows:
         visit_results: Sequence[VisitResult],
         made: Mapping[RecordId, int],
     ) -> dict[int, int]:
-        """The row of the capture that each visit is of, by its result's ``id``, if it is there.
+        """Return the capture row of each visit, by the ``id()`` of its result, if the row exists.
 
         Args:
             conn: a connection.
-            visit_results: those without a visit have none.
-            made: rows of this transaction.
+            visit_results: visit results; those without a visit are ignored.
+            made: rows inserted in this transaction.
         """
         found: dict[int, int] = {}
         for each in visit_results:
@@ -69,7 +69,7 @@ class CaptureRows:
         return {key: row for key, row in found.items() if row in there}
 
     def remember(self, made: Mapping[RecordId, int]) -> None:
-        """Keep rows at hand once their transaction went well."""
+        """Add rows whose transaction was committed."""
         self._rows.update(made)
         while len(self._rows) > REMEMBERED:
             self._rows.popitem(last=False)
@@ -84,7 +84,7 @@ log = get_log(__name__)
 
 @dataclass(slots=True)
 class Item:
-    """One thing on its way to disk; ``weight`` is the memory it holds until then, in bytes."""
+    """Item on its way to disk; ``weight`` is the memory in bytes that it uses until then."""
 
     thing: "Kept | VisitResult | Note | Owed | Nothing"
     weight: int
@@ -93,7 +93,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An exchange, and the capture that it is, still without a place."""
+    """Exchange and its capture, which has no location yet."""
 
     exchange: Exchange
     capture: Capture
@@ -101,14 +101,14 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """An entry whose own data changed without a visit."""
+    """Entry whose metadata changed without a visit."""
 
     entry_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """A record of a deletion or of lists: its row among those that are owed, and its JSON."""
+    """Pending deletion or lists record: its row id and its JSON."""
 
     row_id: int
     document: str
@@ -116,9 +116,9 @@ class Owed:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """Nothing: who waits for it waits for all before it.
+    """Marker without content, used to wait for all items before it.
 
-    ``ends_segment``: what comes after goes to another segment.
+    ``ends_segment``: items after it go to another segment.
     """
 
     ends_segment: bool = False
@@ -126,17 +126,17 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index says that a batch needs to know before its records are made."""
+    """Index data needed to build the records of a batch."""
 
     originals: Originals
     facts: dict[int, record_building.EntryFacts]
 
 
 def plan_all(batch: Sequence[Item], known: Known) -> record_building.Plan:
-    """The records of a batch.
+    """Plan the records of a batch.
 
-    A visit that can't be written down becomes a failure: given back, it would keep thousands of
-    others from the archive again and again.
+    A visit that can't be recorded becomes a failure. Retrying it would block thousands of other
+    visits again and again.
     """
     plan = record_building.Plan()
     for item in batch:
@@ -158,7 +158,7 @@ def _plan(plan: record_building.Plan, item: Item, known: Known) -> None:
     elif isinstance(thing, Owed):
         record_building.plan_owed(plan, json.loads(thing.document))
     elif (facts := known.facts.get(entry_id_of(thing) or 0)) is None:
-        return  # nothing, or the entry was thrown away meanwhile
+        return  # a marker, or the entry has been deleted
     elif isinstance(thing, Note):
         record_building.plan_note(plan, facts)
     elif isinstance(thing, VisitResult) and thing.retry_at is None:
@@ -166,14 +166,14 @@ def _plan(plan: record_building.Plan, item: Item, known: Known) -> None:
 
 
 def entry_id_of(thing: "Kept | VisitResult | Note | Owed | Nothing") -> int | None:
-    """The row of the entry that a thing is of, if it is of one."""
+    """Return the entry id of an item, or None."""
     if isinstance(thing, Kept | Owed | Nothing):
         return None
     return thing.entry_id if isinstance(thing, Note) else thing.entry.id
 
 
 def settle(batch: Sequence[Item], error: StoreError | None) -> None:
-    """Tell whoever waits for something of a batch how it ended."""
+    """Resolve the futures of a batch."""
     for item in batch:
         if item.done is None or item.done.done():
             continue
@@ -184,13 +184,13 @@ def settle(batch: Sequence[Item], error: StoreError | None) -> None:
 
 
 AT_ONCE = 8
-"""So many rows are made before others have a turn at the loop."""
+"""Number of rows that are built before the event loop runs other tasks."""
 LONG = 20_000
-"""Characters of an article whose words the loop does not wait for: of so many, some 4 ms."""
+"""Characters of an article from which its search row is built in a thread: about 4 ms of work."""
 
 
 class BatchRows:
-    """The index, as the batches of one recorder read it and write to it, one after the other."""
+    """Index reads and writes of one recorder's batches, which run in order."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -199,15 +199,15 @@ class BatchRows:
         self._written: list[Capture] = []
 
     def note_written(self, plan: record_building.Plan) -> None:
-        """The records of a plan are on disk: the next batch may refer to them before their rows."""
+        """Remember a plan's written records, so the next batch can refer to them without rows."""
         self._written = [each for each in plan.captures.values() if not each.is_revisit]
 
     def forget_written(self) -> None:
-        """What was written last never came into the index."""
+        """Forget the records written last, because they were not indexed."""
         self._written = []
 
     async def look_up(self, batch: Sequence[Item]) -> Known:
-        """What the index says that the records of a batch are made from."""
+        """Read the index data that is needed to build a batch's records."""
         exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, Kept)]
         ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
         async with self._db.read() as conn:
@@ -227,14 +227,14 @@ class BatchRows:
     async def _found(
         self, conn: AsyncConnection, exchanges: Sequence[Exchange], ids: Sequence[int]
     ) -> tuple[Originals, Mapping[int, Revised], Mapping[int, Held]]:
-        """What these may be revisits of; these entries, and the newest snapshot of each."""
+        """Return the possible originals, the entries, and the newest snapshot of each entry."""
         originals = await self._originals(conn, exchanges)
         found = await entries.with_revisions(conn, ids)
         saved = [number for number, each in found.items() if each.entry.snapshot_count]
         return originals, found, await snapshots.latest_of(conn, saved) if saved else {}
 
     async def _originals(self, conn: AsyncConnection, exchanges: Sequence[Exchange]) -> Originals:
-        """The records that these may be revisits of."""
+        """Return the records that the exchanges may be revisits of."""
         found = Originals()
         if not exchanges:
             return found
@@ -252,10 +252,10 @@ class BatchRows:
         plan: record_building.Plan,
         places: Sequence[Location],
     ) -> Mapping[int, NewSnapshot]:
-        """What can be made of a batch's rows before its transaction, by its results' ``id``.
+        """Build rows before the transaction, by the ``id()`` of their results.
 
-        Others wait to write for as long as that lasts, and to put the words of an article together
-        takes as long as all else of it.
+        This keeps the write lock short: the search row of an article costs as much as all other
+        rows.
         """
         words_of = self._db.words.row
         found = {}
@@ -278,7 +278,7 @@ class BatchRows:
         places: Sequence[Location],
         prepared: Mapping[int, NewSnapshot],
     ) -> None:
-        """Put the rows of a batch in, in one transaction, once its records are on disk."""
+        """Insert the rows of a batch in one transaction; its records are on disk."""
         brought = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
         noted = [item.thing.entry_id for item in batch if isinstance(item.thing, Note)]
         owed = [item.thing.row_id for item in batch if isinstance(item.thing, Owed)]
@@ -311,9 +311,9 @@ class BatchRows:
         places: Sequence[Location],
         conn: AsyncConnection,
     ) -> tuple[dict[RecordId, int], "_Basis"]:
-        """Index what was answered, and learn all that the rest of the batch's rows are made from.
+        """Insert capture rows and read the data that the other rows are built from.
 
-        Nothing of that changes the other: it is one wait.
+        The statements are independent, so they share one round trip.
         """
         ends = {place.segment: place.offset + place.length for place in places}
         await self._advance(conn, ends)
@@ -321,7 +321,7 @@ class BatchRows:
         return made, await _basis(conn, brought, known, [*ends])
 
     async def _advance(self, conn: AsyncConnection, ends: Mapping[str, int]) -> None:
-        """Note how far segments are indexed: first of all, since rows name them."""
+        """Store the indexed sizes of segments first, because other rows refer to segments."""
         if ends:
             await segment_rows.reach(conn, ends, machine=self._db.machine)
 
@@ -332,10 +332,9 @@ class BatchRows:
         made: dict[RecordId, int],
         wanted: Sequence[VisitResult],
     ) -> dict[int, int]:
-        """The row of the capture that each visit is of, by its result's ``id``.
+        """Return the capture row of each visit, by the ``id()`` of its result.
 
-        A visit whose capture was in a batch that failed is told so, and keeps no other from the
-        index.
+        A visit whose capture was in a failed batch gets an error; the others are indexed.
         """
         found = await self._captured.of(conn, wanted, made)
         lost = {id(each) for each in wanted if each.visit} - found.keys()
@@ -347,14 +346,14 @@ class BatchRows:
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """What a batch's transaction is to know before its visits are indexed.
+    """State read in a batch's transaction before its visits are indexed.
 
     Attributes:
-        there: how their entries stand, of those that are there.
-        given_up: on a server, jobs whose lease is no longer this worker's: it had lost its lock.
-        lost: snapshots that were thrown away before.
-        place: where snapshots go; None where there are none.
-        jobs: those that may be ended.
+        there: states of the batch's entries that exist.
+        given_up: on a server, jobs whose lease this worker lost with its lock.
+        lost: deleted snapshots.
+        place: insert positions for snapshots; None if there are no snapshots.
+        jobs: jobs that may be ended.
     """
 
     there: Mapping[int, Standing]
@@ -392,9 +391,9 @@ async def _end_visits(
     known: Known,
     basis: _Basis,
 ) -> None:
-    """Index what visits brought, or why they failed, and end their jobs or put them off."""
+    """Index the snapshots and failures of visits, and end or postpone their jobs."""
     await db_visit_results.add_snapshots(conn, found, basis.there, basis.place)
-    # An entry may have both.
+    # An entry may have a snapshot and a failure in one batch.
     await attempts.add_failures(conn, row_building.failed_attempts(visit_results, known.facts))
     await job_outcomes.end_jobs(
         conn, row_building.ends(visit_results), datetime.now(UTC), basis.jobs
@@ -407,7 +406,7 @@ async def _end_visits(
 async def _insert_responses(
     conn: AsyncConnection, plan: record_building.Plan, places: Sequence[Location]
 ) -> dict[RecordId, int]:
-    """Index what was answered; the rows of captures by record id."""
+    """Insert responses; return the rows of captures by record id."""
     others = [(record_id, places[n]) for n, record_id in plan.answers.items()]
     kept = [replace(each, location=places[n]) for n, each in plan.captures.items()]
     await captures.insert_answers(conn, others)
@@ -415,7 +414,7 @@ async def _insert_responses(
 
 
 def _still_wanted(brought: Sequence[VisitResult], basis: _Basis) -> list[VisitResult]:
-    """Results whose entries are there, without those that nobody wants any more."""
+    """Return results whose entry exists and whose job and snapshot are still wanted."""
     here = [each for each in brought if each.entry.id in basis.there]
     here = [each for each in here if not each.lease or each.lease.job_id not in basis.given_up]
     return [

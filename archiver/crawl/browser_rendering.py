@@ -1,7 +1,7 @@
 """Rendering of pages in Chromium.
 
-A page is shown until it has loaded and rests, scrolled to its end and read, all of it within
-``PAGE_SECONDS``. One that never comes to rest is read as it stands then.
+A page is shown until it has loaded and is idle, scrolled down and read, all within
+``PAGE_SECONDS``. A page that never becomes idle is read in its current state.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ SCROLL_SECONDS = 10.0
 REST_SECONDS = 4.0
 QUIET_SECONDS = 1.0
 LEAST_SECONDS = 2.6
-"""A page that rests may still wait for something; what comes within two seconds is kept."""
+"""Minimum time on a page, so that requests which an idle page delays up to two seconds are kept."""
 STILL_SECONDS = 0.5
 PICTURE_SECONDS = 10.0
 COMPARE_SECONDS = 8.0
 LOOK_SECONDS = 0.1
 PAGES_A_BROWSER = 100
-"""After so many another is started: what a page has spoiled is over then."""
+"""Number of pages after which the browser is restarted, to limit the damage by bad pages."""
 IDLE_SECONDS = 60.0
 PROFILES = "tmp"
 _PDF = "application/pdf"
@@ -51,7 +51,7 @@ log = get_log(__name__)
 
 @dataclass(slots=True)
 class _Running:
-    """A browser, how many pages it has shown, and how many it shows."""
+    """Browser process, the number of pages it has shown, and the number it shows now."""
 
     browser: Browser
     shown: int = 0
@@ -59,7 +59,7 @@ class _Running:
 
 
 class Chromium:
-    """A browser that is there when it is needed."""
+    """Browser that is started on demand."""
 
     def __init__(self, means: Means) -> None:
         self._means = means
@@ -69,12 +69,12 @@ class Chromium:
         self._resting: asyncio.Task[None] | None = None
 
     async def show(self, page: Obtained, *, afresh: bool) -> Rendered:
-        """Show a page and read it.
+        """Render a page and read it.
 
         Raises:
-            FetchError: it can't be had.
-            BrowserError: the browser does not show it.
-            TimeoutError: it takes too long.
+            FetchError: the page can't be fetched.
+            BrowserError: the browser can't show the page.
+            TimeoutError: rendering takes too long.
         """
         traffic = Traffic(self._means, None if afresh else page, page.led_by)
         async with (
@@ -97,7 +97,7 @@ class Chromium:
         return replace(rendered, fidelity=fidelity, source=_with_scripts(rendered, source))
 
     async def stop(self) -> None:
-        """End the browser."""
+        """Stop the browser."""
         if self._resting:
             self._resting.cancel()
         running, self._running = self._running, None
@@ -106,7 +106,7 @@ class Chromium:
 
     @asynccontextmanager
     async def _browser(self) -> AsyncIterator[Browser]:
-        """A browser that runs, for as long as the block does."""
+        """Provide a running browser for the duration of the block."""
         async with self._turn:
             running = self._running
             is_gone = running is None or running.browser.connection.gone.is_set()
@@ -124,7 +124,7 @@ class Chromium:
             await self._leave(running)
 
     async def _leave(self, running: _Running) -> None:
-        """End a browser that nobody will use again, or the last one once it was idle."""
+        """Stop a browser that will not be used again, or the last one after an idle time."""
         if running.users:
             return
         if running is not self._running or running.browser.connection.gone.is_set():
@@ -160,7 +160,7 @@ class Chromium:
 
     @asynccontextmanager
     async def _gate(self, browser: Browser, traffic: Traffic) -> AsyncIterator[int]:
-        """A gate of the page's own; its port."""
+        """Open a request gate for one page and yield its port."""
         listening, port = await browser.gate_socket()
         beyond = Beyond(traffic.answer, partial(connect, self._means.fetcher, self._means.settings))
         serving = asyncio.create_task(
@@ -171,14 +171,14 @@ class Chromium:
         finally:
             serving.cancel()
             await asyncio.wait([serving])
-            listening.close()  # a task that never began closes nothing
+            listening.close()  # a cancelled task that never started does not close it
 
 
 async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
-    """Show a page until it rests, and read it.
+    """Show a page until it is idle, and read it.
 
     Raises:
-        FetchError: it can't be had.
+        FetchError: the page can't be fetched.
     """
     error = await shown.show(url)
     if error:
@@ -192,7 +192,7 @@ async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
         traffic.met.add(Limit.SCROLLING)
     left = LEAST_SECONDS - QUIET_SECONDS - (time.monotonic() - begun)
     late = await shown.pass_time(left)
-    await asyncio.sleep(late)  # what the page asks for is as late as its clock
+    await asyncio.sleep(late)  # requests of the page are as late as its clock
     if not await _settle(shown, traffic, REST_SECONDS):
         traffic.met.add(Limit.RESTLESS if shown.is_loaded else Limit.LOADING)
     await shown.uncover()
@@ -200,7 +200,7 @@ async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
 
 
 async def _rest(shown: Page, traffic: Traffic, seconds: float) -> None:
-    """Wait until a page has loaded and asked for nothing for so many seconds."""
+    """Wait until a page has loaded and made no request for ``seconds``."""
     while True:
         if shown.is_loaded and traffic.quiet_for >= seconds:
             return
@@ -208,7 +208,7 @@ async def _rest(shown: Page, traffic: Traffic, seconds: float) -> None:
 
 
 async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
-    """Wait until a page has loaded and rests, so many seconds at the most; whether it does."""
+    """Wait up to ``seconds`` until a page has loaded and is idle; return whether it is."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         is_quiet = shown.is_loaded and traffic.quiet_for >= QUIET_SECONDS
@@ -219,7 +219,7 @@ async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
 
 
 async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewRendition]) -> None:
-    """Add the pictures of a page; one that can't be had keeps no other from being made."""
+    """Add the screenshots of a page; a failed screenshot does not prevent the others."""
 
     async def print_() -> Picture:
         return Picture(_PDF, await shown.pdf())
@@ -242,9 +242,9 @@ async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewRendition]) -
 
 
 async def _compare(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:
-    """How much of a page is there as well where it is shown as it stood, without scripts."""
+    """Compare a page with its saved document shown without scripts."""
     before, words = await shown.small(), await shown.text()
-    # At its own address the browser may have in its cache what was sent.
+    # The browser may have cached the original response for the page's own URL.
     url = f"{standing.url}{'&' if '?' in standing.url else '?'}as-it-stood"
     traffic.give_again(url, standing.html)
     async with asyncio.timeout(COMPARE_SECONDS):
@@ -267,7 +267,7 @@ def _as_it_stood(standing: Standing) -> NewRendition:
 def _rendered(
     page: Obtained, traffic: Traffic, standing: Standing, likenesses: list[NewRendition]
 ) -> Rendered:
-    """What was shown, and of which capture: a script may have led to another page."""
+    """Build the result; a script may have navigated to another page."""
     ref = traffic.pages.get(standing.url) or traffic.pages.get(page.ref.url) or page.ref
     document = Document(likenesses[0].content, "text/html", "utf-8", ref.url)
     loaded = tuple(
@@ -289,6 +289,6 @@ def _rendered(
 
 
 def _with_scripts(rendered: Rendered, source: str) -> Document | None:
-    """The page with its scripts; None where nobody asked for it."""
+    """Return the page with its scripts; None if they are not needed."""
     payload = source.encode("utf-8", "replace")
     return replace(rendered.document, payload=payload) if source else None

@@ -25,29 +25,29 @@ from archiver.pages.page_problems import wall_in_headers
 from archiver.warc.records import ANSWERS
 
 MOST_BYTES = 200 << 20
-"""Of all answers of one page."""
+"""Maximum total size of a page's responses."""
 MOST_GIVEN_AGAIN = 32 << 20
-"""Bytes of answers that are held, to show the page as it stood."""
+"""Maximum total size of the responses held in memory to show the saved document."""
 _STREAM = "text/event-stream"
 _CONDITIONS = frozenset({"if-none-match", "if-modified-since", "if-range"})
-"""A capture holds what there is, not that it is unchanged."""
+"""Conditional headers are removed, so that captures never contain a 304."""
 _OF_CODED = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """An answer that is at hand."""
+    """Response held in memory."""
 
     head: ResponseHead
     content: bytes
 
     async def payload(self) -> AsyncIterator[bytes]:
-        """All of it."""
+        """Yield the content."""
         yield self.content
 
 
 class _Counted:
-    """An answer whose bytes count for the page."""
+    """Response whose size counts towards the page's limit."""
 
     def __init__(self, answer: Answer, traffic: "Traffic") -> None:
         self.head = answer.head
@@ -57,11 +57,11 @@ class _Counted:
 
     @property
     def is_stream(self) -> bool:
-        """Whether it goes on until somebody has enough of it."""
+        """Whether the response is an endless event stream."""
         return essence_of(declared_media_type(self.head.headers)) == _STREAM
 
     async def payload(self) -> AsyncIterator[bytes]:
-        """The body, as long as there is room for it."""
+        """Yield the body while the page is below its limits."""
         async for piece in self._received():
             self._traffic.count(len(piece), is_stream=self.is_stream)
             if self._pieces is not None and self._traffic.take_room(len(piece)):
@@ -71,7 +71,7 @@ class _Counted:
             yield piece
 
     async def _received(self) -> AsyncIterator[bytes]:
-        """The body as it comes; a page is told of one that is larger than is taken."""
+        """Yield the received body; note a response that is over the size limit."""
         try:
             async for piece in self._answer.payload():
                 yield piece
@@ -82,25 +82,25 @@ class _Counted:
 
     @property
     def given(self) -> _Given | None:
-        """The same, to be given again; None where there was no room for it."""
+        """Copy of the response; None if it did not fit into memory."""
         return None if self._pieces is None else _Given(self.head, b"".join(self._pieces))
 
 
 class Traffic:
-    """The traffic of one page.
+    """Requests and responses of one page.
 
     Args:
-        means: of the crawl.
-        page: what was sent for it already, which is its first answer; None to ask for it.
-        led_by: the hosts that led to the page; those that it is led to from there come to them.
+        means: services of the crawl.
+        page: an already received response to the first request; None to fetch it.
+        led_by: hosts that led to the page; further navigations add to them.
 
     Attributes:
-        pages: the captures of the documents that were answered, by URL.
-        loaded: the statuses of all that are captures, by URL.
-        walls: whose challenges they say they are, those that say so.
-        failures: why others could not be.
-        answers: the records of those that are none.
-        met: the limits that the page meets while it is shown.
+        pages: captures of the received HTML documents, by URL.
+        loaded: statuses of all captures, by URL.
+        walls: names of the bot walls that responses declare, by record.
+        failures: reasons of failed requests, by URL.
+        answers: records of responses that are not captures.
+        met: limits that the page has reached.
     """
 
     def __init__(self, means: Means, page: Obtained | None, led_by: frozenset[str]) -> None:
@@ -121,14 +121,14 @@ class Traffic:
 
     @property
     def quiet_for(self) -> float:
-        """For how many seconds nothing was asked for and nothing is awaited."""
+        """Seconds since the last network activity; 0 while a request is pending."""
         return 0.0 if self._under_way else time.monotonic() - self._changed
 
     def count(self, length: int, *, is_stream: bool) -> None:
-        """Count bytes that came; those of a stream keep no page from resting.
+        """Count received bytes; those of a stream do not count as activity.
 
         Raises:
-            FetchError: they are too many.
+            FetchError: the page's limit is reached.
         """
         self._bytes += length
         if not is_stream:
@@ -140,14 +140,14 @@ class Traffic:
             )
 
     def take_room(self, length: int) -> bool:
-        """Whether so many bytes more may be held."""
+        """Reserve ``length`` bytes of memory; return whether they fit."""
         self._room -= length
         return self._room >= 0
 
     def give_again(self, url: str, html: str) -> None:
-        """Give from now on nothing but what was loaded already, and at a URL the page as it stood.
+        """Serve only responses already received, and ``html`` at ``url``, from now on.
 
-        Nothing more is fetched or kept.
+        Nothing more is fetched or recorded.
         """
         fields = (("content-type", "text/html; charset=utf-8"),)
         head = ResponseHead("HTTP/1.1", 200, "OK", fields)
@@ -156,10 +156,10 @@ class Traffic:
 
     @asynccontextmanager
     async def answer(self, asked: Outgoing) -> AsyncIterator[Answering]:
-        """Answer a request while the block runs.
+        """Respond to a request for the duration of the block.
 
         Raises:
-            FetchError: it can't be had, or may not.
+            FetchError: the response can't be fetched or is not allowed.
         """
         if self._is_again:
             with self._awaited():
@@ -184,7 +184,7 @@ class Traffic:
                 async with self._means.fetcher.open(self._onward(asked), slot) as answer:
                     counted = _Counted(answer, self)
                     if counted.is_stream:
-                        await turn.aclose()  # it holds nobody up
+                        await turn.aclose()  # a stream must not block other requests to the host
                     async with self._kept(asked, answer, counted):
                         yield counted
         except FetchError as error:
@@ -192,7 +192,7 @@ class Traffic:
             raise
 
     def _onward(self, asked: Outgoing) -> Outgoing:
-        """The request as it goes on: whole, with what says whose cookies may go with it."""
+        """Return the request to send: complete, with the hosts that decide which cookies apply."""
         led_by = self.led_by if asked.is_own_site else frozenset[str]()
         return replace(_whole(asked), led_by=led_by)
 
@@ -215,7 +215,7 @@ class Traffic:
     async def _kept(
         self, asked: Outgoing, answer: Answer, counted: _Counted
     ) -> AsyncIterator[None]:
-        """Keep an answer that was read; one that would never have ended as far as it came."""
+        """Record the response once it was read; of an unfinished stream the received part."""
         try:
             yield
         except BaseException:
@@ -227,7 +227,7 @@ class Traffic:
             self._again[asked.url] = given
 
     def _admit(self, asked: Outgoing) -> None:
-        """Refuse what failed already, what is too much, and a host that wants rest."""
+        """Refuse URLs that failed before, excess requests, and hosts that asked for a pause."""
         if asked.url in self.failures:
             raise FetchError(self.failures[asked.url])
         self._requests += 1
@@ -268,7 +268,7 @@ def _given(page: Obtained) -> _Given:
 
 
 def _whole(asked: Outgoing) -> Outgoing:
-    """The request for all there is: not of what changed, nor of a part that is the whole."""
+    """Turn a conditional or ``bytes=0-`` request into a request for the whole resource."""
     headers = tuple(
         (name, value)
         for name, value in asked.headers
@@ -278,7 +278,7 @@ def _whole(asked: Outgoing) -> Outgoing:
 
 
 def _named(asked: Outgoing, exchange: Exchange) -> Exchange:
-    """An exchange that tells whether it is what its URL shows."""
+    """Mark an exchange whose response is not what a GET of its URL returns."""
     is_part = exchange.status == 206
     if asked.method == "GET" and not is_part:
         return exchange

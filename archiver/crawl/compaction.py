@@ -1,17 +1,18 @@
 """Compaction: erasing deleted records from segments.
 
-Of those captures one becomes a response that holds the payload, and the others refer to it. A
-payload in chunk framing is referred to from its own URL alone (docs/decisions/0003), so one whose
-head says chunked is taken only where there is no other.
+If the record that holds a payload is deleted, one of the revisits becomes a response with the
+payload, and the others refer to it. A payload with chunk framing can only be referred to from its
+own URL (docs/decisions/0003), so a revisit whose head says chunked is used only if there is no
+other.
 
-``read_seen`` says what a stretch of records is; ``verdict_of`` decides, from what the index says of
-it; ``write_edition`` writes the next edition of the segment.
+``read_seen`` lists the records of a segment in batches; ``verdict_of`` decides by what the index
+says; ``write_version`` writes the next version of the segment.
 
 The index refers to the earlier version or to the later one. If it refers to the earlier version,
 records are looked up in the later one by id and the index is switched to it. If the later version
 lacks a record that is wanted by now, the later version is removed.
 
-Safe to call at any time, also by several processes at once.
+Safe to call at any time, also by several processes at the same time.
 """
 
 import asyncio
@@ -43,7 +44,7 @@ from archiver.warc.reader import StoredRecord, open_payload, read_head
 from archiver.warc.records import Record, RecordType, new_record_id
 from archiver.warc.segment_inventory import SegmentFile
 from archiver.warc.segment_scanning import Damage, Scanned
-from archiver.warc.segment_versions import NextEdition, is_ours, serial_of
+from archiver.warc.segment_versions import NextVersion, is_ours, serial_of
 from archiver.warc.segments import SegmentStore
 from archiver.warc.writer import Original, as_response, referring_to, with_block
 
@@ -54,13 +55,13 @@ def why_unsettled(
     indexed: Mapping[str, int],
     store: SegmentStore,
 ) -> str:
-    """Why a segment may change yet; empty if it can be replaced, or uploaded.
+    """Return why a segment may still change; empty if it can be replaced or uploaded.
 
     Args:
-        segment: that is asked about.
-        found: all segments of this machine at least.
-        indexed: how many bytes of each the index has read.
-        store: of this process.
+        segment: the segment.
+        found: at least all segments of this machine.
+        indexed: indexed bytes of each segment.
+        store: the store of this process.
     """
     if not is_ours(segment.name):
         return "It has another name than archiver's segments have."
@@ -68,7 +69,7 @@ def why_unsettled(
         return "It is being written, or holds what the index has not read."
     if store.lock.is_alive(segment.writer):
         last = max(serial_of(each.name) for each in found if each.writer == segment.writer)
-        # Whose file was made a moment ago is no process's open segment yet, and has no byte.
+        # An empty file was just created and may not be registered as an open segment yet.
         own = segment.size and segment.writer == store.writer and not store.is_open(segment.name)
         if serial_of(segment.name) == last and not own:
             return "A running process writes it."
@@ -77,11 +78,11 @@ def why_unsettled(
 
 @dataclass(slots=True)
 class Moves:
-    """What becomes of revisits, by record id.
+    """Changes to revisits, by record id.
 
     Attributes:
-        whole: those that get their payload, with the record that has it so far.
-        refer: those that name another original.
+        whole: revisits that get their payload, with the record that has it so far.
+        refer: revisits that refer to another original.
     """
 
     whole: dict[RecordId, Capture] = field(default_factory=dict)
@@ -90,12 +91,12 @@ class Moves:
 
 @dataclass(frozen=True, slots=True)
 class Revisit:
-    """A capture without a payload of its own.
+    """Capture without its own payload.
 
     Attributes:
-        capture: as the index has it.
-        refers_to: the record that it names for its payload.
-        is_chunked: whether its own head says that the body is in chunks.
+        capture: the capture in the index.
+        refers_to: id of the record that it refers to.
+        is_chunked: its head states chunked transfer coding.
     """
 
     capture: Capture
@@ -109,12 +110,12 @@ def plan_moves(
     holder: Callable[[PayloadDigest], Capture | None],
     gone: frozenset[str],
 ) -> Moves:
-    """Decide for all revisits of payloads that a withheld record holds.
+    """Plan the changes to all revisits of payloads that a deleted record holds.
 
     Args:
-        revisits: all captures that have such a payload and no record with it of their own.
-        living: response records that hold a payload and stay.
-        holder: the record that holds a payload and goes.
+        revisits: all captures with such a payload, but without a record that contains it.
+        living: response records of a payload that stay.
+        holder: the deleted record of a payload.
         gone: record ids that must not be referred to.
     """
     moves = Moves()
@@ -169,16 +170,16 @@ _RESPONSES = frozenset({RecordType.RESPONSE, RecordType.REVISIT})
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A record in a segment, or a damaged stretch of it, which has no type.
+    """Record or damaged part (without a type) of a segment.
 
     Attributes:
-        offset, length: its bytes there.
-        type: of the record.
-        id: of the record.
-        beside: the record that it names as its other half, or as what it was made of.
-        hash_url: of the entry that it is of, if it is of one.
-        entry_record: what it says of that entry.
-        referer: the entry whose address a request gives as its Referer, if that can be one's.
+        offset, length: position in the segment.
+        type: record type.
+        id: record id.
+        beside: id of the concurrent record, or of the record that it was made from.
+        hash_url: entry of the record, if any.
+        entry_record: content of an entry record.
+        referer: entry whose URL is the Referer of a request, if it can be one.
     """
 
     offset: int
@@ -192,7 +193,7 @@ class Seen:
 
 
 class Verdict(Enum):
-    """What becomes of a record."""
+    """Action for a record."""
 
     KEEP = auto()
     DROP = auto()
@@ -204,15 +205,15 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the index says of a stretch of records.
+    """Index data about a batch of records.
 
     Attributes:
-        gone: ids of captures that go.
-        generations: up to which entries are gone.
-        snapshots: those that are gone, by entry, timestamp and page.
-        strangers: entries that are gone, and not there again.
-        articles: the bytes where articles start that some snapshot has.
-        needed: ids of captures that go once their payload is elsewhere.
+        gone: ids of deleted captures.
+        generations: last deleted generation of each entry.
+        snapshots: deleted snapshots, by entry, timestamp and page.
+        strangers: deleted entries that were not saved again.
+        articles: offsets of articles that snapshots use.
+        needed: ids of deleted captures that stay until their payload is stored elsewhere.
     """
 
     gone: frozenset[str]
@@ -225,13 +226,13 @@ class Known:
 
 @dataclass(slots=True)
 class Plan:
-    """What becomes of a segment: its records in order, each with its verdict.
+    """Plan for a segment: its records in order, each with an action.
 
     Attributes:
-        records: all of them but the first, which names the file.
-        freed: bytes of those that go.
-        erased: how many those are.
-        changed: how many are said anew.
+        records: all records except the warcinfo record.
+        freed: bytes of erased records.
+        erased: number of erased records.
+        changed: number of rewritten records.
     """
 
     records: list[tuple[Seen, Verdict]] = field(default_factory=list)
@@ -252,12 +253,12 @@ class Plan:
 
 
 def read_seen(store: SegmentStore, name: str) -> Iterator[list[Seen]]:
-    """The records of a segment behind its first, some at a time.
+    """Iterate over the records of a segment after the warcinfo record, in batches.
 
     Raises:
-        StoreError: it can't be read.
+        StoreError: the segment can't be read.
     """
-    found = store.shelf.scan(name)
+    found = store.storage.scan(name)
     records = (_seen(each) for each in found)
     first = next(records, None)
     if first is not None and first.type is not RecordType.WARCINFO:
@@ -275,7 +276,7 @@ def _seen(scanned: Scanned | Damage) -> Seen:
         try:
             entry_record = read_entry_record(record.block.read())
         except StoreError:
-            key = None  # it is no part of what is gone, as far as can be told
+            key = None  # Keep the record: an unreadable one can't be matched with a deleted entry.
     if record.type is RecordType.REQUEST:
         referer = _referer_of(record.block.read(MOST_REQUEST_BYTES))
     beside = record.get("warc-concurrent-to") or record.get("warc-refers-to")
@@ -301,7 +302,7 @@ def _referer_of(head: bytes) -> HashUrl | None:
 
 
 def verdict_of(seen: Seen, known: Known, moves: Moves) -> Verdict:
-    """What becomes of a record: pure."""
+    """Return the action for a record. Pure."""
     if seen.type in _RESPONSES:
         return _of_response(seen, known, moves)
     if seen.type is RecordType.REQUEST:
@@ -336,32 +337,32 @@ def _of_entry_record(key: HashUrl, record: EntryRecord, known: Known) -> Verdict
     return Verdict.KEEP
 
 
-def write_edition(
-    store: SegmentStore, edition: NextEdition, name: str, plan: Plan, moves: Moves
+def write_version(
+    store: SegmentStore, version: NextVersion, name: str, plan: Plan, moves: Moves
 ) -> list[Moved]:
-    """Write the next edition of a segment; where its records are there."""
+    """Write the next version of a segment; return the new positions of its records."""
     moved: list[Moved] = []
     for seen, verdict in plan.records:
         if verdict is Verdict.DROP:
             continue
         if verdict is Verdict.KEEP:
-            place = edition.copy(seen.offset, seen.length)
+            place = version.copy(seen.offset, seen.length)
             moved.append(Moved(seen.offset, place.offset, place.length))
             continue
         record, is_chunked = _replacement(store, name, seen, verdict, moves)
         try:
-            place = edition.add(record)
+            place = version.add(record)
         finally:
             if record.body:
                 record.body.close()
         is_whole = verdict is Verdict.WHOLE
         moved.append(Moved(seen.offset, place.offset, place.length, is_whole, is_chunked))
-    edition.finish()
+    version.finish()
     return moved
 
 
-def compare_editions(store: SegmentStore, was: str, to: str) -> list[Moved]:
-    """Where the records of a segment are in its next edition, read from both.
+def compare_versions(store: SegmentStore, was: str, to: str) -> list[Moved]:
+    """Map the records of a segment to their positions in its next version, by reading both.
 
     Raises:
         StoreError: one of them can't be read.
@@ -379,7 +380,7 @@ def compare_editions(store: SegmentStore, was: str, to: str) -> list[Moved]:
 
 
 def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[Seen, bool]]:
-    for scanned in store.shelf.scan(name):
+    for scanned in store.storage.scan(name):
         if isinstance(scanned, Damage) or scanned.record.type is RecordType.WARCINFO:
             continue
         is_chunked = False
@@ -393,7 +394,7 @@ def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[Seen, bool]]:
 def _replacement(
     store: SegmentStore, name: str, seen: Seen, verdict: Verdict, moves: Moves
 ) -> tuple[Record, bool]:
-    """A record as it is to be from now on, and whether its body is in chunks."""
+    """Return a rewritten record, and whether its body has chunk framing."""
     if verdict is Verdict.WITHOUT_SNAPSHOT:
         return _without_snapshot(seen), False
     record = store.read(Location(name, seen.offset, seen.length))
@@ -440,18 +441,18 @@ def _whole(store: SegmentStore, revisit: StoredRecord, holder: Capture) -> tuple
 log = get_log(__name__)
 
 
-async def settle_editions(db: Database, store: SegmentStore, superseded: Mapping[str, str]) -> None:
+async def settle_versions(db: Database, store: SegmentStore, superseded: Mapping[str, str]) -> None:
     """Remove each replaced version of a segment once nothing refers to it."""
     for was, to in superseded.items():
-        await _settle_edition(db, store, was, to)
+        await _settle_version(db, store, was, to)
 
 
-async def _settle_edition(db: Database, store: SegmentStore, was: str, to: str) -> None:
+async def _settle_version(db: Database, store: SegmentStore, was: str, to: str) -> None:
     try:
         holds = await _settle(db, store, was, to)
-        await asyncio.to_thread(store.shelf.remove, was if holds else to)
+        await asyncio.to_thread(store.storage.remove, was if holds else to)
     except StoreError as error:
-        log.warning("two editions of a segment left", segment=was, reason=str(error))
+        log.warning("two versions of a segment left", segment=was, reason=str(error))
     else:
         log.info("compaction finished", segment=to if holds else was)
 
@@ -462,10 +463,10 @@ async def _settle(db: Database, store: SegmentStore, was: str, to: str) -> bool:
         indexed = await segment_rows.indexed(conn)
         if was not in indexed:
             return True
-        moved = await asyncio.to_thread(compare_editions, store, was, to)
+        moved = await asyncio.to_thread(compare_versions, store, was, to)
         wanted = await record_locations.wanted(conn, was)
         if not wanted <= {each.old for each in moved}:
             return False
-        size = await asyncio.to_thread(store.shelf.size, to)
+        size = await asyncio.to_thread(store.storage.size, to)
         await record_locations.switch(conn, was, to, moved, size=size)
     return True

@@ -1,8 +1,8 @@
 """Shared state of a crawl.
 
-What else is queued of such a host is told why and put last (``index.queue.put_last``). Once nothing
-else is due one of them is tried; if that times out too, it has spoken for all that were queued by
-then. Known to one process, and forgotten after a while.
+Hosts that time out several times in a row count as dead: their other queued jobs are postponed and
+put last (``db.queue.put_last``). When nothing else is due, one of them is tried. If that times out
+too, all jobs queued by then fail. Each process keeps this state in memory for a while.
 """
 
 import time
@@ -29,7 +29,7 @@ MOST = 512
 
 
 class Drawn:
-    """Remembers icons and covers by the payloads that they were drawn of."""
+    """LRU cache of icons and preview images, by the payloads that they were made from."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -37,7 +37,7 @@ class Drawn:
         self._known = OrderedDict()
 
     def get(self, kind: RenditionKind, payload: PayloadDigest) -> tuple[NewRendition | None] | None:
-        """What was drawn of a payload, if anything could be; None where nobody has tried."""
+        """Return the cached image of a payload as a 1-tuple; None if it was never made."""
         found = self._known.get((kind, payload))
         if found:
             self._known.move_to_end((kind, payload))
@@ -46,7 +46,7 @@ class Drawn:
     def keep(
         self, kind: RenditionKind, payload: PayloadDigest, drawn: NewRendition | None
     ) -> tuple[NewRendition | None]:
-        """Remember what was drawn, and return it."""
+        """Cache an image, or None if it can't be made; return it as a 1-tuple."""
         self._known[kind, payload] = (drawn,)
         if len(self._known) > self._most:
             self._known.popitem(last=False)
@@ -54,14 +54,14 @@ class Drawn:
 
 
 FEW = 3
-"""Timeouts in a row."""
+"""Timeouts in a row after which a host counts as dead."""
 REMEMBERED_SECONDS = 900.0
 REMEMBERED_HOSTS = 4096
 
 
 @dataclass(slots=True)
 class _Silence:
-    """Timeouts of one host in a row, when the last was, and when it spoke for all others."""
+    """Timeouts of a host in a row, the time of the last one, and when its jobs were failed."""
 
     timeouts: int = 0
     last: float = 0.0
@@ -69,18 +69,18 @@ class _Silence:
 
 
 class DeadHosts:
-    """The hosts that do not answer one process. ``clock`` is for tests, in seconds."""
+    """Hosts that do not respond to this process. ``clock`` returns seconds, for tests."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._silent: OrderedDict[str, _Silence] = OrderedDict()
 
     def answered(self, host: str) -> None:
-        """A host gave an answer, whatever it says."""
+        """Record that a host responded, with any status."""
         self._silent.pop(host, None)
 
     def timed_out(self, host: str) -> bool:
-        """A host gave none; whether it counts as dead since just now."""
+        """Record a timeout; return whether the host counts as dead since this timeout."""
         silence = self._silent.setdefault(host, _Silence())
         if self._clock() - silence.last > REMEMBERED_SECONDS:
             silence.timeouts = 0
@@ -92,11 +92,11 @@ class DeadHosts:
         return silence.timeouts == FEW
 
     def give_up(self, host: str) -> None:
-        """The last attempt for all that is queued of a host failed."""
+        """Record that the last attempt for the postponed jobs of a host failed."""
         self._silent.setdefault(host, _Silence()).given_up_at = datetime.now(UTC)
 
     def is_dead(self, host: str) -> bool:
-        """Whether nobody is to wait for a host now."""
+        """Return whether requests to a host should be avoided."""
         silence = self._silent.get(host)
         return (
             silence is not None
@@ -105,7 +105,7 @@ class DeadHosts:
         )
 
     def spoken_for(self, lease: Lease) -> Failure | None:
-        """Why a lease of those that were put last needs no attempt of its own, if it does not."""
+        """Return the failure of a postponed job that needs no further attempt, or None."""
         silence = self._silent.get(lease.entry.host)
         if lease.priority != LAST or silence is None or silence.given_up_at is None:
             return None
@@ -113,7 +113,7 @@ class DeadHosts:
 
 
 def failure_of(host: str) -> Failure:
-    """What those are told that nobody tries for now."""
+    """Return the failure of jobs whose host counts as dead."""
     return Failure(
         FailureKind.TIMEOUT,
         f"{host} did not answer {FEW} times in a row, so the others of its pages were put last; "
@@ -123,10 +123,7 @@ def failure_of(host: str) -> Failure:
 
 @dataclass(frozen=True, slots=True)
 class CrawlContext:
-    """The adapters of one crawling process.
-
-    Without a renderer no page is shown by a browser.
-    """
+    """Services of one crawling process. Without a renderer no page is rendered in a browser."""
 
     settings: Settings
     db: Database

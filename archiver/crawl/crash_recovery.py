@@ -1,18 +1,18 @@
 """Recovery after a crash: unindexed records, leases and interrupted imports.
 
-With SQLite all processes are on one machine, and a dead one has released the lock on its file in
-``run/``. On a server a dead one has released its worker lock (``index.worker_locks``).
+A process is dead if its run lock is free. With SQLite all processes are on one machine and the lock
+is a file in ``run/``. On a server a process has died if its worker lock is free
+(``db.worker_locks``).
 
-A process that reads a file of links or captures owns the import, by the name of its run lock. A
-file that is kept here waits for the next service; of any other, a person is told what was read of
-it, and what to do.
+The truncated tail of a dead process's last segment is moved to a file. Records that are not indexed
+are indexed, which ends the jobs that have entry records; only then do the other jobs of the process
+return to the queue. Unusable files are reported and skipped.
 
-A process is dead when nobody holds its run lock. The torn end of its last segment is put beside
-it, what the index has not read is indexed, which ends the jobs whose entry records are there; only
-then do its remaining jobs go back into the queue. Files that it was reading wait, or are ended
-(``interrupted_imports``). A file that can't be used is named and passed by.
+A process that reads an import file owns the import. A stored file waits for the next service; for
+any other file an error states how much was read and what to do.
 
-Every command begins with it and seldom finds anything: what mends is large, and loaded only then.
+Every command runs the recovery, and it rarely finds anything, so large modules are imported on
+demand.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ from archiver.db.worker_locks import alive_workers
 from archiver.errors import StoreError
 from archiver.logs import get_log
 from archiver.warc.locks import RunLock
-from archiver.warc.segment_inventory import PassedBy, SegmentFile, Survey
+from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
 from archiver.warc.segments import SegmentStore
 
 
 async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[str]:
-    """Return the dead ones among these processes, which must have been read before."""
+    """Return the dead processes among ``names``, which must have been read before the call."""
     others = [name for name in names if name != lock.name]
     if not others:
         return []
@@ -38,7 +38,7 @@ async def dead_among(names: Sequence[str], db: Database, lock: RunLock) -> list[
         return await asyncio.to_thread(_not_held, others, lock)
     async with db.read() as conn:
         alive = await alive_workers(conn)
-    return await asyncio.to_thread(db.given_up.among, others, alive, lock.left_behind)
+    return await asyncio.to_thread(db.given_up.among, others, alive, lock.is_abandoned)
 
 
 def _not_held(names: Sequence[str], lock: RunLock) -> list[str]:
@@ -54,7 +54,9 @@ log = get_log(__name__)
 
 
 async def settle_interrupted(db: Database, lock: RunLock) -> None:
-    """Take imports from owners that are dead. Safe to call at any time.
+    """Release the imports of dead processes.
+
+    Safe to call at any time.
 
     Raises:
         IndexUnavailable: the index can't be read or written.
@@ -73,23 +75,25 @@ async def settle_interrupted(db: Database, lock: RunLock) -> None:
 
 
 async def recover(db: Database, store: SegmentStore) -> None:
-    """Recover everything that belongs to no living process. Safe to call at any time.
+    """Recover the state of all dead processes.
+
+    Safe to call at any time.
 
     Raises:
-        StoreError: the directory of the segments, or the index, can't be read.
+        StoreError: the index or the directory of the segments can't be read.
     """
     async with db.read() as conn:
         indexed = await segment_rows.indexed(conn)
         holders, readers = await queue.job_owners(conn), await queue.import_owners(conn)
     dead = await dead_among(holders, db, store.lock)
-    found = await asyncio.to_thread(store.shelf.survey_here)
+    found = await asyncio.to_thread(store.storage.survey_local)
     if found.superseded:
         settling = import_module("archiver.crawl.compaction")
-        await settling.settle_editions(db, store, found.superseded)
-        found = await asyncio.to_thread(store.shelf.survey_here)
+        await settling.settle_versions(db, store, found.superseded)
+        found = await asyncio.to_thread(store.storage.survey_local)
         async with db.read() as conn:
             indexed = await segment_rows.indexed(conn)
-    left, uncut = await asyncio.to_thread(_cut_torn_ends, store, found.segments, indexed)
+    left, uncut = await asyncio.to_thread(_cut_truncated_tails, store, found.segments, indexed)
     if readers:
         settling = import_module("archiver.crawl.crash_recovery")
         await settling.settle_interrupted(db, store.lock)
@@ -99,57 +103,57 @@ async def recover(db: Database, store: SegmentStore) -> None:
 
 
 async def settle_everywhere(db: Database, store: SegmentStore) -> None:
-    """Finish what a killed compaction began, wherever segments lie; ``recover`` looks here alone.
+    """Finish interrupted compactions in all storage; ``recover`` looks at this machine only.
 
     Raises:
         StoreError: the segments can't be listed.
     """
-    found = await asyncio.to_thread(store.shelf.survey)
+    found = await asyncio.to_thread(store.storage.survey)
     if found.superseded:
         settling = import_module("archiver.crawl.compaction")
-        await settling.settle_editions(db, store, found.superseded)
+        await settling.settle_versions(db, store, found.superseded)
 
 
 async def _take_up(
     db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
-) -> list[PassedBy]:
-    """Index what was left, where anything was."""
+) -> list[UnusableFile]:
+    """Index unindexed records and requeue jobs, if there are any."""
     if not (left or dead):
         return []
     orphans = import_module("archiver.crawl.rebuild")
-    unreadable: list[PassedBy] = await orphans.take_up(db, store, left, dead)
+    unreadable: list[UnusableFile] = await orphans.take_up(db, store, left, dead)
     return unreadable
 
 
-def _cut_torn_ends(
+def _cut_truncated_tails(
     store: SegmentStore, found: Sequence[SegmentFile], indexed: Mapping[str, int]
-) -> tuple[dict[str, int], list[PassedBy]]:
-    """Cut the torn ends of the dead.
+) -> tuple[dict[str, int], list[UnusableFile]]:
+    """Cut the truncated tails of dead processes' segments.
 
     Returns:
-        The sizes of the segments that hold more than is indexed; those that can't be read or cut.
+        The sizes of segments with unindexed bytes, and the segments that can't be read or cut.
     """
     left, uncut = {}, []
     for each in found:
         start = indexed.get(each.name, 0)
         if each.size <= start or store.lock.is_alive(each.writer):
             continue
-        is_known = start > 0 or store.lock.left_behind(each.writer)
+        is_known = start > 0 or store.lock.is_abandoned(each.writer)
         left[each.name] = each.size
         try:
-            left[each.name] = store.shelf.cut_torn_end(
+            left[each.name] = store.storage.cut_truncated_tail(
                 each.name, from_offset=start, is_writer_known=is_known
             )
         except StoreError as error:
-            uncut.append(PassedBy(each.name, str(error), is_loss=True))
+            uncut.append(UnusableFile(each.name, str(error), is_loss=True))
     return {name: size for name, size in left.items() if size > indexed.get(name, 0)}, uncut
 
 
-def _keep(store: SegmentStore, found: Survey, more: Sequence[PassedBy]) -> None:
-    """Keep for whoever asks what was found; tell of what can't be used, once."""
-    known = set(store.shelf.passed_by)
-    passed_by = {each.name: each for each in (*found.passed_by, *more)}
-    store.shelf.passed_by = tuple(passed_by[name] for name in sorted(passed_by))
-    for each in store.shelf.passed_by:
+def _keep(store: SegmentStore, found: Survey, more: Sequence[UnusableFile]) -> None:
+    """Store the unusable files that were found, and log each once."""
+    known = set(store.storage.unusable_files)
+    unusable_files = {each.name: each for each in (*found.unusable_files, *more)}
+    store.storage.unusable_files = tuple(unusable_files[name] for name in sorted(unusable_files))
+    for each in store.storage.unusable_files:
         if each not in known:
             log.warning("file passed by", file=each.name, problem=each.problem)

@@ -1,8 +1,8 @@
 """Deletion of entries and snapshots.
 
-All of it happens in the caller's transaction, which also leaves a tombstone record to be written
-(``index.tombstones``): because of it a rebuild of the index does not bring back what was deleted.
-What a visit brings for an entry that was deleted meanwhile is deleted in the same way.
+All of it happens in the caller's transaction, which also adds a pending tombstone record
+(``db.tombstones``), so that a rebuild of the index does not restore what was deleted. Results of a
+visit to an entry that was deleted during the visit are deleted in the same way.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ FILLED = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """An address as a snapshot is replayed from it, at that snapshot's moment."""
+    """URL that a snapshot is replayed from, at the snapshot's timestamp."""
 
     url: str
     timestamp: int
@@ -41,13 +41,13 @@ class Demand:
 async def delete_entries(
     conn: AsyncConnection, store: SegmentStore, entry_ids: Sequence[int], *, number: int
 ) -> tuple[int, int]:
-    """Delete up to some hundred entries; returns how many, and how many of their snapshots.
+    """Delete up to some hundred entries; return the numbers of entries and snapshots.
 
     Args:
         conn: a writing connection.
-        store: where their records lie.
-        entry_ids: rows.
-        number: of the deletion that this is part of, by which it is undone.
+        store: the segment store.
+        entry_ids: row ids.
+        number: id of the deletion, for undo.
     """
     known = await entries.with_revisions(conn, entry_ids)
     kept = await snapshot_resources.of_entries(conn, [*known])
@@ -77,7 +77,7 @@ async def delete_snapshots(
     *,
     number: int,
 ) -> int:
-    """Delete some snapshots of an entry that has others; returns how many."""
+    """Delete snapshots of an entry that has others; return their number."""
     all_of_it = await snapshot_resources.of_entries(conn, [entry_id])
     dead = [each for each in all_of_it if each.timestamp in timestamps]
     if not dead:
@@ -98,7 +98,7 @@ async def delete_snapshots(
 async def delete_late_visits(
     conn: AsyncConnection, store: SegmentStore, late: Sequence[LateVisit]
 ) -> None:
-    """Delete what visits brought for entries that were deleted meanwhile."""
+    """Delete results of visits to entries that were deleted during the visit."""
     if not late:
         return
     demands = [
@@ -115,9 +115,9 @@ async def delete_late_visits(
 
 
 async def erase_named(conn: AsyncConnection, *, after: int) -> None:
-    """Remove what tombstones name and is in the index: it was read before them, or twice.
+    """Remove rows that tombstones name but that were indexed before them or again.
 
-    ``after``: the last row of the captures that no such deletion can name.
+    ``after``: last row of the captures that cannot be named by such a deletion.
     """
     if await tombstones.is_anything(conn):
         await deletions.erase_entries(conn, await tombstones.entries_still_there(conn))
@@ -126,13 +126,13 @@ async def erase_named(conn: AsyncConnection, *, after: int) -> None:
 
 
 async def restore(conn: AsyncConnection, store: SegmentStore, number: int) -> tuple[int, int, int]:
-    """Undo a deletion, and leave records to be written that say so.
+    """Undo a deletion, and add the pending records.
 
-    What was saved, or deleted, again since stays deleted.
+    Entries that were saved or deleted again since stay deleted.
 
     Returns:
-        How many entries were restored, how many snapshots, and how many entries were not, or had
-        snapshots that were not.
+        The numbers of restored entries, of restored snapshots, and of entries that were not or only
+        partly restored.
     """
     batches = await deletions.restore(conn, number)
     now = datetime.now(UTC).replace(microsecond=0)
@@ -152,9 +152,9 @@ async def restore(conn: AsyncConnection, store: SegmentStore, number: int) -> tu
 async def _still_deleted(
     conn: AsyncConnection, store: SegmentStore, batch: RestoredBatch, number: int, now: datetime
 ) -> Deletion:
-    """Build the record that replaces one of which only a part was restored.
+    """Build the record that replaces the record of a partly restored deletion.
 
-    A capture is deleted again unless something that is not deleted is replayed from it.
+    A capture is deleted again unless a snapshot that is not deleted is replayed from it.
     """
     recorded, named = await tombstones.recorded(conn, batch.record)
     kept = await snapshot_resources.of_entries(conn, batch.entry_ids)
@@ -201,9 +201,10 @@ async def _owe(conn: AsyncConnection, deletion: Deletion) -> None:
 async def _answers(
     conn: AsyncConnection, named: Iterable[tuple[RecordId, ...]]
 ) -> Iterable[RecordId]:
-    """Those of the records that snapshots name as answers which are some: a file may say anything.
+    """Return the existing records among those that snapshots name as non-GET responses.
 
-    Each is of one snapshot, so nothing else needs it.
+    An imported file may name any record. Each such response belongs to one snapshot, so nothing
+    else needs it.
     """
     return await db_captures.answer_places(conn, {each for one in named for each in one})
 
@@ -215,14 +216,14 @@ async def _unneeded(
     whole: set[str],
     dead: set[int],
 ) -> dict[int, RecordId]:
-    """Captures that only what goes is replayed from, by row id.
+    """Return captures that only the deleted items are replayed from, by row id.
 
     Args:
         conn: a connection.
-        store: where records lie.
-        demands: of the snapshots that go.
-        whole: addresses of entries that go: all their captures, failures too, are looked at.
-        dead: rows of the snapshots that go.
+        store: the segment store.
+        demands: URLs of the deleted snapshots.
+        whole: URLs of deleted entries, of which all captures are considered, failures too.
+        dead: rows of the deleted snapshots.
     """
     await _fill(conn, store)
     by_url = await snapshot_resources.around(conn, {*whole, *(each.url for each in demands)})
@@ -236,7 +237,7 @@ async def _unneeded(
 async def _needed(
     conn: AsyncConnection, by_url: Mapping[str, Sequence[Seen]], dead: set[int]
 ) -> set[int]:
-    """Rows of the captures that snapshots are replayed from, but for those in ``dead``."""
+    """Return rows of the captures that snapshots outside ``dead`` are replayed from."""
     users = await snapshot_resources.who_needs(conn, by_url)
     living = {row: urls for row, urls in users.items() if row not in dead}
     moments = await snapshot_resources.moments(conn, living)
@@ -245,9 +246,9 @@ async def _needed(
 
 
 def reached(demands: Iterable[Demand], by_url: Mapping[str, Sequence[Seen]]) -> dict[int, Seen]:
-    """The captures that addresses replay as at their moments, redirects and all; by row id.
+    """Return the captures that URLs replay at their timestamps, following redirects, by row id.
 
-    Pure. ``by_url`` holds the captures of each URL in the order of their time.
+    Pure. ``by_url`` has the captures of each URL in order of time.
     """
     found: dict[int, Seen] = {}
     done: set[tuple[str, int]] = set()
@@ -266,7 +267,7 @@ def reached(demands: Iterable[Demand], by_url: Mapping[str, Sequence[Seen]]) -> 
 
 
 def nearest(seen: Sequence[Seen], timestamp: int) -> Seen | None:
-    """The capture closest in time, as ``index.captures`` finds it; of a second the last one."""
+    """Return the capture closest in time, as in ``db.captures``; the last one of a second."""
     behind = bisect_right(seen, timestamp, key=lambda each: each.timestamp)
     before = seen[behind - 1] if behind else None
     if behind == len(seen):
@@ -293,7 +294,7 @@ def _needs(kept: Kept, record: SnapshotRecord | None) -> tuple[str, ...]:
 
 
 async def _fill(conn: AsyncConnection, store: SegmentStore) -> None:
-    """Note what snapshots need that an older version indexed."""
+    """Store the resources of snapshots that an older version indexed without them."""
     while found := await snapshot_resources.unknown(conn, limit=FILLED):
         records = await asyncio.to_thread(_read_all, store, found)
         await snapshot_resources.insert_all(
@@ -302,7 +303,7 @@ async def _fill(conn: AsyncConnection, store: SegmentStore) -> None:
 
 
 def _read_all(store: SegmentStore, kept: Sequence[Kept]) -> dict[int, SnapshotRecord | None]:
-    """What the records of snapshots say; None for one that can't be read."""
+    """Read the records of snapshots; None for an unreadable one."""
     return {each.id: _read(store, each) for each in kept}
 
 
@@ -317,7 +318,7 @@ def _read(store: SegmentStore, kept: Kept) -> SnapshotRecord | None:
 def _own_articles(
     store: SegmentStore, living: Sequence[Kept], records: Mapping[int, SnapshotRecord | None]
 ) -> tuple[RemainingArticle, ...]:
-    """The articles of snapshots that stay, where their records name another snapshot's."""
+    """Return articles of remaining snapshots whose records refer to another snapshot's article."""
     found = []
     for each in living:
         snapshot = records[each.id]

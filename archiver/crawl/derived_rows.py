@@ -1,8 +1,8 @@
 """Search documents, comparisons and scores computed from stored records.
 
-Two are: those whose entry's note or tags have changed since, which get a new one; and those that
-an older version of the index had, newest first, which keep their number. Each stretch is one
-transaction, so whoever is killed goes on where the last one ended.
+Search documents are rebuilt if the note or tags of an entry changed (with a new id), or if an older
+version of the index had made them (newest first, with the same id). Each batch is one transaction,
+so an interrupted run continues after the last batch.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 DOCUMENTS_BATCH = 250
 MOST_EARLIER_WORDS = 50_000
-"""Words of earlier snapshots that are found."""
+"""Maximum number of indexed words from earlier snapshots."""
 
 log = get_log(__name__)
 
 
 async def remake_stale(db: Database, store: SegmentStore) -> int:
-    """Make some documents that are out of date anew; how many."""
+    """Rebuild a batch of outdated documents; return its size."""
     async with db.read() as conn:
         found = await search_documents.stale(conn, limit=DOCUMENTS_BATCH)
         if not found:
@@ -59,7 +59,7 @@ async def remake_stale(db: Database, store: SegmentStore) -> int:
 
 
 async def repay_owed(db: Database, store: SegmentStore) -> bool:
-    """Put some documents that the index lacks into it; whether there may be more."""
+    """Insert a batch of missing documents; return whether there may be more."""
     async with db.read() as conn:
         before = await search_documents.owed_below(conn)
         if before is None:
@@ -109,7 +109,7 @@ def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> Sear
 
 
 def _differing(held: Sequence[Held]) -> Iterator[Held]:
-    """The newest snapshot, and those before it that have an article of their own."""
+    """Yield the newest snapshot, and earlier ones with a different article."""
     seen = set()
     for n, each in enumerate(held):
         if n == 0 or each.snapshot.article not in seen:
@@ -118,7 +118,7 @@ def _differing(held: Sequence[Held]) -> Iterator[Held]:
 
 
 def _what_went(texts: Sequence[str]) -> str:
-    """The paragraphs of earlier texts that no later one has."""
+    """Return the paragraphs of earlier texts that no later text contains."""
     seen = set(texts[0].split("\n"))
     lines = []
     for text in texts[1:]:
@@ -146,7 +146,7 @@ COMPARISONS_BATCH = 50
 
 
 async def compare_owed(db: Database, store: SegmentStore) -> int:
-    """Make some of the comparisons that are owed; how many."""
+    """Make a batch of pending comparisons; return its size."""
     async with db.read() as conn:
         ids = await snapshots.pending_comparisons(conn, limit=COMPARISONS_BATCH)
         held = {each: await snapshots.of_entry(conn, each, limit=2) for each in ids}
@@ -165,14 +165,14 @@ def _latest(held: Sequence[Held]) -> int:
 
 
 def _hundredths(store: SegmentStore, held: Sequence[Held]) -> int:
-    """By how many hundredths of its words an article differs from the one before: 0 to 100."""
+    """Return the difference between an article and the previous one in percent of its words."""
     if len(held) < 2 or held[0].snapshot.article == held[1].snapshot.article:
         return 0
     if not all(each.snapshot.extractor for each in held):
         return 0
     compare = import_module(
         "archiver.pages.text_comparison"
-    ).compare  # of a page that came again alone
+    ).compare  # only needed for pages with several snapshots
     change: Comparison = compare(
         _text_comparisons(store, held[1]), _text_comparisons(store, held[0])
     )
@@ -194,7 +194,7 @@ STRETCH = 250
 
 
 async def score_owed(db: Database, store: SegmentStore) -> int:
-    """Score some of those that nobody scored yet; how many."""
+    """Score a batch of snapshots without a score; return its size."""
     async with db.read() as conn:
         places = await snapshots.unscored(conn, limit=STRETCH)
     if places:
@@ -209,7 +209,7 @@ def _scored(store: SegmentStore, places: Mapping[int, Location]) -> list[tuple[i
 
 
 def _score(store: SegmentStore, place: Location) -> int:
-    """The score that a record tells of; one that can't be read tells of no flaw."""
+    """Return the score of a snapshot's record; an unreadable record counts as flawless."""
     with suppress(ArchiverError):
         kept = read_snapshot_record(store, place)
         return score_of(kept.rendering, kept.requisites, kept.appearance).hundredths

@@ -13,17 +13,17 @@ from archiver.logs import get_log
 from archiver.model.job import Lease
 
 IDLE_SECONDS = 0.9
-"""How long until the queue is read again: another process may have added to it."""
+"""Interval at which the queue is read again, because other processes may add to it."""
 LEASE_SECONDS = 0.1
 RECOVERY_SECONDS = 30.0
 SHARED_RECOVERY_SECONDS = 5.0
-"""On a server, where a worker is given up if it had no lock in several looks."""
+"""Recovery interval on a server, where a worker counts as dead after several checks."""
 LEAVE_SECONDS = 1.0
-"""How often hosts without leases are left to other workers."""
+"""Interval at which hosts without leases are released to other workers."""
 NOTE_SECONDS = 2.0
-"""How long what was said of entries waits for its record while there is something to crawl."""
+"""Delay before pending metadata records are written while the crawl has work."""
 TROUBLE_SECONDS = 15.0
-"""How long the crawl rests after the disk or the index refused something."""
+"""Pause after the disk or the index failed."""
 NOTES = 500
 DELETIONS = 8
 
@@ -31,17 +31,17 @@ log = get_log(__name__)
 
 
 class Dispatcher:
-    """The one who leases for a crawl. ``run`` is its whole life.
+    """Lease dispatcher of a crawl; ``run`` runs until the crawl ends.
 
-    Who works for ever obeys a pause; who is to empty the queue was told to.
+    A crawl without end obeys a pause; a crawl that was started to empty the queue ignores it.
 
     Args:
-        context: what a crawl works with.
-        frontier: that it keeps full.
-        left: leases that an earlier crawl of this process broke off with and could not give back.
+        context: services of the crawl.
+        frontier: the frontier to fill.
+        left: leases that an earlier crawl of this process could not return.
 
     Attributes:
-        left: those of them that are not given back yet.
+        left: those leases that are not returned yet.
     """
 
     def __init__(
@@ -59,16 +59,16 @@ class Dispatcher:
         self._trouble_until = 0.0
 
     def wake(self) -> None:
-        """Say that there is something new in the queue."""
+        """Signal that the queue has new jobs."""
         self._wake.set()
 
     def heed_room(self) -> None:
-        """Say that there is room for more, which is no news while nothing is queued."""
+        """Signal that there is room for more leases; ignored while nothing is queued."""
         if not (self._is_dry and self._frontier.held):
             self._wake.set()
 
     def give_up(self, leases: Iterable[Lease], *, refused: bool = False) -> None:
-        """Leave leases to others; ``refused``: disk or index did not take what they brought."""
+        """Return leases to the queue; ``refused``: the disk or the index rejected their results."""
         before = len(self._to_give_back)
         self._to_give_back += leases
         self._refused |= refused
@@ -78,11 +78,11 @@ class Dispatcher:
             self.heed_room()
 
     def put_last(self, host: str) -> None:
-        """Try other hosts first: this one died."""
+        """Postpone the jobs of a host that just died."""
         self._to_put_last.add(host)
 
     async def run(self, *, until_empty: bool) -> None:
-        """Lease what fits, again and again, until nothing is left or for ever."""
+        """Lease jobs that fit, until the queue is empty or without end."""
         loop = asyncio.get_running_loop()
         while True:
             begun = loop.time()
@@ -96,11 +96,11 @@ class Dispatcher:
                 self._note_trouble(error)
                 wait = TROUBLE_SECONDS
             await self._rest(IDLE_SECONDS if wait is None else wait)
-            # What ends within a moment is made up for by one lease, not by one each.
+            # Jobs that end within a short time are replaced by one lease, not by one each.
             await asyncio.sleep(begun + LEASE_SECONDS - loop.time())
 
     def _note_trouble(self, error: StoreError) -> None:
-        """Rest; it is told once, however often the crawl is called meanwhile and tries again."""
+        """Start a pause; log it once, although the crawl may be woken and try again."""
         if not self._is_in_trouble:
             log.error("the index refused; resting", exc_info=error, seconds=TROUBLE_SECONDS)
         self._is_in_trouble = True
@@ -108,13 +108,13 @@ class Dispatcher:
         self._to_give_back += self._frontier.put_aside()
 
     def _note_end_of_trouble(self, begun: float) -> None:
-        """Tell, once, that the crawl goes on: after its rest it has looked at the queue again."""
+        """Log once that the crawl continues, after the queue was read again."""
         if self._is_in_trouble and begun >= self._trouble_until:
             self._is_in_trouble = False
             log.info("the index is to be had again; the crawl goes on")
 
     async def _fill(self, *, until_empty: bool) -> float | None:
-        """Lease what fits; return seconds until the next look, None when all is done."""
+        """Lease what fits; return seconds until the next call, or None if all is done."""
         loop = asyncio.get_running_loop()
         self._is_dry = False
         if loop.time() >= self._recovered:
@@ -143,11 +143,11 @@ class Dispatcher:
         return min(due, IDLE_SECONDS) if due else IDLE_SECONDS
 
     async def _take(self) -> tuple[bool, float | None]:
-        """Lease what is due and fits.
+        """Lease due jobs that fit.
 
         Returns:
-            Whether there is enough to do now; if not, in how many seconds there may be something
-            to lease, None where nothing is queued.
+            Whether there is enough to do now; if not, in how many seconds a job may be due, or
+            None if nothing is queued.
         """
         has_room = await self._has_room()
         if has_room and not self._frontier.is_low:
@@ -158,7 +158,7 @@ class Dispatcher:
         return False, await self._frontier.due_in()
 
     async def _settle_refused(self) -> bool:
-        """Give back what can't go on here; whether that is since the disk or the index refused."""
+        """Return leases that can't continue; return whether the disk or the index failed."""
         back, self._to_give_back = self._to_give_back, []
         refused, self._refused = self._refused, False
         if back:
@@ -172,16 +172,16 @@ class Dispatcher:
         return refused
 
     async def _give_back_left(self) -> None:
-        """Give back what an earlier crawl of this process had leased, once its records count."""
+        """Return the leases of an earlier crawl of this process, once its records are indexed."""
         if self.left:
             await self._context.recorder.settle_refused()
             await self._frontier.give_back(self.left)
             self.left = ()
 
     async def _put_last(self) -> None:
-        """Tell those that wait for hosts that died lately, and try others first.
+        """Postpone the jobs of hosts that died recently.
 
-        What timed out there before is written down by then: it would come back where it was.
+        Earlier timeouts must be recorded first, or their jobs would return to their old positions.
         """
         hosts, self._to_put_last = self._to_put_last, set()
         if hosts:
@@ -195,7 +195,7 @@ class Dispatcher:
                 await queue.put_last(conn, host, failure_of(host), now=datetime.now(UTC))
 
     async def _is_paused(self) -> bool:
-        """Whether nothing is to be fetched for now; what was not begun is then given back."""
+        """Return whether the crawl is paused; waiting leases are then returned."""
         async with self._context.db.read() as conn:
             paused = await crawl_status.is_paused(conn)
         if paused:
@@ -203,14 +203,14 @@ class Dispatcher:
         return paused
 
     async def _has_room(self) -> bool:
-        """Whether what is fetched can be taken; else nothing is before the store took something."""
-        is_full = self._context.store.shelf.is_full
+        """Return whether more can be fetched; if uploads lag behind, return waiting leases."""
+        is_full = self._context.store.storage.is_full
         if is_full:
             await self._put_aside()
         return not is_full
 
     async def _put_aside(self) -> None:
-        """Give back what was not begun."""
+        """Return leases that have not started."""
         if aside := self._frontier.put_aside():
             await self._frontier.give_back(aside, interrupted=False)
 
@@ -222,7 +222,7 @@ class Dispatcher:
             pass
 
     async def _is_something_left(self) -> bool:
-        """Return whether there is something to do after all: a process may have died lately."""
+        """Return whether jobs may appear because a process has died recently."""
         db = self._context.db
         await recover(db, self._context.store)
         if await self._frontier.due_in() is not None:
@@ -232,7 +232,7 @@ class Dispatcher:
         return db.given_up.is_any_suspected(holders)
 
     async def _note_changes(self) -> bool:
-        """Write down what was said of entries that no visit will close soon."""
+        """Write pending metadata records of entries that no visit will write soon."""
         self._noted = asyncio.get_running_loop().time()
         async with self._context.db.read() as conn:
             changed = await pending_records.oldest(conn, NOTES)

@@ -19,26 +19,26 @@ NOT_MODIFIED = 304
 GONE = 410
 _PERMANENT = frozenset({301, 308})
 _VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]{1,1000}")
-"""What can be sent back as it came."""
+"""Validators that can be sent back unchanged."""
 MOST_ADDRESS = 2048
-"""An address that is longer is not kept as that to which a feed has moved."""
+"""Maximum length of a URL to which a feed may move."""
 _MAX_AGE = re.compile(r"(?:\A|[\s,])max-age\s*=\s*\"?(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
 class FeedAnswer:
-    """What a server says when it is asked for a feed.
+    """Response to a feed request.
 
     Attributes:
-        url: what was answered in the end.
-        moved_to: where the feed is from now on, if every redirect on the way was a permanent one.
-        is_modified: whether there is something to read.
-        is_gone: whether there is no such feed any more.
-        content: decoded; empty unless modified.
-        is_page: whether it is an HTML page.
-        etag: as it came.
-        modified: ``Last-Modified`` as it came.
-        fresh_seconds: for how long it is not worth asking again.
+        url: the final URL.
+        moved_to: the new URL of the feed, if all redirects were permanent.
+        is_modified: there is new content.
+        is_gone: the feed no longer exists.
+        content: decoded content; empty unless modified.
+        is_page: the content is an HTML page.
+        etag: ``ETag`` as received.
+        modified: ``Last-Modified`` as received.
+        fresh_seconds: how long the content stays fresh.
     """
 
     url: str
@@ -55,16 +55,16 @@ class FeedAnswer:
 async def ask_for_feed(
     context: CrawlContext, url: str, *, etag: str = "", modified: str = ""
 ) -> FeedAnswer:
-    """Ask once, and follow redirects.
+    """Request a feed once, following redirects.
 
     Args:
-        context: of the crawl whose guard, pace and limits hold.
-        url: serialised.
-        etag: of what is known; the server need not send it again.
-        modified: likewise, its ``Last-Modified``.
+        context: the crawl whose guard, rate limits and size limits apply.
+        url: serialised URL.
+        etag: ``ETag`` of the known content, for a conditional request.
+        modified: ``Last-Modified`` of the known content.
 
     Raises:
-        FetchError: there is no feed to be had now; its failure says why, and may say for how long.
+        FetchError: the feed can't be fetched now; the failure states why, and perhaps for how long.
     """
     known = {"If-None-Match": etag, "If-Modified-Since": modified}
     headers = tuple((name, value) for name, value in known.items() if value)
@@ -115,6 +115,6 @@ def _validator(fields: Mapping[str, str], name: str) -> str:
 
 
 def _fresh_seconds(fields: Mapping[str, str]) -> int:
-    """For how long its server says that it stays as it is (RFC 9111 §5.2.2.1)."""
+    """Return ``max-age`` in seconds (RFC 9111 §5.2.2.1)."""
     found = _MAX_AGE.search(fields.get("cache-control", "").lower())
     return int(found[1]) if found else 0

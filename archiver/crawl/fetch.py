@@ -32,23 +32,23 @@ PIECE = 64 << 10
 SHORT_BYTES = 64 << 10
 PARSED_BYTES = 16 << 20
 PDF_BYTES = 48 << 20
-"""A page or style sheet larger than this is kept, and read up to here."""
+"""Maximum size of a parsed page or style sheet. A larger one is stored whole and parsed in part."""
 MOST_RATIO = 50
-"""Pages pack to a fifth, tables to a thirtieth; what unpacks to more than this is no page."""
+"""Maximum compression ratio. Pages compress to a fifth, tables to a thirtieth."""
 BOMB_BYTES = 1 << 20
-"""Of such a response only the start is read; it is kept whole."""
+"""Parsed size of a response above the ratio; it is stored whole."""
 LEAST_REST = 2.0
-"""A host that wants more rest than this, in seconds, is waited for on disk."""
+"""Maximum pause in seconds that a worker waits for; longer ones wait in the queue."""
 LEAST_REST_WITHIN_A_PAGE = 10.0
-"""What a page needs is waited for longer than that, and is missing then: others want its place."""
+"""Maximum pause for page requisites; longer ones are missing, so that other pages can continue."""
 SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json", "application/feed+json")
 
 
 async def fetch(context: CrawlContext, asked: Outgoing, *, unhurried: bool = False) -> Obtained:
-    """Fetch what is asked for politely and hand the exchange to the recorder.
+    """Fetch a URL politely and record the exchange.
 
     Raises:
-        FetchError: no response could be had.
+        FetchError: there was no response.
     """
     longest = LEAST_REST if unhurried else LEAST_REST_WITHIN_A_PAGE
     exchange = await ask(context, asked, spaced=unhurried, longest_rest=longest)
@@ -58,17 +58,18 @@ async def fetch(context: CrawlContext, asked: Outgoing, *, unhurried: bool = Fal
 async def ask(
     context: CrawlContext, asked: Outgoing, *, spaced: bool, longest_rest: float
 ) -> Exchange:
-    """Ask a host politely, and note how long it wants to be left alone then.
+    """Send a request politely, and note how long the host asks to pause.
 
     Args:
-        context: of the crawl.
-        asked: what for.
+        context: the crawl.
+        asked: the request.
         spaced: whether the delay between requests applies.
-        longest_rest: seconds; a host that wants more is not waited for. Where it says so from now
-            on, a page is, which would lose an attempt by that; what a page needs is not.
+        longest_rest: maximum pause in seconds. If the host asks for a longer pause while this
+            request waits, a page request still waits, since it would lose an attempt; a requisite
+            fails.
 
     Raises:
-        FetchError: no response could be had.
+        FetchError: there was no response.
     """
     at = host(asked.url)
     _refuse_to_wait(context, at, longest_rest)
@@ -83,7 +84,7 @@ async def ask(
 async def keep(
     context: CrawlContext, exchange: Exchange, *, led_by: frozenset[str] = frozenset()
 ) -> Obtained:
-    """Read an exchange, and hand it to the recorder."""
+    """Read an exchange and pass it to the recorder."""
     capture = capture_of(exchange, new_record_id())
     found = await read(context, exchange, capture, led_by=led_by)
     await context.recorder.keep(exchange, capture)
@@ -97,13 +98,13 @@ async def read(
     *,
     led_by: frozenset[str] = frozenset(),
 ) -> Obtained:
-    """What an exchange brought, not kept yet; its body is closed where it can't be read.
+    """Read an exchange that is not recorded yet; close its body if it can't be read.
 
     Args:
-        context: of the crawl.
-        exchange: what is read.
-        capture: that it will be, where that is settled.
-        led_by: the hosts that led to it.
+        context: the crawl.
+        exchange: the exchange.
+        capture: the capture that it will become, if known.
+        led_by: hosts that led to it.
     """
     declared = declared_media_type(exchange.headers)
     capture = capture or capture_of(exchange, new_record_id())
@@ -159,7 +160,7 @@ def _refuse_to_wait(context: CrawlContext, at: str, longest: float) -> None:
 
 
 async def recall(context: CrawlContext, url: str, since: datetime) -> Obtained | None:
-    """The newest capture of a URL since a moment, read back; None if there is none."""
+    """Read the newest capture of a URL since a time; None if there is none."""
     found = (await look_up(context, [url], since)).get(url)
     return await read_back(context, found) if found else None
 
@@ -167,7 +168,7 @@ async def recall(context: CrawlContext, url: str, since: datetime) -> Obtained |
 async def look_up(
     context: CrawlContext, urls: Sequence[str], since: datetime
 ) -> dict[str, Capture]:
-    """The newest capture of each URL since a moment, of those that have one."""
+    """Return the newest capture of each URL since a time."""
     if not urls:
         return {}
     async with context.db.read() as conn:
@@ -175,7 +176,7 @@ async def look_up(
 
 
 async def read_back(context: CrawlContext, found: Capture) -> Obtained | None:
-    """A capture as it was obtained; None if its record can't be read."""
+    """Read a capture as a response; None if its record can't be read."""
     holder = found
     if found.is_revisit:
         async with context.db.read() as conn:
@@ -187,7 +188,7 @@ async def read_back(context: CrawlContext, found: Capture) -> Obtained | None:
 
 
 def _is_short(exchange: Exchange) -> bool:
-    """Whether a body is in memory, and read in less time than a thread takes to begin."""
+    """Return whether a body is in memory and parses faster than a thread starts."""
     coded = exchange.chunked or exchange.header("content-encoding")
     return exchange.payload_length <= SHORT_BYTES and not coded
 
@@ -195,7 +196,7 @@ def _is_short(exchange: Exchange) -> bool:
 def _read_exchange(
     exchange: Exchange, declared: MediaType | None, context: CrawlContext
 ) -> tuple[str, bytes]:
-    """(media type to treat it as, decoded content of what can be read)."""
+    """Return the effective media type and the decoded content that can be parsed."""
     pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
     encoding = exchange.header("content-encoding")
     kind, content = _content(pieces, declared, encoding, context, length=exchange.payload_length)

@@ -1,9 +1,9 @@
 """Frontier: leased jobs by host.
 
-Memory holds no more than ``room`` leases. Of a host no more than it may be asked for at once are
-under way; a few more wait here, the rest on disk. A host that is new may be asked for one page
-until it answers, and one that does not answer for one again, so a dead host costs a turn and not
-all of them. One that asked for rest has no lease at all.
+Memory holds at most ``room`` leases. Each host has a limited number of active pages and a few
+waiting leases; other jobs stay in the database. A new host gets one active page until it responds,
+and a host that does not respond gets one again, so a dead host costs one slot. A host that asked
+for a pause has no leases.
 """
 
 import asyncio
@@ -19,15 +19,15 @@ from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
 IN_LINE = 3
-"""Of a proven host up to so many times what may be under way is leased: none is waited for."""
+"""Leases of a proven host, as a multiple of its active pages, so that slots never wait."""
 
 
 @dataclass(slots=True)
 class _Host:
-    """How many pages of a host may be under way, how many are, and who waits for a turn.
+    """Limits and waiting leases of a host.
 
-    ``is_slow``: its last page took so long that it stepped aside. ``next_at``: by the loop's
-    clock, when its next page may begin; ``timer`` begins it then.
+    ``is_slow``: its last visit moved to the slow lane. ``next_at``: earliest start of the next page
+    by the loop's clock; ``timer`` starts it then.
     """
 
     allowed: int = 1
@@ -39,17 +39,19 @@ class _Host:
 
 
 class Frontier:
-    """The leases of one process. ``only`` narrows it to some jobs.
+    """Leases of one process.
+
+    ``only`` restricts it to certain jobs.
 
     Args:
-        db: the index.
+        db: the database.
         owner: the run lock's name of this process.
-        room: how many leases may wait for a turn or be under way.
-        each: how many pages of one host may be under way at once.
-        delay: seconds between the beginnings of two of them: whoever waits for a host to be
-            polite waits here, and keeps no worker from another host.
+        room: maximum number of waiting and active leases.
+        each: maximum number of active pages of one host.
+        delay: seconds between the starts of two pages of a host. Leases wait here for it, so they
+            do not block a worker.
         only: job ids.
-        resting: the hosts that must not be asked now.
+        resting: returns the hosts that must not be requested now.
     """
 
     def __init__(
@@ -78,41 +80,41 @@ class Frontier:
 
     @property
     def held(self) -> int:
-        """How many leases this process has."""
+        """Number of leases of this process."""
         return len(self._held)
 
     @property
     def leases(self) -> list[Lease]:
-        """Those it has."""
+        """Leases of this process."""
         return [*self._held.values()]
 
     @property
     def unfinished(self) -> int:
-        """How many wait for a turn or are under way."""
+        """Number of waiting and active leases."""
         return self._unfinished
 
     @property
     def is_low(self) -> bool:
-        """Whether a quarter of the window is empty, so that a lease is worth a transaction."""
+        """Whether a quarter of the window is empty, so that leasing is worth a transaction."""
         return self._unfinished * 4 <= self._room * 3
 
     def has_answered(self, host: str) -> bool:
-        """Whether a host is known to answer."""
+        """Return whether a host is known to respond."""
         known = self._hosts.get(host)
         return known is not None and known.allowed > 1
 
     async def next(self) -> Lease:
-        """Wait for a lease whose turn it is, of a host that is quick or new."""
+        """Wait for a lease that may start, of a fast or new host."""
         return await self._ready.get()
 
     async def next_slow(self) -> Lease:
-        """Wait for a lease whose turn it is, of a host whose last page took long."""
+        """Wait for a lease that may start, of a host whose last page was slow."""
         return await self._ready_slow.get()
 
     async def lease(self) -> list[Lease]:
-        """Lease due jobs up to the size of the window, hosts in turn.
+        """Lease due jobs up to the size of the window, round-robin over hosts.
 
-        On a server a host is first locked, so that no other worker fetches from it.
+        On a server a host is locked first, so that no other worker fetches from it.
 
         Raises:
             IndexUnavailable: the index can't be reached.
@@ -154,7 +156,7 @@ class Frontier:
         return [host for host in hosts if host not in resting]
 
     def _wanted(self, room: int) -> list[int]:
-        """The jobs of ``only`` that are not leased yet; a few more than there is room for."""
+        """Return jobs of ``only`` that are not leased yet, a few more than fit."""
         return sorted((self._only or set()) - self._held.keys())[: room * 4]
 
     async def _taken(
@@ -184,16 +186,16 @@ class Frontier:
     def finished(
         self, lease: Lease, *, answered: bool, was_slow: bool = False, crowded: bool = False
     ) -> list[Lease]:
-        """Say that a visit is over: another may begin.
+        """Record the end of a visit and start the next one.
 
         Args:
-            lease: what was visited.
-            answered: whether its host did; it may then be asked for more at once.
-            was_slow: whether it took long.
-            crowded: whether many do; a slow host is then asked for no more than before.
+            lease: the lease of the visit.
+            answered: the host responded, so it may get more active pages.
+            was_slow: the visit took long.
+            crowded: many visits take long, so a slow host gets no further active pages.
 
         Returns:
-            The leases that are to be given back: they wait for a host that does not answer.
+            Waiting leases to return to the queue because the host does not respond.
         """
         self._unfinished -= 1
         host = self._hosts[lease.entry.host]
@@ -213,7 +215,7 @@ class Frontier:
         return surplus
 
     def put_aside(self) -> list[Lease]:
-        """Take back what waits for a turn and was not begun; it is to be given back."""
+        """Remove and return all leases that have not started."""
         aside: list[Lease] = []
         for host in self._hosts.values():
             aside += host.waiting
@@ -227,13 +229,13 @@ class Frontier:
         return aside
 
     def done(self, lease: Lease) -> None:
-        """Forget a lease whose end is written down."""
+        """Forget a lease whose end is recorded."""
         self._held.pop(lease.job_id, None)
         if self._only is not None:
             self._only.discard(lease.job_id)
 
     async def give_back(self, leases: Sequence[Lease], *, interrupted: bool = True) -> None:
-        """Put leases back into the queue; ``interrupted`` ones may have captures already."""
+        """Return leases to the queue; ``interrupted`` ones may already have captures."""
         async with self._db.write() as conn:
             ids = [lease.job_id for lease in leases]
             await queue.requeue(
@@ -243,7 +245,7 @@ class Frontier:
             self._held.pop(lease.job_id, None)
 
     async def leave_hosts(self) -> None:
-        """Release the locks of hosts without leases, except where a host wants a pause.
+        """Release the locks of hosts without leases, except hosts with a pause.
 
         Raises:
             IndexUnavailable: the locks are lost.
@@ -256,7 +258,7 @@ class Frontier:
         await self._db.locks.leave_hosts(self._db.locks.hosts - busy - pausing)
 
     async def due_in(self) -> float | None:
-        """Seconds until there may be something to lease; None when the queue is empty."""
+        """Return seconds until a job may be due; None if the queue is empty."""
         if self._only is not None:
             return 0.0 if self._only else None
         async with self._db.read() as conn:
@@ -264,7 +266,7 @@ class Frontier:
         return None if at is None else max((at - datetime.now(UTC)).total_seconds(), 0.0)
 
     async def settle_only(self) -> None:
-        """Forget those of ``only`` that are at an end, or had an attempt, by whichever process."""
+        """Remove jobs from ``only`` that ended or had an attempt, by any process."""
         if self._only:
             async with self._db.read() as conn:
                 self._only -= set(await queue.attempted(conn, sorted(self._only)[: self._room * 4]))
@@ -275,7 +277,7 @@ class Frontier:
         self._start(host)
 
     def _start(self, host: _Host) -> None:
-        """Begin what may begin now, and see that the next is begun when it may."""
+        """Start leases that may start now, and schedule the next one."""
         loop = asyncio.get_running_loop()
         while host.waiting and host.active < host.allowed:
             if self._delay:
@@ -294,7 +296,7 @@ class Frontier:
         self._start(host)
 
     def _turns(self) -> Turns:
-        """Which hosts may have how many more leases."""
+        """Return which hosts may get how many more leases."""
         full = [
             name
             for name, host in self._hosts.items()

@@ -21,14 +21,14 @@ from archiver.pages.article_text import whole
 from archiver.pages.worker_messages import MOST_PICTURE_BYTES
 
 MOST_TRIED: Final = 4
-"""Pictures that are looked at for one that is worth showing."""
+"""Maximum number of images that are tried."""
 LEAST_COVER_BYTES: Final = 128
 MOST_ARTICLE: Final = 200_000
-"""Characters of an article in which its pictures are looked for."""
+"""Characters of an article that are searched for images."""
 
 
 def wanted_emblems(found: Discovery) -> tuple[Requisite, ...]:
-    """What is to be fetched for lists, beside what a page needs to look as it looked."""
+    """Return icons and preview images to fetch in addition to the page's requisites."""
     if not (found.icons or found.covers):
         return ()
     named = {each.url for each in found.requisites}
@@ -48,9 +48,9 @@ async def draw_fetched(
     article: Article,
     outcomes: Iterable[RequisiteOutcome],
 ) -> tuple[NewRendition, ...]:
-    """As ``draw_emblems``, of what was fetched just now; ``outcomes``: what became of that.
+    """Make icon and preview image from resources that were just fetched (``outcomes``).
 
-    Where the article is left for later, so are they: they are drawn when it is read.
+    If article extraction is deferred, so are the images.
     """
     if article.extractor == UNREAD or not _may_show(page, found, article):
         return ()
@@ -60,7 +60,7 @@ async def draw_fetched(
         for kind, urls in _wanted(page, found, article).items()
     }
     if not any(wanted.values()):
-        return ()  # most pages of some sites: waiting for the recorder costs each of them
+        return ()  # common case: skip waiting for the recorder
     await context.recorder.settled()
     since = to_datetime(page.timestamp) - timedelta(seconds=EMBLEM_SECONDS)
     lately = await look_up(context, [*chain(*wanted.values())], since)
@@ -70,25 +70,25 @@ async def draw_fetched(
 async def draw_emblems(
     context: CrawlContext, page: CaptureRef, found: Discovery, article: Article
 ) -> tuple[NewRendition, ...]:
-    """The icon and the picture of a page, of what the archive has of them.
+    """Make the icon and the preview image of a page from the archive.
 
     Args:
-        context: of the crawl.
-        page: its capture.
-        found: what it names.
-        article: whose pictures are looked at where it names none.
+        context: the crawl.
+        page: the page's capture.
+        found: resources that the page names.
+        article: its images are used if the page names none.
     """
     return await _draw(context, _wanted(page, found, article), page.timestamp, {})
 
 
 def _may_show(page: CaptureRef, found: Discovery, article: Article) -> bool:
-    """Whether a page may have anything to be shown by: many have not, and are not looked into."""
+    """Return whether a page may have any icon or image; most have not."""
     named = found.icons or found.covers
     return bool(named) or page.media_type.startswith("image/") or "<img" in whole(article)
 
 
 def _wanted(page: CaptureRef, found: Discovery, article: Article) -> dict[RenditionKind, list[str]]:
-    """Where each emblem may be had, the best first."""
+    """Return candidate URLs for each kind of image, best first."""
     covers = chain(found.covers, _pictures(page, article))
     each_kind = ((RenditionKind.ICON, found.icons), (RenditionKind.COVER, covers))
     return {
@@ -121,7 +121,7 @@ async def _draw(
 
 
 def _is_too_small(kind: RenditionKind, holder: Capture) -> bool:
-    """Whether nothing large enough to be shown fits in so few bytes, as a dot that counts views."""
+    """Return whether a file is too small for a preview image, like a tracking pixel."""
     return kind is RenditionKind.COVER and holder.payload_length < LEAST_COVER_BYTES
 
 
@@ -142,7 +142,7 @@ async def _first(
     urls: Sequence[str],
     holder_of: Callable[[str], Awaitable[Capture | None]],
 ) -> NewRendition | None:
-    """The first of these that is worth showing."""
+    """Make the first usable image."""
     for url in urls:
         holder = await holder_of(url)
         if holder is None or _is_too_small(kind, holder):

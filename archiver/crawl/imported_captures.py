@@ -1,12 +1,12 @@
-"""Captures of foreign archives.
+"""Captures imported from other programs' archives.
 
-An original is looked for among the payloads that have the digest which the revisit states, whatever
-their URL. Where that digest was never met, what the revisit refers to and the captures of its URL
-are read back and digested. Without any digest, only what it refers to by name is taken.
+The original of a revisit is searched among payloads with the stated digest, of any URL. If that
+digest is unknown, the record that the revisit refers to and the captures of its URL are read and
+digested. Without a digest, only the record that it refers to is used.
 
-The same recorder writes them as a crawl's, so the archive stays its own and only truth: payloads
-that are here already become revisits, and a killed import leaves nothing half done. A record keeps
-its id unless another has it.
+The recorder writes the captures like those of a crawl, so the WARC files stay the source of truth:
+known payloads become revisits, and a killed import leaves nothing partial. A record keeps its id
+unless the id is already used.
 """
 
 import asyncio
@@ -37,8 +37,8 @@ from archiver.model.capture import Capture, Exchange, PayloadDigest, RecordId, T
 from archiver.warc.reader import open_payload, read_head
 from archiver.warc.records import (
     ORIGINAL_ID,
-    digest_by,
     digest_of,
+    digest_with,
     is_ours,
     new_record_id,
     one_line,
@@ -61,7 +61,7 @@ _EMPTY_STATED = frozenset(
 
 
 class RevisitResolver:
-    """Gives revisits their payloads, of those that are in the archive by now."""
+    """Lookup of the payloads of revisits in the archive."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._db = context.db
@@ -69,7 +69,7 @@ class RevisitResolver:
         self._read_back: OrderedDict[tuple[PayloadDigest, str], frozenset[str]] = OrderedDict()
 
     async def resolve(self, revisits: Sequence[ForeignRevisit]) -> list[ForeignCapture | Unusable]:
-        """The captures that revisits are; for one whose payload is not here, why it is none."""
+        """Resolve revisits to captures; a revisit without a stored payload becomes an error."""
         digests = await self._by_stated({each.digest for each in revisits if each.digest})
         found: list[ForeignCapture | Unusable] = []
         for each in revisits:
@@ -81,7 +81,7 @@ class RevisitResolver:
         return found
 
     async def _by_stated(self, stated: set[str]) -> dict[str, PayloadDigest]:
-        """The payloads that are here, of those that have these digests."""
+        """Return the stored payloads among those with the given digests."""
         async with self._db.read() as conn:
             known = await db_captures.by_stated_digest(conn, sorted(stated))
             known |= {each: PayloadDigest(each) for each in stated if is_ours(each)}
@@ -90,7 +90,7 @@ class RevisitResolver:
         return found | dict.fromkeys(stated & _EMPTY_STATED, EMPTY)
 
     async def _search(self, revisit: ForeignRevisit) -> PayloadDigest | None:
-        """The payload of a revisit, among what it refers to and the captures of its URL."""
+        """Search a payload in the record that a revisit refers to and captures of its URL."""
         async with self._db.read() as conn:
             named = await _named(conn, revisit)
             others = await _others(conn, revisit)
@@ -105,7 +105,7 @@ class RevisitResolver:
         return None
 
     async def _is_same(self, digest: PayloadDigest, stated: str) -> bool:
-        """Whether the payload of one digest has the other too; it is read back for that."""
+        """Return whether a payload also has the ``stated`` digest, by reading it."""
         key = digest, stated.partition(":")[0]
         if key not in self._read_back:
             async with self._db.read() as conn:
@@ -120,7 +120,7 @@ class RevisitResolver:
         return stated in self._read_back.get(key, frozenset())
 
     async def _capture(self, revisit: ForeignRevisit, digest: PayloadDigest) -> ForeignCapture:
-        """The capture that a revisit is; it holds the payload itself where nobody could find it."""
+        """Build the capture of a revisit, with the payload if other programs could not find it."""
         if digest == EMPTY:
             return _captured(revisit, Payload(EMPTY, 0))
         async with self._db.read() as conn:
@@ -152,7 +152,7 @@ def _gap(revisit: ForeignRevisit) -> Unusable:
 
 
 async def _named(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
-    """The captures that a revisit refers to by record id, or by URL and moment."""
+    """Return the captures that a revisit refers to by record id, or by URL and timestamp."""
     urls = [each for each in (revisit.refers_to_url, revisit.url) if each]
     found: list[Capture] = []
     if revisit.refers_to_id:
@@ -167,7 +167,7 @@ async def _named(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture
 
 
 async def _others(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Capture]:
-    """Earlier captures of a revisit's URL, or of that it refers to, the nearest first."""
+    """Return earlier captures of a revisit's URL or of the URL it refers to, nearest first."""
     found = await db_captures.of_url(conn, revisit.refers_to_url or revisit.url, limit=MOST_HISTORY)
     earlier = [
         each
@@ -178,21 +178,21 @@ async def _others(conn: AsyncConnection, revisit: ForeignRevisit) -> list[Captur
 
 
 def _digests(store: SegmentStore, original: Capture, algorithm: str) -> frozenset[str]:
-    """The digests of a payload, with its chunk framing too if it has any; none if unreadable."""
+    """Return the digests of a payload, with and without chunk framing; empty if unreadable."""
     try:
         head, payload = open_payload(store.read(original.location))
-        found = {digest_by(algorithm, payload)}
+        found = {digest_with(algorithm, payload)}
         if head.is_chunked:
             record = store.read(original.location)
             read_head(record)
-            found.add(digest_by(algorithm, record.block.pieces()))
+            found.add(digest_with(algorithm, record.block.pieces()))
     except StoreError:
         return frozenset()
     return frozenset(found)
 
 
 def _read_payload(store: SegmentStore, original: Capture, with_body: bool) -> Payload:
-    """What an original's record says; blocking."""
+    """Read an original's record. Blocking."""
     head = read_head(store.read(original.location))
     body: BinaryIO | None = None
     if with_body:
@@ -206,13 +206,13 @@ def _read_payload(store: SegmentStore, original: Capture, with_body: bool) -> Pa
 
 
 REMEMBERED_CAPTURES = 20_000
-"""Captures and ids that are on their way to the index: the recorder holds fewer."""
+"""Cache size for captures and ids that are not indexed yet; the recorder holds fewer."""
 _Mark = tuple[str, str, PayloadDigest, int, str | None]
 _Key = TypeVar("_Key")
 
 
 class Intake:
-    """Takes captures in. ``context`` has a recorder that runs and is nobody else's."""
+    """Import of captures. ``context`` needs a running recorder used by nothing else."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
@@ -220,7 +220,7 @@ class Intake:
         self._ids: OrderedDict[RecordId, None] = OrderedDict()
 
     async def captures(self, found: Sequence[ForeignCapture]) -> int:
-        """Take some captures in; how many are new here. Their bodies are closed."""
+        """Import captures, closing their bodies; return how many are new."""
         here = await self._here(found)
         fresh = []
         for each in found:
@@ -237,7 +237,7 @@ class Intake:
         return len(fresh)
 
     async def _here(self, found: Sequence[ForeignCapture]) -> set[_Mark]:
-        """Which of these are in the archive already."""
+        """Return which of these are already stored."""
         urls = [each.exchange.url for each in found]
         moments = [to_timestamp(each.exchange.at) for each in found]
         async with self._context.db.read() as conn:
@@ -247,7 +247,7 @@ class Intake:
     async def _look_up(
         self, found: Sequence[ForeignCapture], fresh: Sequence[ForeignCapture]
     ) -> set[RecordId]:
-        """Note by which digests payloads are known elsewhere; return which ids are taken here."""
+        """Store the stated digests of payloads; return which record ids are used."""
         stated = {
             each.stated_digest: each.exchange.payload_digest for each in found if each.stated_digest
         }
@@ -264,7 +264,7 @@ class Intake:
     def _identified(
         self, capture: ForeignCapture, taken: set[RecordId]
     ) -> tuple[Exchange, RecordId]:
-        """A capture with its record's id: its own where it is a UUID and nobody else has it."""
+        """Return a capture with its record id: the original one if it is an unused UUID."""
         exchange, record_id = capture.exchange, _uuid(capture.given_id)
         if record_id is None or record_id in taken or record_id in self._ids:
             record_id = new_record_id()
@@ -280,7 +280,7 @@ def _mark_of(exchange: Exchange) -> _Mark:
 
 
 def _mark(capture: Capture) -> _Mark:
-    """What tells a capture from others."""
+    """Return the identifying fields of a capture."""
     return (
         capture.url,
         capture.timestamp,

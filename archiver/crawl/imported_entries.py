@@ -1,8 +1,8 @@
-"""Entries of foreign archives without a snapshot.
+"""Entries of other archives without a snapshot.
 
-A failure becomes an attempt here, through the recorder, so that it stands in a record of this
-archive too; what waited is queued; what a person said since is added to an entry that is here. The
-archive's own history counts for more: of an entry that has an attempt as late, none is taken.
+A failure becomes an attempt, through the recorder, so that it is stored in a record too. Waiting
+entries are queued. User metadata is merged into an existing entry. The archive's own history has
+priority: a failure older than the entry's last attempt is ignored.
 """
 
 import json
@@ -35,15 +35,15 @@ _HTTP_STATUSES = range(100, 1000)
 
 @dataclass(frozen=True, slots=True)
 class Unvisited:
-    """What a record without a snapshot tells.
+    """Content of an entry record without a snapshot.
 
     Attributes:
-        at: when (aware, UTC).
-        seed: the URL, and what a person says of it.
-        failure: why an attempt brought nothing, if one was made.
-        is_waiting: whether an attempt is still to be made.
-        revision: how often what the person says had been changed.
-        is_link: whether it is kept as a link, which nobody is to capture.
+        at: date of the record (aware, UTC).
+        seed: the URL and the user's metadata.
+        failure: why an attempt failed, if there was one.
+        is_waiting: an attempt is pending.
+        revision: number of edits of the metadata.
+        is_link: stored as a link only, never captured.
     """
 
     at: datetime
@@ -55,20 +55,20 @@ class Unvisited:
 
     @property
     def revised_seed(self) -> RevisedSeed:
-        """The seed, and how often what is said of it had been changed."""
+        """The seed with its revision."""
         return RevisedSeed(self.seed, self.revision)
 
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """How many entries became failed ones, and how many wait."""
+    """Numbers of entries that were added as failed and as queued."""
 
     failed: int
     queued: int
 
 
 class NotedEntries(ExitStack):
-    """Records without snapshots: first what waits, so that it is known when its failures come."""
+    """Spooled entry records without snapshots; waiting ones are read first, then their failures."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class NotedEntries(ExitStack):
         )
 
     def note(self, found: ForeignEntryRecord) -> None:
-        """Note one; what this program can't have written is passed over."""
+        """Store a record; ignore it if this program can't have written it."""
         with suppress(ArchiverError):
             entry_record = read_entry_record(found.block)
             if entry_record and not entry_record.snapshot:
@@ -86,7 +86,7 @@ class NotedEntries(ExitStack):
                 self._lines_for(entry_record).add(line)
 
     def read(self) -> Iterator[Unvisited]:
-        """What they tell, of each kind the earliest first. Blocking."""
+        """Iterate over the records, oldest first within each kind. Blocking."""
         for line in chain(self._waiting, self._failed, self._annotated):
             with suppress(ArchiverError, ValueError):
                 entry_record = read_entry_record(line.partition(b" ")[2])
@@ -100,14 +100,14 @@ class NotedEntries(ExitStack):
 
 
 class EntryIntake:
-    """Takes such entries in; ``context`` has a recorder that runs and is nobody else's."""
+    """Import of such entries. ``context`` needs a running recorder used by nothing else."""
 
     def __init__(self, context: CrawlContext, import_id: int) -> None:
         self._context = context
         self._import_id = import_id
 
     async def take(self, some: Sequence[Unvisited]) -> TakenIn:
-        """Take some in, in order; returns once they are durable."""
+        """Import entries in order; return once they are durable."""
         queued = await self._queue([each.seed for each in some if each.is_waiting])
         failed = await self._fail([each for each in some if each.failure and not each.is_waiting])
         await self._link([each.seed for each in some if each.is_link])
@@ -115,7 +115,7 @@ class EntryIntake:
         return TakenIn(failed, queued)
 
     async def _fail(self, some: Sequence[Unvisited]) -> int:
-        """Make attempts of failures; returns how many entries were not here before."""
+        """Convert failures to attempts; return how many entries are new."""
         if not some:
             return 0
         async with self._context.db.read() as conn:
@@ -143,7 +143,7 @@ class EntryIntake:
         return sum(each.reception is Reception.ADDED for each in received)
 
     async def _link(self, wanted: Sequence[Seed]) -> None:
-        """Keep as links what was kept so there."""
+        """Store entries as links that were stored as links."""
         if wanted:
             async with self._context.db.write() as conn:
                 await new_entries.receive(
@@ -173,7 +173,7 @@ def _later(
     ids: Mapping[HashUrl, int],
     made: Mapping[int, Sequence[Attempt]],
 ) -> list[VisitResult]:
-    """The ends of those attempts that are later than all that were made here, each once."""
+    """Return the results of attempts that are later than all existing ones, without duplicates."""
     latest = {entry_id: known[-1].at for entry_id, known in made.items()}
     found = []
     for each in some:
@@ -185,7 +185,7 @@ def _later(
 
 
 def _unvisited(found: EntryRecord) -> Unvisited:
-    # The file may say anything: what names an entry is worked out again, the rest is bounded.
+    # The record is untrusted, so the entry's identity is recomputed and all values are limited.
     url = parse_url(found.url)
     annotation = bounded(found.annotation).dated(found.at)
     return Unvisited(

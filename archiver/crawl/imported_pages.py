@@ -1,13 +1,13 @@
-"""Pages and snapshots of foreign archives.
+"""Pages and snapshots imported from other archives.
 
-Many at a time: a transaction for each costs more than all that is done within it.
+Pages are imported in batches, since a transaction for each costs more than the work within it.
 
-Entry records of this program are believed first, then the lists of a package, then every HTML
-response that no browser asked for into a frame, then every response. Pages are put in order of time
-outside of memory: an entry's snapshots are made oldest first.
+The best available source of pages is used: entry records of this program, else the page lists of a
+package, else HTML responses that were not loaded into a frame, else all responses. Pages are sorted
+by time on disk, so that an entry's snapshots are made oldest first.
 
-It is written by the crawl's own recorder as a response whose head was made here, at the day the
-link was saved, with where it came from in its record. A later capture stands beside it.
+A saved page is recorded as a response with a generated head, dated when the link was saved, with
+its origin in the record. It coexists with later captures.
 """
 
 import asyncio
@@ -68,30 +68,30 @@ from archiver.warc.records import (
     ORIGIN,
     SYNTHESISED,
     digest_of,
-    handed_in_field,
     one_line,
     read_moment,
+    upload_field,
 )
 from archiver.warc.temporary_lines import SortedLines
 
 FIRST_FINAL = 200
-"""What has a lower status is an interim response (RFC 9110 §15.2), and no page."""
+"""Lower statuses are interim responses (RFC 9110 §15.2) and not pages."""
 MOST_REDIRECTS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignPage:
-    """A page of another archive.
+    """Page of another archive.
 
     Attributes:
-        timestamp: when it was asked for.
-        seed: its URL, and what a person says of it.
-        payload_digest: of its response, where that is known to be the final one.
-        final: (URL, timestamp, record id) of its final response, where a record names it.
-        requisites: what became of each, where that is known.
-        revision: of what the person says, where this program's own record tells.
-        import_id: the import of links that it came with, if it did.
-        told: what this program's own record tells of it.
+        timestamp: when it was requested.
+        seed: its URL and the user's metadata.
+        payload_digest: digest of its response, if that is known to be the final one.
+        final: (URL, timestamp, record id) of its final response, if a record names it.
+        requisites: outcome of each requisite, if known.
+        revision: revision of the metadata, from an entry record of this program.
+        import_id: the import of links that included the page, if any.
+        told: snapshot record of this program, if any.
     """
 
     timestamp: Timestamp
@@ -106,7 +106,7 @@ class ForeignPage:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A page, the capture that it ends at, and the row of its entry."""
+    """Page with its final capture and the row id of its entry."""
 
     page: ForeignPage
     found: Capture
@@ -114,16 +114,15 @@ class Placed:
 
     @property
     def key(self) -> tuple[int, Timestamp]:
-        """What names its snapshot."""
+        """Key of its snapshot."""
         return self.entry_id, self.page.timestamp
 
 
 async def place(db: Database, pages: Sequence[ForeignPage]) -> list[Placed]:
-    """Make sure that there are entries for pages.
+    """Ensure that pages have entries.
 
     Returns:
-        Those of which there is a capture, and no snapshot yet; in order, the first of those that
-        would be one snapshot.
+        The pages with a capture and without a snapshot, in order; of duplicates the first.
     """
     async with db.read() as conn:
         finals = await _final_captures(conn, pages)
@@ -146,7 +145,7 @@ async def place(db: Database, pages: Sequence[ForeignPage]) -> list[Placed]:
 
 
 async def _ensure(conn: AsyncConnection, pages: Iterable[ForeignPage]) -> dict[HashUrl, int]:
-    """Entries for pages, as they come: what is said of one entry is said one after the other."""
+    """Ensure entries for pages in order, so metadata of one entry is merged in sequence."""
     ids: dict[HashUrl, int] = {}
     for turn in _turns(pages):
         given: dict[int | None, list[Seed]] = {}
@@ -164,7 +163,7 @@ async def _ensure(conn: AsyncConnection, pages: Iterable[ForeignPage]) -> dict[H
 
 
 def _turns(pages: Iterable[ForeignPage]) -> list[list[ForeignPage]]:
-    """The first page of each entry, the second of each that has two, and so on."""
+    """Split pages into rounds with at most one page per entry."""
     turns: list[list[ForeignPage]] = []
     met: Counter[HashUrl] = Counter()
     for page in pages:
@@ -179,7 +178,7 @@ def _turns(pages: Iterable[ForeignPage]) -> list[list[ForeignPage]]:
 async def _final_captures(
     conn: AsyncConnection, pages: Sequence[ForeignPage]
 ) -> list[Capture | None]:
-    """The final response of each page: one that is named, else what its URL leads to then."""
+    """Return the final response of each page: the named one, or the result of its redirects."""
     named = [(page.final[0], page.final[2]) for page in pages if page.final]
     of_records = await db_captures.of_records(conn, named) if named else {}
     places = [place for page in pages if (place := _place_of(page))]
@@ -198,7 +197,7 @@ async def _final_captures(
 
 
 def _place_of(page: ForeignPage) -> tuple[str, Timestamp] | None:
-    """(URL, timestamp) of a final response that is told of."""
+    """Return (URL, timestamp) of the stated final response."""
     if page.payload_digest:
         return page.seed.url, page.timestamp
     return page.final[:2] if page.final else None
@@ -209,7 +208,7 @@ def _named_capture(
     of_records: Mapping[tuple[str, RecordId], Sequence[tuple[int, Capture]]],
     at_place: Mapping[tuple[str, Timestamp], Sequence[Capture]],
 ) -> Capture | None:
-    """The capture that is told of: by its record, or by its place and its payload."""
+    """Return the stated capture, found by its record, or by its URL, time and payload."""
     place = _place_of(page)
     if place is None:
         return None
@@ -234,12 +233,12 @@ async def _led_to(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
 
 
 REMEMBERED = 2048
-"""Style sheets and frames that were read lately: the pages of a site share them."""
+"""Cache size for style sheets and frames, which the pages of a site share."""
 NOT_IN_FILE = Failure(FailureKind.NOT_IN_FILE, "The imported file does not hold it.")
 
 
 class Needs:
-    """Looks for what pages need, and remembers what style sheets and frames need in their turn."""
+    """Lookup of page requisites, with a cache for the requisites of style sheets and frames."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
@@ -248,12 +247,12 @@ class Needs:
     async def outcomes(
         self, url: str, wanted: Sequence[Requisite], timestamp: Timestamp
     ) -> tuple[RequisiteOutcome, ...]:
-        """What the archive has of what a page needs, and of what that needs.
+        """Return the stored state of a page's requisites, including nested ones.
 
         Args:
-            url: of the page.
-            wanted: what it needs itself.
-            timestamp: the moment that is wanted.
+            url: URL of the page.
+            wanted: direct requisites.
+            timestamp: preferred capture time.
         """
         outcomes: dict[str, RequisiteOutcome] = {}
         level = [*wanted]
@@ -280,7 +279,7 @@ class Needs:
         return [(each, held.get(each.url)) for each in wanted]
 
     async def _of(self, wanted: Requisite, held: Capture | None) -> tuple[Requisite, ...]:
-        """What a style sheet or a frame needs; nothing where it leads elsewhere."""
+        """Return the requisites of a style sheet or frame; empty if it redirects."""
         if held is None or held.redirect_to or wanted.kind not in NESTED:
             return ()
         key = held.url, held.payload_digest
@@ -303,11 +302,11 @@ OK = 200
 
 
 class NotedPages(ExitStack):
-    """Lines that tell of pages, by how much they tell: the best kind that there is counts.
+    """Spooled page lists by source; the best available source is used.
 
     Attributes:
-        likenesses: how pages looked, as far as that came.
-        answers: what their scripts were answered, as far as that came.
+        likenesses: screenshots and other renderings.
+        answers: responses to scripts.
     """
 
     def __init__(self) -> None:
@@ -319,23 +318,23 @@ class NotedPages(ExitStack):
         )
 
     def note_entry_record(self, found: ForeignEntryRecord) -> None:
-        """Note what this program wrote of a snapshot; what it can't have written is no page."""
+        """Store an entry record of this program that has a snapshot; ignore an invalid one."""
         with suppress(ArchiverError):
             entry_record = read_entry_record(found.block)
             if entry_record and entry_record.snapshot:
                 timestamp = entry_record.snapshot.timestamp
-                to_datetime(timestamp)  # 14 digits, or refused
+                to_datetime(timestamp)  # raises unless it has 14 digits
                 read_moment(timestamp)
                 self._described.add(_line(timestamp, json.loads(found.block)))
 
     def note_listed(self, url: str, moment: str, title: str) -> None:
-        """Note a page that a package lists, whenever that was."""
+        """Store a page from a package's page list."""
         with suppress(ArchiverError):
             noted = {"url": parse_url(url), "title": title}
             self._listed.add(_line(to_timestamp(read_moment(moment)), noted))
 
     def note_capture(self, found: ForeignCapture) -> None:
-        """Note a capture that may be a page."""
+        """Store a capture that may be a page."""
         exchange = found.exchange
         if found.is_framed or exchange.status != OK:
             return
@@ -345,7 +344,7 @@ class NotedPages(ExitStack):
         lines.add(_line(to_timestamp(exchange.at), noted))
 
     def best(self, *, source: str) -> Iterator[ForeignPage]:
-        """Pages, oldest first; ``source`` is where those nobody describes came from."""
+        """Iterate over pages, oldest first; ``source`` is the source of pages without metadata."""
         for lines in (self._described, self._listed, self._html, self._other):
             if not lines.is_empty:
                 return (page for line in lines if (page := _page(line, source)))
@@ -353,7 +352,7 @@ class NotedPages(ExitStack):
 
 
 class PageIntake:
-    """Makes snapshots of pages whose captures are in the archive."""
+    """Creation of snapshots for pages whose captures are stored."""
 
     def __init__(
         self,
@@ -370,9 +369,9 @@ class PageIntake:
     async def take_all(
         self, pages: Sequence[ForeignPage]
     ) -> list[asyncio.Future[VisitResult | None]]:
-        """As ``take``, of several at a time; those of one entry one after another, as they come.
+        """Create snapshots for several pages concurrently; those of one entry in order.
 
-        Their articles are left for later where the settings say so.
+        Article extraction is deferred if the settings require it.
         """
         of_entry: dict[int, list[Placed]] = {}
         for each in await place(self._context.db, pages):
@@ -392,7 +391,7 @@ class PageIntake:
         return closing
 
     async def take(self, page: ForeignPage) -> asyncio.Future[VisitResult | None] | None:
-        """Make a snapshot of a page; None if it is here already, or its capture is not."""
+        """Create a snapshot of a page; None if it exists or the capture is missing."""
         placed = await place(self._context.db, [page])
         return await self._take(placed[0]) if placed else None
 
@@ -443,19 +442,19 @@ class PageIntake:
     async def _emblems(
         self, page: CaptureRef, needs: Discovery, article: Article
     ) -> tuple[NewRendition, ...]:
-        """What lists show a page by; where its article is left for later, so are they."""
+        """Return the icon and preview image of a page; deferred if its article is."""
         if article.extractor == UNREAD:
             return ()
         return await draw_emblems(self._context, page, needs, article)
 
     async def _shown(self, page: ForeignPage) -> tuple[NewRendition, ...]:
-        """How a page looked in a browser, where this program tells of it and the file holds it."""
+        """Return the screenshots of a page that the file contains."""
         if self._likenesses is None or page.told is None:
             return ()
         return await asyncio.to_thread(self._likenesses.of, page.told.likenesses)
 
     async def _answered(self, page: ForeignPage) -> tuple[RecordId, ...]:
-        """What its scripts were answered, where the file holds it: taken in under new ids."""
+        """Record the responses to a page's scripts that the file contains, under new ids."""
         if self._answers is None or page.told is None or not page.told.answers:
             return ()
         kept = []
@@ -468,7 +467,7 @@ class PageIntake:
 
 
 def _as_it_stood(shown: Sequence[NewRendition], url: str) -> Document | None:
-    """The page as it stood, for those who read pages; without it nothing else is worth keeping."""
+    """Return the saved document of a rendered page; other renderings are useless without it."""
     pages = (each for each in shown if each.kind is RenditionKind.PAGE)
     content = next((each.content for each in pages), None)
     return None if content is None else Document(content, "text/html", "utf-8", url)
@@ -493,11 +492,11 @@ def _page(line: bytes, source: str) -> ForeignPage | None:
 
 
 def _described(entry_record: EntryRecord) -> ForeignPage | None:
-    """A page as this program itself told of it, with what its person said."""
+    """Build a page from an entry record of this program, with the user's metadata."""
     kept = entry_record.snapshot
     if kept is None:
         return None
-    # The file may say anything: what names an entry is worked out again, the rest is bounded.
+    # The record is untrusted, so the entry's identity is recomputed and all values are limited.
     url = parse_url(entry_record.url)
     annotation = bounded(entry_record.annotation).dated(to_datetime(kept.timestamp))
     return ForeignPage(
@@ -516,7 +515,7 @@ _LOOKED_AT = 4096
 
 
 class SavedPageIntake:
-    """Takes such pages in; ``context`` has a recorder that runs and is nobody else's."""
+    """Import of saved pages. ``context`` needs a running recorder used by nothing else."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
@@ -531,15 +530,15 @@ class SavedPageIntake:
         import_id: int | None = None,
         handed_in: datetime | None = None,
     ) -> int:
-        """Make snapshots of pages, each once; returns how many are new, when they are durable.
+        """Create snapshots of saved pages; return how many are new, once they are durable.
 
         Args:
-            found: their entries may be there already.
-            origin: where they came from, for their records.
+            found: saved pages; their entries may exist.
+            origin: origin of the pages, stored in their records.
             import_id: the import of their links.
-            handed_in: when somebody handed them in, if they came that way.
+            handed_in: upload time, if a user uploaded them.
         """
-        fields = ((HEAD, SYNTHESISED), (ORIGIN, one_line(origin)), *handed_in_field(handed_in))
+        fields = ((HEAD, SYNTHESISED), (ORIGIN, one_line(origin)), *upload_field(handed_in))
         made = 0
         for start in range(0, len(found), AT_ONCE):
             some = await self._wanted(found[start : start + AT_ONCE])
@@ -558,7 +557,7 @@ class SavedPageIntake:
         return made
 
     async def _wanted(self, found: Sequence[SavedPage]) -> list[SavedPage]:
-        """Those with a date; others where nothing is kept yet, else each import would add one."""
+        """Drop undated pages of saved entries, which every import would add again."""
         async with self._context.db.read() as conn:
             states = await entries.states_of(conn, [each.seed.hash_url for each in found])
         return [
@@ -571,7 +570,7 @@ class SavedPageIntake:
 def _captures(
     pages: Sequence[SavedPage], fields: tuple[tuple[str, str], ...]
 ) -> list[list[ForeignCapture]]:
-    """Of each page its own capture, then those of what it needs."""
+    """Return the captures of each page: the page first, then its resources."""
     return [[*_of_page(each, fields)] for each in pages]
 
 
@@ -624,7 +623,7 @@ def _capture(
 
 
 def _document(page: SavedPage) -> bytes:
-    """The page as it came, or a page around what is the article alone."""
+    """Return the page, or an HTML page built around a bare article."""
     content = page.page.content
     if not is_html(essence_of(parse_media_type(page.page.media_type))):
         return content

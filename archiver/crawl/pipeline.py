@@ -1,18 +1,17 @@
 """Worker pipeline.
 
-| queue | from | to | length | when full |
-| --- | --- | --- | --- | --- |
-| the queue on disk (``index.queue``) | seeds | ``Dispatcher`` | unbounded, on disk | - |
-| ``Frontier`` | ``Dispatcher`` | ``_work`` | ``_window_of`` | leasing waits |
-| ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
-| ``DerivePool`` | ``_work`` | its processes | one request a process | visits wait |
+| queue | from | to | length | when full | | --- | --- | --- | --- | --- | | database queue
+(``db.queue``) | seeds | ``Dispatcher`` | unbounded, on disk | - | | ``Frontier`` | ``Dispatcher`` |
+``_work`` | ``_window_of`` | leasing waits | | ``Recorder._waiting`` | ``_work`` | ``Recorder.run``
+| 64 MiB | visits wait | | ``DerivePool`` | ``_work`` | its processes | one request per process |
+visits wait |
 
-``concurrency`` workers take leases. A visit that takes long steps aside into the slow lane, and
-another worker takes its place; later pages of that host begin there. The lane has room for
-``SLOW_LANE`` times ``concurrency`` visits, so slow hosts hold up only each other.
+``concurrency`` workers process leases. A visit that takes long moves to the slow lane, and a new
+worker takes its place; later pages of that host start in the slow lane. The lane has room for
+``SLOW_LANE`` times ``concurrency`` visits, so slow hosts block only each other.
 
-It is over when nothing is queued and nothing is in flight. A stop breaks visits off, gives their
-leases back, and lets the recorder finish what it has.
+The crawl ends when nothing is queued or active. A stop cancels visits, returns their leases, and
+lets the recorder finish.
 """
 
 import asyncio
@@ -38,7 +37,7 @@ from archiver.model.job import Job, Lease, State
 
 
 class SlowLane:
-    """Room for visits that take long."""
+    """Room for slow visits."""
 
     def __init__(self, room: int) -> None:
         self._size = self._room = room
@@ -46,44 +45,44 @@ class SlowLane:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether more than half of it is taken."""
+        """Whether more than half of the room is used."""
         return self._room * 2 < self._size
 
     def try_enter(self) -> bool:
-        """Take a place, if there is one."""
+        """Take a place if there is one; return whether there was."""
         if not self._room:
             return False
         self._room -= 1
         return True
 
     async def enter(self) -> None:
-        """Wait for a place."""
+        """Wait for a place and take it."""
         while not self.try_enter():
             self._left.clear()
             await self._left.wait()
 
     def leave(self) -> None:
-        """Give a place back."""
+        """Free a place."""
         self._room += 1
         self._left.set()
 
 
 SLOW_SECONDS = 0.5
 UNKNOWN_SECONDS = 0.3
-"""A visit to a host that has not answered yet steps aside sooner: the host may be dead."""
+"""Shorter limit for hosts that have not responded yet, since they may be dead."""
 WATCH_SECONDS = 0.1
 SLOW_LANE = 3
 LOCK_SECONDS = 2.0
 LEAST_WINDOW = 1024
 SHARED_WINDOW = 32
-"""So many times ``concurrency`` is the most at a server: others find no job where it was taken."""
+"""Maximum window on a server, times ``concurrency``, so that other workers find jobs."""
 
 log = get_log(__name__)
 
 
 @dataclass(slots=True)
 class _UnderWay:
-    """A visit: when it began, when it is slow, and whether its worker was ``replace``d."""
+    """Active visit: its start, its time limit, and the function that replaces its worker."""
 
     begun: float
     patience: float
@@ -92,12 +91,11 @@ class _UnderWay:
 
 
 class Pipeline:
-    """One crawl. ``run`` is its whole life.
+    """One crawl; ``run`` runs until it ends.
 
     Attributes:
-        left: the leases that it could not give back in the end; the next crawl of this process
-            does.
-        is_broken_off: whether it ended because its worker lock was lost (``index.worker_locks``).
+        left: leases that could not be returned; the next crawl of this process returns them.
+        is_broken_off: the crawl ended because its worker lock was lost (``db.worker_locks``).
     """
 
     def __init__(
@@ -129,13 +127,13 @@ class Pipeline:
         self._on_change = on_change
 
     def wake(self) -> None:
-        """Say that there is something new in the queue."""
+        """Signal that the queue has new jobs."""
         self._dispatcher.wake()
 
     async def run(self, *, until_empty: bool) -> None:
-        """Work the queue, until it is empty or for ever; leaves no lease behind.
+        """Process the queue, until it is empty or without end, and return all leases.
 
-        Who works for ever obeys a pause; who is to empty the queue was told to.
+        A crawl without end obeys a pause; a crawl that was started to empty the queue ignores it.
         """
         await self._have_worker_lock()
         recording = asyncio.create_task(self._context.recorder.run(), name="recorder")
@@ -162,7 +160,7 @@ class Pipeline:
             await self._give_all_back()
 
     async def _have_worker_lock(self) -> None:
-        """Take the worker lock, however long the server can't be reached."""
+        """Take the worker lock; wait if the server can't be reached."""
         while True:
             try:
                 await self._context.db.enter()
@@ -173,7 +171,7 @@ class Pipeline:
                 return
 
     async def _wait_for_loss(self) -> None:
-        """Return when the worker lock is lost: other workers may have its jobs and hosts then."""
+        """Return when the worker lock is lost; other workers may then have its jobs and hosts."""
         locks = self._context.db.locks
         if locks is None:
             await asyncio.Event().wait()
@@ -187,7 +185,7 @@ class Pipeline:
             await self._frontier.give_back(self.left)
             self.left = ()
         except StoreError:
-            # Whoever opens the archive next finds that we are gone, and takes them.
+            # The next process that opens the archive finds this one dead and takes the leases.
             log.warning("leases were not given back: the index or the store is not to be had")
 
     def _begin_worker(self, group: asyncio.TaskGroup, workers: set[asyncio.Task[None]]) -> None:
@@ -196,7 +194,7 @@ class Pipeline:
         worker.add_done_callback(workers.discard)
 
     async def _work(self, replace: Callable[[], None]) -> None:
-        """Visit one lease after another; end after one that ``replace`` was called for."""
+        """Visit leases one by one; end after a visit whose worker was replaced."""
         while True:
             lease = await self._frontier.next()
             if self._must_rest(lease):
@@ -215,7 +213,7 @@ class Pipeline:
                 return
 
     async def _work_slow(self, group: asyncio.TaskGroup, workers: set[asyncio.Task[None]]) -> None:
-        """Begin visits to hosts that are known to be slow, in the slow lane from the start."""
+        """Start visits to hosts that are known to be slow directly in the slow lane."""
         while True:
             lease = await self._frontier.next_slow()
             if self._must_rest(lease):
@@ -234,7 +232,7 @@ class Pipeline:
         await self._end(lease, visit_result, was_slow=time.monotonic() - begun > SLOW_SECONDS)
 
     def _must_rest(self, lease: Lease) -> bool:
-        """Whether a lease's host asked for rest; the lease is then given back."""
+        """Return a lease to the queue if its host asked for a pause; return whether it did."""
         if lease.rescue or self._context.throttle.resting(lease.entry.host) <= LEAST_REST:
             return False
         surplus = self._frontier.finished(lease, answered=False)
@@ -242,7 +240,7 @@ class Pipeline:
         return True
 
     async def _watch(self) -> None:
-        """Replace the workers of visits that take long, as far as the slow lane has room."""
+        """Replace the workers of slow visits while the slow lane has room."""
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             self._step_aside(time.monotonic())
@@ -256,7 +254,7 @@ class Pipeline:
                 each.replace()
 
     async def _end(self, lease: Lease, visit_result: VisitResult, *, was_slow: bool) -> None:
-        """Hand a result to the recorder; the next visit need not wait until it is on disk."""
+        """Pass a result to the recorder without waiting until it is on disk."""
         closing = await self._context.recorder.end(visit_result)
         closing.add_done_callback(lambda done: self._closed(lease, visit_result, done))
         answered = _has_answered(visit_result)
@@ -280,7 +278,7 @@ class Pipeline:
         self._dispatcher.heed_room()
 
     async def _attempt(self, lease: Lease) -> VisitResult:
-        """One attempt, whose every failure is a value."""
+        """Make one attempt; every failure becomes a value."""
         self._report(lease, State.FETCHING)
         at = datetime.now(UTC).replace(microsecond=0)
         if not lease.rescue and (failure := self._context.dead.spoken_for(lease)):
@@ -307,7 +305,7 @@ class Pipeline:
         return await visit(self._context, self._requisites, lease)
 
     def _timed_out(self, lease: Lease, failure: Failure, at: datetime) -> VisitResult | None:
-        """The end of an attempt at a host that is dead; None where it may be alive."""
+        """Return the result of a timeout at a dead host; None if the host may be alive."""
         dead, host = self._context.dead, lease.entry.host
         if lease.rescue:
             return None
@@ -350,11 +348,11 @@ class Pipeline:
 
 
 def _window_of(concurrency: int, *, is_shared: bool) -> int:
-    """How many leases may wait for a turn or be under way."""
+    """Return the maximum number of waiting and active leases."""
     window = concurrency + max(concurrency, LEAST_WINDOW)
     return min(window, SHARED_WINDOW * concurrency) if is_shared else window
 
 
 def _has_answered(visit_result: VisitResult) -> bool:
-    """Whether the host of a visit is one that answers, if only with an error."""
+    """Return whether the host responded, if only with an error."""
     return visit_result.failure is None or visit_result.failure.kind is not FailureKind.TIMEOUT

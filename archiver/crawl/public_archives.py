@@ -40,21 +40,21 @@ from archiver.replay.memento_client import (
 from archiver.warc.records import CREATION_DATE, HEAD, SOURCE_URI, SYNTHESISED, one_line
 
 MOST_STEPS = 6
-"""Within an archive, from where it was asked to a memento."""
+"""Maximum number of redirects within an archive, from the TimeGate to a memento."""
 TRIES = 3
 LONGEST_REST = 120.0
-"""An archive that wants to be left alone for longer, in seconds, is waited for on disk."""
+"""Maximum pause in seconds that an archive may ask for; longer ones wait in the queue."""
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 
 
 @dataclass(frozen=True, slots=True)
 class FoundMemento:
-    """A memento as it was had.
+    """Memento with its response.
 
     Attributes:
-        exchange: as of the original, at its moment; the receiver closes its body.
-        address: where it was, in its parts; None where they are of no form that is known.
-        others: mementos that the archive named with it.
+        exchange: exchange as of the original, at its time; the caller closes its body.
+        address: parsed URL of the memento; None if its form is unknown.
+        others: mementos that the archive named in the response.
     """
 
     exchange: Exchange
@@ -65,10 +65,10 @@ class FoundMemento:
 async def locate(
     context: CrawlContext, gate: str, url: str, moment: datetime
 ) -> Sequence[PublicMemento]:
-    """The mementos of a URL that a TimeGate leads to, and names, for a moment; none if it has none.
+    """Return the mementos of a URL that a TimeGate redirects to or names; may be empty.
 
     Raises:
-        FetchError: it can't be asked.
+        FetchError: the TimeGate can't be reached.
     """
     asked, headers = gate + url, (("Accept-Datetime", http_date(moment)),)
     found: list[PublicMemento] = []
@@ -82,7 +82,7 @@ async def locate(
             return [PublicMemento(stated or asked, at), *found]
         target = redirect_target(asked, exchange.status, exchange.header("location"))
         if target is None:
-            # pywb shows the memento in a frame, and names it.
+            # pywb shows the memento in a frame and names it in the Link header.
             return found if exchange.status == HTTPStatus.OK else []
         if address := read_address(target):
             return [PublicMemento(target, to_datetime(address.timestamp)), *found]
@@ -91,10 +91,10 @@ async def locate(
 
 
 async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMemento:
-    """A memento of a URL, as its archive gives it at an address.
+    """Fetch a memento of ``url`` from an archive.
 
     Raises:
-        FetchError: there is none, or it can't be had now.
+        FetchError: there is none, or it can't be fetched now.
     """
     for _ in range(MOST_STEPS):
         exchange = await _ask(context, asked, ())
@@ -118,8 +118,8 @@ async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMem
 
 
 async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], ...]) -> Exchange:
-    """One answer of an archive; where it says when to come again, that is waited for."""
-    asked = Outgoing(url, headers=headers)  # led there by nobody: with nobody's cookies
+    """Send a request to an archive; wait and retry if the archive asks for a pause."""
+    asked = Outgoing(url, headers=headers)  # without cookies, since no user's page led there
     for left in reversed(range(TRIES)):
         exchange = await ask(context, asked, spaced=True, longest_rest=LONGEST_REST)
         rest = retry_after_seconds(
@@ -139,14 +139,14 @@ async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], 
 
 
 def _location(url: str, exchange: Exchange) -> str | None:
-    """Where the original led, where the archive says so in the original's words."""
+    """Return the redirect target of the original, if the archive states it unchanged."""
     return redirect_target(url, exchange.status, exchange.header("location"))
 
 
 def _as_original(
     exchange: Exchange, url: str, at: datetime, source: str, location: str | None
 ) -> Exchange:
-    """An archive's answer as a capture of what it is a memento of."""
+    """Convert an archive's response to a capture of the original."""
     length = None if exchange.chunked else exchange.payload_length
     head = original_head(exchange.status, exchange.headers, length=length, location=location)
     parsed = parse_head(head)
@@ -171,9 +171,9 @@ def _without(asked: str, status: int) -> Failure:
 
 
 AT_ONCE = 4
-"""Rescues under way in one process: they all ask the same few archives."""
+"""Maximum number of concurrent recoveries in a process, since they use the same few archives."""
 MOST_TRIED = 4
-"""Mementos of one page: what was an error on one day was a page on another."""
+"""Maximum number of mementos tried for a page, since the nearest may be an error page."""
 OFF = Failure(
     FailureKind.NOT_ARCHIVED,
     "No public archive may be asked: ARCHIVER_RESCUE names none.",
@@ -182,27 +182,27 @@ OFF = Failure(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A response on the way to a page."""
+    """Response on the redirect path to a page."""
 
     exchange: Exchange
     found: Obtained
 
 
 class Rescuer:
-    """Brings pages home from public archives, a few at a time."""
+    """Recovery of pages from public archives, a few at a time."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
         settings = replace(context.settings, requisite_max_age=0)
-        # What was fetched from the web lately is not what the page needed then.
+        # Recent captures from the web are not what the page needed at that time.
         self._without_age = replace(context, settings=settings)
         self._turn = asyncio.Semaphore(AT_ONCE)
 
     async def bring(self, lease: Lease) -> Visit:
-        """The page of a lease as an archive has it.
+        """Fetch the page of a lease from an archive.
 
         Raises:
-            FetchError: none has it, or none could be asked.
+            FetchError: no archive has it, or none could be reached.
         """
         async with self._turn:
             async with self._context.db.read() as conn:
@@ -212,7 +212,7 @@ class Rescuer:
             return await self._nearest(lease.entry.url, found, moment)
 
     async def _locate(self, url: str, moment: datetime) -> list[PublicMemento]:
-        """The mementos that all archives have, the nearest first."""
+        """Return the mementos of all archives, nearest first."""
         gates = self._context.settings.rescue
         if not gates:
             raise FetchError(OFF)
@@ -243,10 +243,10 @@ class Rescuer:
         raise FetchError(_not_rescued(trouble) if trouble else _no_page(tried))
 
     async def _bring(self, url: str, memento: PublicMemento, others: list[PublicMemento]) -> Visit:
-        """The page of a memento; ``others`` learns which further ones there are.
+        """Fetch the page of a memento; further mementos are added to ``others``.
 
         Raises:
-            FetchError: it is no page, or can't be had; nothing of it is kept.
+            FetchError: it is not a page or can't be fetched; nothing is recorded.
         """
         with ExitStack() as bodies:
             steps, last = await self._follow(url, memento, others, bodies)
@@ -263,7 +263,7 @@ class Rescuer:
     async def _follow(
         self, url: str, memento: PublicMemento, others: list[PublicMemento], bodies: ExitStack
     ) -> tuple[list[_Step], "_Source"]:
-        """The responses from a URL to its page, each as the archive has it."""
+        """Fetch the responses from a URL to its page, following redirects within the archive."""
         address = read_address(memento.address)
         asked, steps, seen = address.raw if address else memento.address, list[_Step](), set[str]()
         for _ in range(self._context.settings.max_redirects + 1):
@@ -308,7 +308,7 @@ class Rescuer:
         )
 
     async def _requisite(self, source: "_Source", url: str) -> Obtained:
-        """What a page needs, as its archive has it at the same moment."""
+        """Fetch a requisite from the same archive at the same time."""
         address = source.found.address
         if address and address.has_raw_form:
             got = await fetch_memento(self._context, address.of(url).raw, url)
@@ -319,7 +319,7 @@ class Rescuer:
         raise FetchError(_not_archived([source.asked]))
 
     async def _keep(self, step: _Step) -> CaptureRef:
-        """Hand a response to the recorder, unless it was rescued before."""
+        """Pass a response to the recorder, unless it was recovered before."""
         exchange, ref = step.exchange, step.found.ref
         async with self._context.db.read() as conn:
             held = await captures.at_moments(conn, [ref.url], [ref.timestamp])
@@ -332,7 +332,7 @@ class Rescuer:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where a page was had from."""
+    """Memento that a page came from."""
 
     found: FoundMemento
     asked: str
@@ -344,7 +344,7 @@ def _not_archived(asked: Sequence[str]) -> Failure:
 
 
 def _no_page(tried: dict[str, Failure]) -> Failure:
-    """The failure of what archives have, and what is no page."""
+    """Return the failure of a page whose mementos are not pages."""
     names = ", ".join(dict.fromkeys(map(host, tried)))
     last = next(reversed(tried.values())).message
     return Failure(FailureKind.NOT_ARCHIVED, f"What {names} has of it is no page. {last}")

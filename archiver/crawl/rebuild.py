@@ -1,9 +1,9 @@
 """Rebuilding database rows from records.
 
-Two passes: captures are indexed as they are met; then entry records are gone through in order of
-time, each with its article. ``recovery`` does this for what a killed process left, in one
-transaction, so that half a tail is never indexed; ``services.reindexing`` for a whole archive, in a
-new index that takes a stretch at a time and goes on where a kill left it.
+Two passes: captures are indexed while segments are read; then entry records are processed in order
+of time, each with its article. ``crash_recovery`` does this for the records of a killed process in
+one transaction, so that a tail is indexed completely or not at all; ``services.reindex`` does it
+for a whole archive in batches, and continues after an interruption.
 """
 
 import asyncio
@@ -44,26 +44,26 @@ from archiver.warc.metadata_records import (
 )
 from archiver.warc.reader import StoredRecord, open_payload
 from archiver.warc.records import ANSWERS, ORIGINAL_DIGEST, RecordType, digest_of, is_ours
-from archiver.warc.segment_inventory import PassedBy
+from archiver.warc.segment_inventory import UnusableFile
 from archiver.warc.segment_scanning import Damage, Scanned
 from archiver.warc.segments import SegmentStore
 
 
 @dataclass(slots=True)
 class Findings:
-    """A stretch of a segment.
+    """Content of a part of a segment.
 
     Attributes:
-        records: how many records were read.
-        end: the byte after the last of them.
-        captures: of response and revisit records; a revisit's length is 0 here.
-        answers: record ids and places of responses that are not what their URLs show.
-        conversions: record ids and places of conversion records.
-        entry_records: places and dates of metadata records.
-        deletions: what was thrown away.
-        arrangements: which lists there are, and in which order.
-        stated_digests: by which digests payloads of imported records are known elsewhere.
-        problems: records that could not be used, and why.
+        records: number of records read.
+        end: offset after the last of them.
+        captures: response and revisit records; the length of a revisit is 0 here.
+        answers: ids and locations of responses that are not what a GET of their URL returns.
+        conversions: ids and locations of conversion records.
+        entry_records: locations and dates of metadata records.
+        deletions: deletion records.
+        arrangements: lists records.
+        stated_digests: original digests of imported payloads.
+        problems: unusable records, and why.
     """
 
     records: int = 0
@@ -84,8 +84,8 @@ def read_findings(scanned: Iterable[Scanned | Damage], limit: int) -> Findings:
     for each in scanned:
         if isinstance(each, Damage):
             place = each.location
-            if each.is_torn:
-                # It may go on: whoever recovers next looks at it again.
+            if each.is_truncated:
+                # The record may still be being written, so the next recovery must read it again.
                 place = replace(place, length=0)
             else:
                 findings.problems.append((each.location, each.problem))
@@ -99,7 +99,7 @@ def read_findings(scanned: Iterable[Scanned | Damage], limit: int) -> Findings:
 
 
 def _read_one(findings: Findings, scanned: Scanned) -> Location:
-    """Note what a record says; return its place."""
+    """Add a record's content to ``findings``; return its location."""
     record, head = scanned.record, None
     start = Location(scanned.segment, record.offset, 0)
     of_no_entry = None
@@ -129,7 +129,7 @@ def _read_one(findings: Findings, scanned: Scanned) -> Location:
 
 
 def _of_no_entry(record: StoredRecord) -> Deletion | Arrangement | None:
-    """What a metadata record says of more than one entry; None for the record of one."""
+    """Read a deletion or lists record; None for an entry record."""
     if record.target_uri == DELETION_URI:
         return read_deletion(record.block.read())
     if record.target_uri == LISTS_URI:
@@ -138,13 +138,13 @@ def _of_no_entry(record: StoredRecord) -> Deletion | Arrangement | None:
 
 
 def is_capture(record: StoredRecord) -> bool:
-    """Whether a record is what its URL shows, and so has a row."""
+    """Return whether a record is what a GET of its URL returns, and so has a capture row."""
     is_response = record.type in (RecordType.RESPONSE, RecordType.REVISIT)
     return is_response and not record.get(ANSWERS.lower())
 
 
 def is_answer(record: StoredRecord) -> bool:
-    """Whether a record is a response that is not what its URL shows."""
+    """Return whether a record is a response that is not what a GET of its URL returns."""
     return record.type is RecordType.RESPONSE and bool(record.get(ANSWERS.lower()))
 
 
@@ -153,10 +153,10 @@ def capture_of(
     location: Location,
     watch: Callable[[Iterator[bytes]], Iterator[bytes]] = lambda pieces: pieces,
 ) -> Capture:
-    """The index row that a response or revisit record means; ``watch`` sees its payload pass.
+    """Build the capture row of a response or revisit record; ``watch`` wraps its payload.
 
     Raises:
-        InvalidRecord: its block is not an HTTP response.
+        InvalidRecord: the block is not an HTTP response.
     """
     is_revisit = record.type is RecordType.REVISIT
     head, payload = open_payload(record)
@@ -182,10 +182,10 @@ def capture_of(
 
 
 def _stated_digest(record: StoredRecord) -> PayloadDigest:
-    """The digest that a revisit states, as ours do.
+    """Return the payload digest that a revisit states.
 
     Raises:
-        InvalidRecord: it states none, or one of another kind.
+        InvalidRecord: there is none, or it has another form.
     """
     stated = record.get("warc-payload-digest")
     if not is_ours(stated):
@@ -196,26 +196,28 @@ def _stated_digest(record: StoredRecord) -> PayloadDigest:
 
 
 def chunks(scanned: Iterator[Scanned | Damage], size: int) -> Iterator[Findings]:
-    """The findings of a scan, ``size`` records at a time."""
+    """Read a scan in batches of ``size`` records."""
     while (findings := read_findings(scanned, size)).records:
         yield findings
 
 
 CHUNK = 500
 UNHEARD = timedelta(minutes=10)
-"""How long a process may have gone on with a job that another one had ended by what it brought when
-it came back: until the turn of the job's host came. Where the index is a file, none comes back."""
+"""Maximum time a process may continue a job that another process has ended.
+
+With SQLite no process resumes.
+"""
 Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
 
 
 @dataclass(slots=True)
 class Rebuilt:
-    """What a rebuild has read so far, and what it could not use.
+    """Progress and problems of a rebuild.
 
     Attributes:
-        records, captures, snapshots: how many were read.
-        problems: places that could not be used, and why.
-        unreadable: segments whose file could not be read, or not to its end, and why.
+        records, captures, snapshots: numbers read so far.
+        problems: unusable locations, and why.
+        unreadable: segments that could not be read, or not to their end, and why.
     """
 
     records: int = 0
@@ -231,12 +233,12 @@ OnProgress = Callable[[Rebuilt], None]
 async def build_within(
     conn: AsyncConnection, store: SegmentStore, tails: Mapping[str, int]
 ) -> Rebuilt:
-    """Index segments from a byte on, all of it in the caller's transaction.
+    """Index the tails of segments in the caller's transaction.
 
     Args:
         conn: a writing connection.
-        store: where the segments lie.
-        tails: their names, and the byte to begin at.
+        store: the segment store.
+        tails: segment names and start offsets.
     """
 
     @asynccontextmanager
@@ -261,14 +263,14 @@ async def build_anew(
     software: str,
     on_progress: OnProgress = lambda _: None,
 ) -> Rebuilt:
-    """Fill an index from whole segments, or go on with that, a stretch to a transaction.
+    """Fill an index from whole segments in batches, or continue an interrupted run.
 
     Args:
-        db: empty, or left by a run of the same software that was broken off.
-        store: where the segments lie.
-        names: of all segments.
-        software: what does it.
-        on_progress: told after each stretch.
+        db: empty, or left by an interrupted run of the same software.
+        store: the segment store.
+        names: all segments.
+        software: name and version of this program.
+        on_progress: called after each batch.
     """
     async with db.write() as conn:
         await rebuild_tables.begin(conn, software=software, first_capture=0, temporary=False)
@@ -281,7 +283,7 @@ async def build_anew(
 
 
 class _Rebuild:
-    """One rebuilding; ``transaction`` opens one, or gives the one that is open."""
+    """One rebuild; ``transaction`` opens a transaction or returns the open one."""
 
     def __init__(
         self,
@@ -314,10 +316,10 @@ class _Rebuild:
         return self._rebuilt
 
     async def _read_segment(self, name: str, start: int) -> None:
-        """Index a segment's captures; one that can't be read keeps no other from being read."""
+        """Index a segment's captures; an unreadable segment does not stop the others."""
         async with self._transaction() as conn:
             await segment_rows.advance(conn, {name: start})
-        stretches = chunks(self._store.shelf.scan(name, from_offset=start), CHUNK)
+        stretches = chunks(self._store.storage.scan(name, from_offset=start), CHUNK)
         try:
             while findings := await asyncio.to_thread(next, stretches, None):
                 async with self._transaction() as conn:
@@ -333,7 +335,7 @@ class _Rebuild:
             self._rebuilt.unreadable[name] = str(error)
 
     async def _next_entry_records(self) -> bool:
-        """Go through the next entry records; whether there were any."""
+        """Process the next entry records; return whether there were any."""
         async with self._transaction() as conn:
             dated = await rebuild_tables.next_entry_records(conn, limit=CHUNK)
             if not dated:
@@ -379,10 +381,10 @@ def _read_entry_records(
 
 
 def _check(entry_record: EntryRecord) -> None:
-    """Refuse a record whose parts disagree: whoever else can write into the folder wrote it.
+    """Reject a record whose fields contradict each other, which this program did not write.
 
     Raises:
-        ArchiverError, ValueError: it can't be of an entry of this archive.
+        ArchiverError, ValueError: it can't belong to an entry of this archive.
     """
     url = entry_record.url
     if not is_kept(url) or hash_url(url) != entry_record.hash_url:
@@ -400,8 +402,8 @@ log = get_log(__name__)
 
 async def take_up(
     db: Database, store: SegmentStore, left: Mapping[str, int], dead: Sequence[str]
-) -> list[PassedBy]:
-    """Index what the dead wrote, requeue what they held; return the segments that can't be read."""
+) -> list[UnusableFile]:
+    """Index records of dead processes and requeue their jobs; return unreadable segments."""
     async with db.write() as conn:
         indexed = await segment_rows.indexed(conn)
         tails = {
@@ -415,4 +417,4 @@ async def take_up(
         log.warning("damage passed over", segment=place.segment, offset=place.offset, problem=why)
     if dead or rebuilt.captures or rebuilt.snapshots:
         log.info("recovered", segments=len(tails), snapshots=rebuilt.snapshots, processes=len(dead))
-    return [PassedBy(name, why, is_loss=True) for name, why in rebuilt.unreadable.items()]
+    return [UnusableFile(name, why, is_loss=True) for name, why in rebuilt.unreadable.items()]

@@ -1,7 +1,7 @@
 """WARC records of visits.
 
-A record whose block carries chunk framing states no payload digest, and other programs look for an
-original at another URL by that digest. So such a payload is referred to from its own URL alone.
+A record with chunk framing states no payload digest, and other programs find an original at another
+URL by that digest. So such a payload is referred to only from its own URL.
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,7 +50,7 @@ class Originals:
     """Response records by their payloads.
 
     Attributes:
-        anywhere: one for each payload, without chunk framing where there is one.
+        anywhere: one for each payload, preferably without chunk framing.
         at_url: one for each URL and payload.
     """
 
@@ -58,7 +58,7 @@ class Originals:
     at_url: dict[tuple[str, PayloadDigest], Capture] = field(default_factory=dict)
 
     def add(self, captures: Iterable[Capture]) -> None:
-        """Learn of records; those known already stay."""
+        """Add records; existing ones stay."""
         for each in captures:
             known = self.anywhere.get(each.payload_digest)
             if known is None or (known.is_chunked and not each.is_chunked):
@@ -66,7 +66,7 @@ class Originals:
             self.at_url.setdefault((each.url, each.payload_digest), each)
 
     def of(self, exchange: Exchange) -> Capture | None:
-        """The record that an exchange may be a revisit of."""
+        """Return the record that an exchange may be a revisit of."""
         if not exchange.payload_length:
             return None
         found = self.anywhere.get(exchange.payload_digest)
@@ -75,7 +75,7 @@ class Originals:
         return found
 
     def out_of_reach(self, exchanges: Iterable[Exchange]) -> list[tuple[str, PayloadDigest]]:
-        """URLs and payloads of exchanges whose payload is known from another URL alone."""
+        """Return URLs and payloads of exchanges whose payload is known only from another URL."""
         return [
             (each.url, each.payload_digest)
             for each in exchanges
@@ -85,14 +85,14 @@ class Originals:
 
 @dataclass(frozen=True, slots=True)
 class EntryFacts:
-    """What the index knows of an entry when its visit is closed.
+    """Index data of an entry when its visit is recorded.
 
     Attributes:
-        entry: as people see it.
+        entry: the entry.
         previous: its newest snapshot before this one.
-        revision: how often its annotation was changed.
-        is_unrecorded: whether a record is owed for that.
-        generation: how often all of it was thrown away before.
+        revision: number of edits of its annotation.
+        is_unrecorded: an edit has no record yet.
+        generation: how often the whole entry was deleted before.
     """
 
     entry: Entry
@@ -107,15 +107,15 @@ SnapshotKey = tuple[HashUrl, Timestamp]
 
 @dataclass(slots=True)
 class Plan:
-    """The records of a batch, and where in it each thing of interest stands.
+    """Records of a batch, and the positions of their parts.
 
     Attributes:
-        records: in the order they are to be written.
-        captures: for each exchange its capture, still without a place, by record position.
-        answers: ids of responses that are not what their URLs show, by record position.
-        articles: positions of conversion records, by snapshot.
-        entry_records: positions of the metadata records that close snapshots, by snapshot.
-        likenesses: positions of the conversion records of likenesses, by snapshot.
+        records: records in writing order.
+        captures: captures without location, by record position.
+        answers: ids of responses that are not what a GET of their URL returns, by position.
+        articles: positions of article conversion records, by snapshot.
+        entry_records: positions of entry records, by snapshot.
+        likenesses: positions of conversion records of screenshots, by snapshot.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -130,9 +130,9 @@ NOWHERE = Location("", 0, 0)
 
 
 def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: Originals) -> None:
-    """Add an exchange's records: a revisit where its payload is stored already, within reach.
+    """Add an exchange's records: a revisit if the payload is stored and may be referred to.
 
-    ``originals`` learns of the payloads that this plan stores.
+    The payloads of this plan are added to ``originals``.
     """
     original = originals.of(exchange) if exchange.is_shown else None
     record_id = capture.record_id
@@ -160,7 +160,7 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
 
 
 def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) -> None:
-    """Add the records that close an attempt: its article and its entry record."""
+    """Add the records at the end of an attempt: article and entry record."""
     visit = visit_result.visit
     snapshot = _snapshot(plan, visit, facts) if visit else None
     entry_record = _entry_record(
@@ -180,17 +180,17 @@ def plan_visit_result(plan: Plan, visit_result: VisitResult, facts: EntryFacts) 
 
 
 def plan_note(plan: Plan, facts: EntryFacts) -> None:
-    """Add the record that says what a person has changed of an entry, without a visit."""
+    """Add the record of a user's edits, without a visit."""
     plan.records.append(entry_note(facts, datetime.now(UTC).replace(microsecond=0)))
 
 
 def plan_owed(plan: Plan, document: Mapping[str, Any]) -> None:
-    """Add a record of no one entry, by its JSON."""
+    """Add a deletion or lists record from its JSON."""
     plan.records.append(owed_record(document))
 
 
 def owed_record(document: Mapping[str, Any]) -> Record:
-    """The record of a deletion, or of lists, by its JSON."""
+    """Return a deletion or lists record from its JSON."""
     return writer.metadata(
         id=new_record_id(),
         url=LISTS_URI if LISTS in document else DELETION_URI,
@@ -206,7 +206,7 @@ def entry_note(
     *,
     is_waiting: bool = False,
 ) -> Record:
-    """A record that tells of an entry as it stands: what its person says, and what failed."""
+    """Return a record of an entry's current state: user metadata, and a failure if given."""
     return writer.metadata(
         id=new_record_id(),
         url=entry_record_uri(facts.entry.hash_url),
@@ -218,7 +218,7 @@ def entry_note(
 
 
 def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
-    """The snapshot before, where this page's payload, and so its article, is the same."""
+    """Return the previous snapshot if this page has the same payload and so the same article."""
     previous = facts.previous
     if previous is None or previous.extractor != EXTRACTOR_VERSION:
         return None
@@ -229,13 +229,13 @@ def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
 
 
 def extractor_of(visit: Visit, facts: EntryFacts) -> str:
-    """The version of what read a visit's article, now or for the snapshot before."""
+    """Return the extractor version of a visit's article, which may be the previous one."""
     reused = reused_article(visit, facts)
     return reused.extractor if reused else visit.article.extractor
 
 
 def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
-    """What a visit's page says of itself."""
+    """Return the page's own metadata."""
     reused = reused_article(visit, facts)
     if reused is None or visit.article.extractor:
         return visit.article.metadata
@@ -243,7 +243,7 @@ def metadata_of(visit: Visit, facts: EntryFacts) -> PageMetadata:
 
 
 def found_by(visit: Visit, facts: EntryFacts) -> SearchDocument | None:
-    """What a saved entry is found by; None where what it was the last time holds."""
+    """Return the search document of a saved entry; None if the previous one stays valid."""
     if reused_article(visit, facts):
         return None
     return findable(
@@ -337,7 +337,7 @@ def _entry_record(
 
 
 def capture_of(exchange: Exchange, record_id: RecordId) -> Capture:
-    """The capture that an exchange is, before it has a place on disk."""
+    """Return the capture of an exchange, without location."""
     return Capture(
         url=exchange.url,
         timestamp=to_timestamp(exchange.at),

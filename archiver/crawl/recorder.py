@@ -1,16 +1,16 @@
 """Recorder with group commit.
 
-Their jobs are still leased. Were those given back first, each would be visited again, and the
-index would have two snapshots of one visit once ``recovery`` reads what was written.
+All items that arrive while a batch is being written form the next batch, whose records are written
+while the rows of the first are inserted. Rows are committed after the records they refer to are on
+disk, and a job ends in the same transaction as its rows. So a process can be killed at any time,
+and ``crash_recovery`` indexes the rest.
 
-Whatever arrives while one batch is on its way to disk makes the next one, whose records are written
-while the rows of the first go in. Rows are committed only after the records they name are on disk,
-and a job ends in the same transaction as its rows, so a process can be killed at any moment:
-``recovery`` reads the rest.
+If the index rejects rows whose records are on disk, the jobs stay leased until the records are
+indexed. Otherwise each would be visited again, and the index would have two snapshots of one visit
+after recovery.
 
-| queue | from | to | length | when full |
-| --- | --- | --- | --- | --- |
-| ``_waiting`` | visits | the one committing task | 64 MiB, an item at least 16 KiB | visits wait |
+| queue | from | to | length | when full | | --- | --- | --- | --- | --- | | ``_waiting`` | visits |
+the committing task | 64 MiB, at least 16 KiB per item | visits wait |
 """
 
 import asyncio
@@ -31,13 +31,13 @@ from archiver.warc.records import new_record_id
 from archiver.warc.segments import SegmentStore
 
 MOST_TRIES = 3
-"""Of what the index does not take though it answers: that is left to ``recovery``."""
+"""Attempts to index records that an available index rejects; the rest is left to recovery."""
 
 log = get_log(__name__)
 
 
 class RefusedRecords:
-    """The segments of this process that hold more than the index has."""
+    """Segments of this process with unindexed records."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -46,12 +46,12 @@ class RefusedRecords:
         self._tries = 0
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Return whether there are any."""
         return bool(self._names)
 
     @contextmanager
     def noted_unless_indexed(self, places: Sequence[Location]) -> Iterator[None]:
-        """Note records unless the block puts their rows into the index."""
+        """Note the records if the block fails to index them."""
         try:
             yield
         except BaseException:
@@ -59,11 +59,14 @@ class RefusedRecords:
             raise
 
     async def take_up(self) -> None:
-        """Index them, all or none, and end their jobs. None of their segments is written to."""
+        """Index the records in one transaction and end their jobs.
+
+        Their segments must be closed.
+        """
         if not self._names:
             return
         try:
-            ledger = import_module("archiver.crawl.rebuild")  # a crawl that is well does without
+            ledger = import_module("archiver.crawl.rebuild")  # rarely needed
             async with self._db.write() as conn:
                 indexed = await segment_rows.indexed(conn)
                 tails = {name: indexed.get(name, 0) for name in self._names}
@@ -71,7 +74,7 @@ class RefusedRecords:
         except (IndexUnavailable, StoreUnavailable):
             return
         except Exception:
-            # The edge where one record that the index can't take must not hold up all others.
+            # A record that the index can't accept must not block all others.
             self._tries += 1
             log.exception("records not taken up", segments=len(self._names), tries=self._tries)
             if self._tries < MOST_TRIES:
@@ -82,10 +85,10 @@ class RefusedRecords:
         self._tries = 0
 
     def refuse_to_go_on(self) -> None:
-        """Raise while written records are not indexed, so that no visit is repeated.
+        """Raise if written records are not indexed, so that no visit is repeated.
 
         Raises:
-            StoreError: there are still some.
+            StoreError: some records are not indexed.
         """
         if self._names:
             raise StoreError("What was written last is still refused, by the index or the store.")
@@ -93,17 +96,17 @@ class RefusedRecords:
 
 BATCH = 2048
 GATHER_SECONDS = 0.1
-"""What comes within it is one batch: most of a small batch's cost is not its rows."""
+"""Time to collect items for a batch, since a small batch has mostly fixed costs."""
 BUSY_ITEMS = 64
 BUSY_FACTOR = 2.5
-"""Where that many wait already, nobody waits for one of them: a larger batch costs each less."""
+"""Longer collection time with this many waiting items: a larger batch costs less per item."""
 HELD_BYTES = 64 << 20
 LEAST_WEIGHT = 16 << 10
 SPOOLED_BYTES = 1 << 20
 
 
 class Recorder:
-    """Turns exchanges and visit results into records and rows. ``run`` is its one task."""
+    """Writer of records and rows for exchanges and visit results. ``run`` is its only task."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -119,11 +122,13 @@ class Recorder:
         self._refused = RefusedRecords(db, store)
 
     async def keep(self, exchange: Exchange, capture: Capture | None = None) -> CaptureRef:
-        """Take an exchange over; its body is closed here. Waits while too much is on its way.
+        """Accept an exchange and close its body later.
+
+        Wait while too much is pending.
 
         Args:
-            exchange: what crossed the wire.
-            capture: that it is, where a record's id was settled before.
+            exchange: the exchange.
+            capture: its capture, if the record id was chosen before.
         """
         capture = capture or record_building.capture_of(exchange, new_record_id())
         weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
@@ -131,11 +136,13 @@ class Recorder:
         return CaptureRef.of(capture)
 
     async def end(self, visit_result: VisitResult) -> "asyncio.Future[VisitResult | None]":
-        """Take the end of an attempt over. Waits while too much is on its way.
+        """Accept the result of an attempt.
 
-        Returns a future that is done once all of it is durable and indexed, with the result as it
-        was written down: a failure where the visit could not be. Where nothing could be written it
-        has a ``StoreError``, and the job is still leased.
+        Wait while too much is pending.
+
+        Returns a future that is done once the result is durable and indexed. Its value is the
+        recorded result: a failure if the visit could not be recorded. If nothing could be written,
+        it has a ``StoreError``, and the job stays leased.
         """
         done = _future()
         shown = visit_result.visit.likenesses if visit_result.visit else ()
@@ -144,15 +151,15 @@ class Recorder:
         return done
 
     async def close(self, visit_result: VisitResult) -> None:
-        """End an attempt; returns once all of it is durable and indexed.
+        """Record the result of an attempt; return once it is durable and indexed.
 
         Raises:
-            StoreError: it could not be written; the job is still leased.
+            StoreError: it could not be written; the job stays leased.
         """
         await (await self.end(visit_result))
 
     async def note(self, entry_ids: Sequence[int]) -> None:
-        """Write what was said of entries since their last metadata record."""
+        """Write pending metadata changes of entries."""
         waiting = [_future() for _ in entry_ids]
         for entry_id, done in zip(entry_ids, waiting, strict=True):
             await self._put(Item(Note(entry_id), LEAST_WEIGHT, done))
@@ -160,7 +167,7 @@ class Recorder:
             await done
 
     async def write_down(self, owed: Mapping[int, str]) -> None:
-        """Write the records that are owed for what was thrown away, by their rows."""
+        """Write pending deletion and lists records, by their row ids."""
         waiting = [_future() for _ in owed]
         for (row_id, document), done in zip(owed.items(), waiting, strict=True):
             weight = LEAST_WEIGHT + len(document)
@@ -169,41 +176,41 @@ class Recorder:
             await done
 
     async def end_segment(self) -> None:
-        """Return once all before it is indexed, and in a segment that is written no more."""
+        """Return once all earlier items are indexed and their segment is closed."""
         done = _future()
         await self._put(Item(Nothing(ends_segment=True), LEAST_WEIGHT, done))
         await done
 
     async def settled(self) -> None:
-        """Return once all that was taken over before is durable and indexed.
+        """Return once all earlier items are durable and indexed.
 
         Raises:
-            StoreError: the last of it could not be written.
+            StoreError: the last batch could not be written.
         """
         done = _future()
         await self._put(Item(Nothing(), LEAST_WEIGHT, done))
         await done
 
     def refuse_to_go_on(self) -> None:
-        """Let nobody give a job back while something that was written is not indexed.
+        """Raise if written records are not indexed; their jobs must not be returned.
 
         Raises:
-            StoreError: it is not.
+            StoreError: some records are not indexed.
         """
         self._refused.refuse_to_go_on()
 
     async def settle_refused(self) -> None:
-        """Return once everything that was written is indexed, and its jobs are at their end.
+        """Return once all written records are indexed and their jobs ended.
 
         Raises:
-            StoreError: the index still refuses; no job may be given back yet.
+            StoreError: the index still rejects them; no job may be returned yet.
         """
         if self._refused:
             await self.settled()
             self.refuse_to_go_on()
 
     async def run(self) -> None:
-        """Commit batch after batch until cancelled; the batches under way are finished first."""
+        """Commit batches until cancelled; active batches are finished first."""
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="warc")
         before = step = _nothing_before()
         try:
@@ -222,15 +229,15 @@ class Recorder:
             self._disk.shutdown(wait=True)
 
     async def _gather(self) -> None:
-        """Let more come, for one batch."""
+        """Wait for more items for one batch."""
         if self._waiting.qsize() < BATCH:
             is_busy = self._waiting.qsize() > BUSY_ITEMS
             await asyncio.sleep(GATHER_SECONDS * (BUSY_FACTOR if is_busy else 1))
 
     async def _start_afresh(self) -> "asyncio.Future[bool]":
-        """After a batch that failed: what it wrote is not in the index, nor is what followed it.
+        """Restart after a failed batch, whose records are not indexed.
 
-        The next records go to a segment of their own; the rest of this one is indexed then.
+        The next records go to a new segment; then the rest of the old one is indexed.
         """
         self._rows.forget_written()
         try:
@@ -241,7 +248,7 @@ class Recorder:
         return _nothing_before()
 
     async def drain(self) -> None:
-        """Wait until nothing is on its way any more."""
+        """Wait until no items are pending."""
         await self._empty.wait()
 
     async def _put(self, item: Item) -> None:
@@ -251,7 +258,7 @@ class Recorder:
         self._waiting.put_nowait(item)
 
     def _hold(self, weight: int) -> None:
-        """Count bytes that came, or went."""
+        """Add ``weight`` to the pending bytes."""
         self._held += weight
         for event, is_so in ((self._room, self._held < HELD_BYTES), (self._empty, not self._held)):
             if is_so:
@@ -262,15 +269,14 @@ class Recorder:
     async def _step(
         self, first: Item, written: asyncio.Event, before: "asyncio.Future[bool]"
     ) -> bool:
-        """Commit a batch, its rows after those of the batch before; whether it could be."""
+        """Commit a batch after the one before it; return whether it was committed."""
         batch = [first]
         while len(batch) < BATCH and not self._waiting.empty():
             batch.append(self._waiting.get_nowait())
         try:
             await self._commit(batch, written, before)
         except Exception as error:
-            # The one edge where a batch can fail: whoever waits for it must hear, and the next
-            # batch must still find a recorder.
+            # All waiting callers must get the error, and the recorder must survive it.
             log.exception("batch not written", items=len(batch))
             settle(batch, _store_error(error))
             return False
@@ -311,7 +317,7 @@ class Recorder:
 
 
 def _store_error(error: Exception) -> StoreError:
-    """Why a batch was not kept, for a person: a database's own words show its statements."""
+    """Return the error to show to users; database messages may contain statements."""
     if isinstance(error, ArchiverError | OSError):
         return StoreError(f"Records could not be kept: {error}")
     return StoreError(

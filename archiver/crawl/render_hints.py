@@ -1,8 +1,8 @@
-"""Hosts whose pages need a browser.
+"""Render hints: hosts whose pages need a browser.
 
-A host whose newest looked-at page needed a browser is learned: its next pages are shown at once.
-One time in ten its page is looked at plainly again; a host whose page is whole then is forgotten.
-What was seen stands in the records and the index; here is what this process remembers of it.
+A host is remembered if its newest inspected page needed a browser; its next pages are rendered
+immediately. One page in ten is inspected without a browser again, and the host is forgotten if that
+page is complete. Hints are stored in records and in the index; this module caches them.
 """
 
 import asyncio
@@ -16,14 +16,14 @@ from archiver.model.job import Lease
 from archiver.model.rendering import RenderHint
 
 ONE_IN = 10
-"""One time in so many a page of a learned host is looked at plainly."""
+"""One page in this many is inspected without a browser."""
 MOST_HOSTS = 50_000
 REFRESH_SECONDS = 10.0
-"""So often what other processes have learned is looked for."""
+"""Interval at which hints of other processes are read."""
 
 
 class LearnedHosts:
-    """The hosts that were looked at and needed a browser, and those that do no longer."""
+    """Cache of the hosts that need a browser or no longer do."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -33,7 +33,7 @@ class LearnedHosts:
         self._turn = asyncio.Lock()
 
     async def of(self, url: str) -> RenderHint:
-        """What the newest look at a page of a URL's host told; nothing where it was whole."""
+        """Return the newest render hint for a URL's host; none if its page was complete."""
         if self._is_old:
             await self._refresh()
         if not self._known:
@@ -42,7 +42,7 @@ class LearnedHosts:
         return RenderHint.NONE if look is RenderHint.WHOLE else look
 
     def note(self, url: str, timestamp: int, look: RenderHint) -> None:
-        """Learn from a look at a page."""
+        """Add the hint from a page."""
         if look is RenderHint.NONE:
             return
         at = host(url)
@@ -71,9 +71,9 @@ class LearnedHosts:
 
 
 def is_asked_plainly(lease: Lease) -> bool:
-    """Whether this is the one time in ten.
+    """Return whether this page is the one in ten.
 
-    A page and its newest snapshot decide, so that every process decides alike, and each page has
-    its turn.
+    The decision depends on the page and its newest snapshot, so all processes agree, and each page
+    is chosen sometimes.
     """
     return zlib.crc32(f"{lease.entry.hash_url} {lease.latest}".encode()) % ONE_IN == 0

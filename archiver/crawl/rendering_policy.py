@@ -1,6 +1,7 @@
 """Rendering policy: pages that are rendered in a browser.
 
-What drives the browser is heavy, and loaded when the first page needs it (``crawl.render``).
+The browser code is large, so it is imported for the first page that needs it
+(``crawl.browser_rendering``).
 """
 
 import asyncio
@@ -28,20 +29,20 @@ from archiver.model.requisite import RequisiteOutcome
 from archiver.pages.worker_messages import Document
 
 SHADOW = b'<template shadowrootmode="open">'
-"""How a shadow root is written in a page as it stood; no other templates are."""
+"""Start of a shadow root in a saved document; other templates are not written that way."""
 
 PATIENCE_SECONDS = 600.0
-"""For so long nobody tries again to start a browser that can't be."""
+"""Wait before a browser that failed to start is tried again."""
 
 ATTEMPTS = 2
-"""A page whose browser or process ended is shown once more: a neighbour may have been at fault."""
+"""Attempts for a page whose browser or tab crashed, since another page may be the cause."""
 
 log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a browser's pages are fetched and kept by."""
+    """Services that browser pages are fetched and recorded with."""
 
     settings: Settings
     fetcher: Fetcher
@@ -51,9 +52,9 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Fidelity:
-    """How much of a page is there without scripts: of its picture and words, in hundredths.
+    """Share of a page that is visible without scripts: screenshot and words, in percent.
 
-    None where nobody knows.
+    None if unknown.
     """
 
     picture: int | None = None
@@ -62,19 +63,19 @@ class Fidelity:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A page as a browser showed it.
+    """Page rendered in a browser.
 
     Attributes:
-        page: the capture that it is of.
-        likenesses: how it looked; the page as it stood is the first.
-        document: the same for those who read pages.
-        loaded: all that was loaded for it, scripts and what they asked for too.
-        fidelity: how much of it is there without scripts.
-        led_by: the hosts that led to it, as of any page.
-        answers: what was kept of what its scripts sent and of parts.
-        source: the page with its scripts, where a wall stood in its place: that is known by them.
-        wall: whose challenge its response says it is; empty if it does not.
-        limits: what kept the browser from showing all of it.
+        page: its capture.
+        likenesses: its renderings; the saved document is the first.
+        document: the saved document, for extraction.
+        loaded: all resources loaded for it, including those of scripts.
+        fidelity: share that is visible without scripts.
+        led_by: hosts that led to it.
+        answers: recorded responses to scripts, and partial responses.
+        source: the page with its scripts, by which a bot wall is recognised; only after a wall.
+        wall: the bot wall that its response declares, or empty.
+        limits: limits that kept the browser from showing all of it.
     """
 
     page: CaptureRef
@@ -90,42 +91,42 @@ class Rendered:
 
     @property
     def readable(self) -> Document:
-        """The document as a person reads it."""
+        """The document as a user reads it."""
         return as_read(self.document)
 
 
 def as_read(stood: Document) -> Document:
-    """A page as it stood with what stands in shadow roots in its place, as a person reads it."""
+    """Return a saved document with the content of shadow roots inlined, as a user reads it."""
     payload = stood.payload.replace(SHADOW, b"").replace(b"</template>", b"")
     return replace(stood, payload=payload, has_stood=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Unshown:
-    """A page that no browser showed.
+    """Page that was not rendered.
 
     Attributes:
-        limits: what kept one that was there from showing it.
+        limits: limits that kept an available browser from rendering it.
     """
 
     limits: tuple[Limit, ...] = ()
 
 
 class Instrument(Protocol):
-    """What shows pages."""
+    """Interface of a browser that renders pages."""
 
     async def show(self, page: Obtained, *, afresh: bool) -> Rendered:
-        """Show a page."""
+        """Render a page."""
 
     async def stop(self) -> None:
-        """End what was started."""
+        """Stop the browser."""
 
 
 class Renderer:
-    """The browser of one crawling process, started for the first page that needs it.
+    """Browser of one crawling process, started for the first page that needs it.
 
     Attributes:
-        problem: why there is none, in a sentence; None as far as nobody knows of any.
+        problem: why there is no browser, as a sentence; None if no problem is known.
     """
 
     def __init__(self, means: Means, hosts: LearnedHosts) -> None:
@@ -138,7 +139,7 @@ class Renderer:
         self._instrument: Instrument | None = None
 
     async def prove(self) -> None:
-        """Find out whether a browser could start here, before a page needs one."""
+        """Check whether a browser can start, before a page needs one."""
         if self.problem is None:
             try:
                 await prove_sandbox(self._settings)
@@ -146,12 +147,12 @@ class Renderer:
                 self.problem = error.sentence
 
     def is_wanted(self, found: Discovery | None, failure: Failure | None, *, asked: bool) -> bool:
-        """Whether a page is to be shown by a browser.
+        """Return whether a page should be rendered.
 
         Args:
-            found: what its first look gave; None if there was none.
-            failure: what the page is instead of one.
-            asked: whether somebody wants it so.
+            found: the result of the plain inspection, if any.
+            failure: the failure of the plain visit, if any.
+            asked: a user asked for rendering.
         """
         mode = self._settings.render
         if mode == "never" and not asked:
@@ -161,21 +162,21 @@ class Renderer:
         return found is not None and (found.needs_browser or asked or mode == "always")
 
     async def learned(self, url: str) -> RenderHint:
-        """Why pages of a URL's host are shown at once; nothing where they are not."""
+        """Return the hint to render pages of a URL's host immediately, or none."""
         if self._settings.render == "never" or self.problem:
             return RenderHint.NONE
         return await self._hosts.of(url)
 
     def learn(self, url: str, timestamp: Timestamp, look: RenderHint) -> None:
-        """Learn from a look at a page."""
+        """Add the hint from a page."""
         self._hosts.note(url, int(timestamp), look)
 
     async def show(self, page: Obtained, *, afresh: bool) -> Rendered | Unshown:
-        """A page as a browser shows it, where one can.
+        """Render a page, if possible.
 
         Args:
-            page: as it was sent.
-            afresh: whether the browser asks for it again: what was sent is not the page.
+            page: the plain response.
+            afresh: the browser must request the page again, because the response is not the page.
         """
         if not (is_html(page.media_type) or afresh) or self._is_without():
             return Unshown()
@@ -203,7 +204,7 @@ class Renderer:
             return shown
 
     def _is_without(self) -> bool:
-        """Whether it was found lately that there is no browser to be had."""
+        """Return whether starting a browser failed recently."""
         return time.monotonic() - self._failed_at < PATIENCE_SECONDS
 
     async def stop(self) -> None:

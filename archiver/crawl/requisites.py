@@ -24,15 +24,15 @@ from archiver.pages.article.multipage import MOST_PARTS
 from archiver.pages.writing_modes import PROPERTY, says_vertical
 
 MOST_SHEETS = 24
-"""Of a page that are looked at."""
+"""Maximum number of style sheets of a page that are checked."""
 MOST_BYTES = 256 << 10
-"""Of a sheet that are read."""
+"""Maximum size of a style sheet that is checked."""
 
 
 def turning_rules(found: Obtained) -> str:
-    """What a sheet says, if it sets text from top to bottom somewhere; else nothing.
+    """Return a style sheet if it sets vertical text, else an empty string.
 
-    Its names are read as UTF-8, whatever it declares: those of another encoding select nothing.
+    It is decoded as UTF-8; names in another encoding would select nothing anyway.
     """
     if not is_css(found.media_type) or PROPERTY.encode() not in found.content:
         return ""
@@ -43,10 +43,10 @@ def turning_rules(found: Obtained) -> str:
 async def turning_sheets(
     context: CrawlContext, outcomes: Iterable[RequisiteOutcome], timestamp: Timestamp
 ) -> tuple[tuple[str, str], ...]:
-    """Of the sheets that a page needed those that set text from top to bottom, as kept then.
+    """Return the stored style sheets of a page that set vertical text.
 
     Raises:
-        StoreError: the index could not be asked.
+        StoreError: the index can't be read.
     """
     kept = [each for each in outcomes if each.kind is RequisiteKind.STYLE and not each.is_missing]
     sheets = []
@@ -58,10 +58,10 @@ async def turning_sheets(
 
 
 async def read_nearest(context: CrawlContext, url: str, timestamp: Timestamp) -> Obtained | None:
-    """What is kept of a URL from about then, at the end of its redirects.
+    """Return the stored response of a URL nearest to a time, following redirects.
 
     Raises:
-        StoreError: the index could not be asked.
+        StoreError: the index can't be read.
     """
     for _ in range(context.settings.max_redirects + 1):
         async with context.db.read() as conn:
@@ -74,16 +74,16 @@ async def read_nearest(context: CrawlContext, url: str, timestamp: Timestamp) ->
 
 
 MAX_DEPTH = 4
-"""Style sheets import style sheets, frames hold frames: so many levels below the page."""
+"""Maximum nesting depth of style sheets and frames below the page."""
 NESTED = frozenset({RequisiteKind.STYLE, RequisiteKind.FRAME, RequisiteKind.PART})
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one URL: a status or a failure, and what it needs in its turn.
+    """Outcome for one URL: a status or a failure, and its own requisites.
 
-    ``through``: the hosts by which it was had, its redirects' too: they lead to what it needs.
-    ``turns_lines``: it is a sheet that sets text from top to bottom.
+    ``through``: hosts of the request and its redirects, which led to its requisites.
+    ``turns_lines``: a style sheet that sets vertical text.
     """
 
     status: int | None
@@ -96,7 +96,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A requisite of a page, so many levels below it, and the hosts that led to it."""
+    """Requisite of a page with its depth and the hosts that led to it."""
 
     requisite: Requisite
     depth: int
@@ -104,10 +104,10 @@ class Wanted:
 
 
 class Round:
-    """The requisites of one page: what is still to be taken, and what became of the rest.
+    """Requisites of one page: waiting ones and outcomes.
 
     Attributes:
-        held: the captures that there are already of what the page needs, by URL.
+        held: stored captures of the page's requisites, by URL.
     """
 
     held: dict[str, Capture]
@@ -124,13 +124,13 @@ class Round:
         self._change = asyncio.Event()
 
     def recorded(self) -> Iterator[RequisiteOutcome]:
-        """The outcomes, but for emblems of which there is no capture."""
+        """Iterate over the outcomes, except icons and preview images without a capture."""
         for outcome in self.outcomes.values():
             if outcome.status is not None or not outcome.is_emblem:
                 yield outcome
 
     def add(self, wanted: Sequence[Wanted]) -> None:
-        """Take in what is wanted besides: each once, and no more than a page may need."""
+        """Add requisites without duplicates, up to the page's limit."""
         for one in wanted:
             each = one.requisite
             if each.url in self._seen or len(self._seen) > 2 * self._limit:
@@ -148,7 +148,7 @@ class Round:
         self._change.set()
 
     async def take(self) -> Wanted | None:
-        """The next one, or None once there will be none."""
+        """Return the next one, or None once there are no more."""
         while not self._waiting:
             if not self._busy:
                 self._change.set()
@@ -159,12 +159,12 @@ class Round:
         return self._waiting.popleft()
 
     def finished(self) -> None:
-        """One that was taken has its outcome."""
+        """Record that a taken requisite has its outcome."""
         self._busy -= 1
         self._change.set()
 
     def give_up(self, message: str, kind: FailureKind) -> None:
-        """Give every one that has no outcome yet the same one."""
+        """Give all requisites without an outcome the same failure."""
         for url, wanted in self._seen.items():
             if url != self.page_url and url not in self.outcomes:
                 self._leave_out(wanted, Failure(kind, message))
@@ -180,36 +180,36 @@ class Round:
 
 
 def below(wanted: Wanted, result: Result) -> list[Wanted]:
-    """What a requisite needs in its turn; the next part of an article is no deeper."""
+    """Return nested requisites; the next part of an article has the same depth."""
     depth = wanted.depth if wanted.requisite.kind is RequisiteKind.PART else wanted.depth + 1
     led_by = led_on(wanted.led_by, result.through)
     return [Wanted(each, depth, led_by) for each in result.needs]
 
 
 def of_the_same(wanted: Requisite, needs: tuple[Requisite, ...]) -> tuple[Requisite, ...]:
-    """What a requisite needs in its turn; the article of a page in a frame goes on by itself."""
+    """Return nested requisites; further article parts are followed only from the page itself."""
     if wanted.kind is RequisiteKind.PART:
         return needs
     return tuple(each for each in needs if each.kind is not RequisiteKind.PART)
 
 
 AT_ONCE = 6
-"""Requisites of one page under way at the same time, as browsers do for one host."""
+"""Concurrent requisites of one page, as browsers do for one host."""
 REMEMBERED_BYTES = 16 << 20
 FAILED_SECONDS = 600
-"""For so long a requisite that could not be had is not asked for again."""
+"""Time before a failed requisite is requested again."""
 EMBLEM_SECONDS = 86400
-"""For so long a host is not asked again at the least for what lists show its pages by."""
+"""Minimum time before a host's icon or preview image is requested again."""
 
 
 Get = Callable[[Outgoing], Awaitable[Obtained]]
-"""Obtains what a page asks for; raises a ``FetchError`` where it can't be had."""
+"""Function that fetches a requisite; raises ``FetchError`` on failure."""
 
 
 class Requisites:
-    """Remembers what was fetched lately, and what is being fetched, over all pages.
+    """Fetching of requisites with a cache shared by all pages.
 
-    ``get`` says where from; without it each is had from its host.
+    ``get`` fetches a requisite; by default from its host.
     """
 
     def __init__(self, context: CrawlContext, get: Get | None = None) -> None:
@@ -226,15 +226,14 @@ class Requisites:
         wanted: tuple[Requisite, ...],
         led_by: frozenset[str] = frozenset(),
     ) -> tuple[RequisiteOutcome, ...]:
-        """Fetch a page's requisites and what those need; return what became of each.
+        """Fetch a page's requisites and nested ones; return their outcomes.
 
-        Never raises for a requisite: one that can't be had is an outcome. What the time or the
-        number allowed for a page cuts off is an outcome too.
+        Never raises for a requisite: failures, timeouts and excess requisites are outcomes.
 
         Args:
-            page_url: of the page.
-            wanted: what it needs.
-            led_by: the hosts that led to the page, its own too.
+            page_url: URL of the page.
+            wanted: direct requisites.
+            led_by: hosts that led to the page, including its own.
         """
         round_ = Round(page_url, self._context.settings.max_requisites)
         await self._add(round_, [Wanted(each, 0, led_by) for each in wanted])
@@ -248,7 +247,7 @@ class Requisites:
         return tuple(round_.recorded())
 
     def turn_lines(self, outcomes: Iterable[RequisiteOutcome]) -> bool:
-        """Whether one of these, fetched just now, is a sheet that sets text from top to bottom."""
+        """Return whether one of the fetched requisites is a style sheet that sets vertical text."""
         known = (self._known.get(each.url) for each in outcomes)
         return any(each.turns_lines for each in known if each)
 
@@ -274,7 +273,7 @@ class Requisites:
                 round_.finished()
 
     async def _add(self, round_: Round, wanted: Sequence[Wanted]) -> None:
-        """Add to a page's requisites, after one look at which of them are in the archive."""
+        """Add to a page's requisites, after one query for stored captures."""
         if not wanted:
             return
         async with self._context.db.read() as conn:
@@ -288,20 +287,20 @@ class Requisites:
     async def _held(
         self, conn: AsyncConnection, urls: Sequence[str], *, is_emblem: bool
     ) -> dict[str, Capture]:
-        """What the archive has of these that is taken as it is."""
+        """Return stored captures that can be used without a request."""
         max_age = self._max_age(is_emblem=is_emblem)
         since = to_timestamp(datetime.now(UTC) - timedelta(seconds=max_age))
         held = await captures.recent_of(conn, urls if max_age else [], since)
-        # What was an error then may be there now.
+        # An earlier error may be fixed by now.
         return {url: each for url, each in held.items() if is_emblem or each.status < 400}
 
     def _max_age(self, *, is_emblem: bool) -> float:
-        """Seconds for which what was had of a host is taken as it is."""
+        """Return the seconds for which a stored capture is used without a request."""
         max_age = self._context.settings.requisite_max_age
         return max(max_age, EMBLEM_SECONDS) if is_emblem else max_age
 
     def _forget_deleted(self, deletions: int) -> None:
-        """Believe nothing that was remembered before something was thrown away."""
+        """Clear the cache after any deletion."""
         if deletions != self._deletions:
             self._deletions = deletions
             self._known.clear()
@@ -321,7 +320,7 @@ class Requisites:
         return await self._share(url, shared)
 
     async def _share(self, url: str, shared: "_Shared") -> Result:
-        """Wait for a fetch with all who need it; it ends early only when the last of them goes."""
+        """Wait for a shared fetch; it is cancelled only when the last waiter leaves."""
         shared.waiting += 1
         try:
             return await asyncio.shield(shared.task)
@@ -332,7 +331,7 @@ class Requisites:
                 await shared.stop()
 
     def _taken_as_it_is(self, wanted: Requisite, round_: Round) -> Result | None:
-        """What the archive has, where nothing of it needs to be read."""
+        """Return the stored capture's outcome, if its content is not needed."""
         held = round_.held.get(wanted.url)
         if held is None or held.redirect_to is not None or wanted.kind in NESTED:
             return None
@@ -366,7 +365,7 @@ class Requisites:
     async def _follow(
         self, asked: Outgoing, held: Capture | None, *, is_emblem: bool
     ) -> tuple[Obtained, frozenset[str]]:
-        """The last response, and the hosts of all; from the archive as far as it leads there."""
+        """Return the last response and the hosts of all; stored redirects are used if possible."""
         through = frozenset[str]()
         for _ in range(self._context.settings.max_redirects + 1):
             through |= {host(asked.url)}
@@ -400,9 +399,9 @@ class Requisites:
 
 
 def _holds(known: Result, wanted: Requisite) -> bool:
-    """Whether what was had of a URL is taken as it is.
+    """Return whether a cached outcome is still valid.
 
-    For what lists show a page by, a failure is believed for longer than for what a page needs.
+    Failures of icons and preview images stay valid for longer than those of other requisites.
     """
     now = datetime.now(UTC)
     if known.failure and not wanted.is_emblem:
@@ -412,13 +411,13 @@ def _holds(known: Result, wanted: Requisite) -> bool:
 
 @dataclass(slots=True)
 class _Shared:
-    """A fetch under way, and how many pages wait for it: it belongs to all of them."""
+    """Active fetch and the number of pages that wait for it."""
 
     task: asyncio.Task[Result]
     waiting: int = 0
 
     async def stop(self) -> None:
-        """Break it off, unless it is over; whoever waited for it has been told how it went."""
+        """Cancel the fetch and retrieve its exception, which waiters have already received."""
         if self.task.cancel():
             await asyncio.wait([self.task])
         if not self.task.cancelled():
@@ -426,5 +425,5 @@ class _Shared:
 
 
 def _weight(url: str, result: Result) -> int:
-    """About how many bytes a result takes."""
+    """Return the approximate memory size of a cached outcome."""
     return 512 + len(url) + sum(256 + len(each.url) for each in result.needs)

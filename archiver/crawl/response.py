@@ -9,22 +9,22 @@ from archiver.pages.worker_messages import Document
 
 @dataclass(frozen=True, slots=True)
 class Obtained:
-    """A response, whether fetched now or earlier.
+    """Response, fetched now or earlier.
 
     Attributes:
         ref: its capture.
         at: when it was requested (aware, UTC).
-        redirect_to: where a 3xx leads, absolute.
-        media_type: what the payload is to be treated as.
-        charset: as the Content-Type declared it; empty if it did not.
-        content: the decoded payload of what can be read (HTML, CSS, text), else empty.
-        retry_after: seconds the server asked us to wait, if it did.
-        is_truncated: the body broke off before its end.
-        wall: whose challenge the response says it is; empty if it does not.
+        redirect_to: absolute target of a redirect.
+        media_type: effective media type of the payload.
+        charset: charset declared in the Content-Type, or empty.
+        content: decoded payload if it can be parsed (HTML, CSS, text), else empty.
+        retry_after: pause in seconds that the server asked for.
+        is_truncated: the body ended too early.
+        wall: the bot wall that the response declares, or empty.
         link_header: its ``Link`` fields, joined with commas.
-        headers: (name, value) in order, names lower case.
-        led_by: the hosts that led to it, its own too, from the one that a person asked; none where
-            it was had with nobody's cookies.
+        headers: (name, value) in order, names in lower case.
+        led_by: hosts that led to it, from the user's URL to its own; empty if it was fetched
+            without cookies.
     """
 
     ref: CaptureRef
@@ -42,5 +42,5 @@ class Obtained:
 
     @property
     def document(self) -> Document:
-        """What those who read pages are given."""
+        """Document for parsing and extraction."""
         return Document(self.content, self.media_type, self.charset, self.ref.url, self.link_header)

@@ -40,7 +40,7 @@ Placed = tuple[EntryRecord, Location]
 
 
 async def parted(conn: AsyncConnection, read: list[Placed]) -> tuple[list[Placed], list[LateVisit]]:
-    """Entry records without those of what was thrown away, and the visits that came too late."""
+    """Split entry records into those to restore and visits of deleted entries."""
     keys = {entry_record.hash_url for entry_record, _ in read}
     generations = await tombstones.generations(conn, keys)
     snapshots = await tombstones.snapshots(conn, keys)
@@ -61,14 +61,14 @@ async def parted(conn: AsyncConnection, read: list[Placed]) -> tuple[list[Placed
 async def once_each(
     conn: AsyncConnection, read: list[Placed], *, unheard: timedelta
 ) -> tuple[list[Placed], list[LateVisit]]:
-    """Entry records without the visits of jobs that were given back, and ended by another; those.
+    """Split off visits of jobs that were requeued and then ended by another process.
 
-    Both were fetched, since neither process knew of the other. One of them is enough.
+    Both processes fetched the page without knowing of each other; one visit is enough.
 
     Args:
         conn: a connection.
         read: entry records.
-        unheard: for how long after the end of a job its holder may not have heard of that.
+        unheard: how long a process may continue after its job was ended by another.
     """
     visits = [(each.hash_url, each.snapshot.timestamp) for each, _ in read if each.snapshot]
     late = await jobs.superseded(conn, visits, unheard=unheard) if visits else set()
@@ -83,9 +83,9 @@ async def once_each(
 
 
 async def left_open(conn: AsyncConnection, row: int, *, unheard: timedelta) -> list[LateVisit]:
-    """Captures after a row that no visit came to use, of jobs that another visit ended.
+    """Return captures after a row that no visit used, of jobs that another visit ended.
 
-    ``unheard``: as ``once_each`` has it.
+    ``unheard``: see ``once_each``.
     """
     late = list[LateVisit]()
     while True:
@@ -110,7 +110,7 @@ def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> LateVisi
 
 
 async def snapshots_of(conn: AsyncConnection, group: Sequence[Placed]) -> list[SnapshotRecord]:
-    """The snapshots of entry records, each of which has one, with the articles that are theirs."""
+    """Return the snapshots of entry records, with articles reassigned by deletions."""
     own = await tombstones.own_articles(conn, [entry_record.hash_url for entry_record, _ in group])
     return [
         _with_own(each, own.get((entry_record.hash_url, each.timestamp)))
@@ -120,14 +120,14 @@ async def snapshots_of(conn: AsyncConnection, group: Sequence[Placed]) -> list[S
 
 
 def _with_own(kept: SnapshotRecord, article: RecordId | None) -> SnapshotRecord:
-    """A snapshot with its own article, where its record names a snapshot's that is gone."""
+    """Return a snapshot with its own article if its record refers to a deleted snapshot."""
     if article is None or not kept.article_of:
         return kept
     return replace(kept, article=article or None, article_of=None)
 
 
 def apart(read: list[Placed]) -> Iterator[list[Placed]]:
-    """Stretches in which no entry is spoken of twice, so that each can be restored at once."""
+    """Split records into groups without repeated entries, which can be restored together."""
     group: list[Placed] = []
     seen: set[str] = set()
     for entry_record, place in read:
@@ -141,19 +141,19 @@ def apart(read: list[Placed]) -> Iterator[list[Placed]]:
 
 
 Problem = tuple[Location, str]
-"""A place that could not be used, and why."""
+"""Unusable location, and why."""
 
 
 async def restore(
     conn: AsyncConnection, store: SegmentStore, group: list[Placed], problems: list[Problem]
 ) -> int:
-    """Bring entries back from their records; how many snapshots of theirs are new.
+    """Restore entries from their records; return the number of new snapshots.
 
     Args:
         conn: a writing connection.
-        store: where the records lie.
-        group: records, of which no two are of one entry.
-        problems: gets the places that could not be used, and why.
+        store: the segment store.
+        group: records of different entries.
+        problems: unusable locations are added here.
     """
     ids = await new_entries.restore(
         conn, [_revised_seed(entry_record) for entry_record, _ in group]
@@ -236,9 +236,9 @@ async def _snapshots(
 async def _shared_articles(
     conn: AsyncConnection, kept: Sequence[tuple[int, SnapshotRecord]]
 ) -> dict[int, Location]:
-    """The articles of earlier snapshots that hold for these, by entry, as they are now.
+    """Return the current articles of earlier snapshots that these snapshots share, by entry.
 
-    An article may be read again later. One that is not there yet is shared in the end.
+    Articles may be extracted again later. Missing ones are resolved at the end of the rebuild.
     """
     wanted = [(number, int(each.article_of)) for number, each in kept if each.article_of]
     there = await db_snapshots.articles_of(conn, wanted)
@@ -258,7 +258,7 @@ async def _shared_articles(
 def _page(
     pages: Mapping[tuple[str, RecordId], list[tuple[int, Capture]]], kept: SnapshotRecord
 ) -> tuple[int, Capture] | None:
-    """The capture that a snapshot is of; of several that share an id, the one of its moment."""
+    """Return the capture of a snapshot; of several with the same id, the one with its time."""
     found = pages.get((kept.capture_url, kept.capture_record), [])
     same = [each for each in found if each[1].timestamp == kept.capture_timestamp]
     return next(iter((*same, *found)), None)

@@ -8,11 +8,11 @@ from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 
 BACKOFF = 6
-"""Each further attempt waits this many times longer."""
+"""Factor by which each further retry delay grows."""
 
 
 def retry_at(failure: Failure, lease: Lease, settings: Settings, now: datetime) -> datetime | None:
-    """When to try again, or None when that would not help or was tried often enough."""
+    """Return the time of the next attempt, or None if there is none."""
     if not failure.transient or lease.attempts >= settings.retries:
         return None
     asked = failure.retry_after or 0.0
@@ -23,12 +23,12 @@ def retry_at(failure: Failure, lease: Lease, settings: Settings, now: datetime) 
 
 
 def retry_after_seconds(status: int, asked: str | None, now: datetime) -> float | None:
-    """Seconds a server asks us to wait (RFC 9110 §10.2.3), with a 429 or a 503.
+    """Return the pause that a 429 or 503 response asks for (RFC 9110 §10.2.3), in seconds.
 
     Args:
-        status: of the response.
+        status: status of the response.
         asked: its ``Retry-After``.
-        now: aware.
+        now: current time (aware).
     """
     if status not in (429, 503) or not asked:
         return None
@@ -42,7 +42,7 @@ def retry_after_seconds(status: int, asked: str | None, now: datetime) -> float 
 
 
 def status_failure(status: int, retry_after: float | None) -> Failure | None:
-    """The failure that a final response's status means; None when it brought something."""
+    """Return the failure for a final status, or None for a success with content."""
     if status in (204, 205):
         return Failure(
             FailureKind.NOT_A_PAGE,
@@ -60,7 +60,7 @@ def status_failure(status: int, retry_after: float | None) -> Failure | None:
 
 
 def walled(page_host: str, guard: str) -> Failure:
-    """The failure that a wall in a page's place is."""
+    """Return the failure for a page replaced by a bot wall."""
     return Failure(
         FailureKind.WALLED,
         f"{page_host} shows a check for people ({guard}) in the page's place. What your own "
@@ -69,13 +69,13 @@ def walled(page_host: str, guard: str) -> Failure:
 
 
 def parked(page_host: str, dealer: str) -> Failure:
-    """The failure that an offer of the domain in a page's place is."""
+    """Return the failure for a page replaced by a domain sale offer."""
     message = f"{page_host} is for sale: {dealer} shows an offer where the page was."
     return Failure(FailureKind.PARKED, message)
 
 
 def reason(status: int) -> str:
-    """What a status means, in words a person knows."""
+    """Return a user-readable reason phrase."""
     words = {
         400: "Bad Request",
         401: "Unauthorized: the page wants a login",

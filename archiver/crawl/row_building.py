@@ -28,7 +28,7 @@ from archiver.search.search_document import unvisited
 
 
 def visit_of(visit_result: VisitResult) -> Visit:
-    """The visit of a result that has one."""
+    """Return the visit of a result that has one."""
     if visit_result.visit is None:
         raise ValueError("this attempt brought nothing")
     return visit_result.visit
@@ -41,7 +41,7 @@ def new_snapshot(
     places: Sequence[Location],
     words_of: Callable[[SearchDocument], Words],
 ) -> NewSnapshot:
-    """The rows of a visit, but for that of its capture: its transaction knows which that is."""
+    """Build the rows of a visit, without the capture row id, which its transaction knows."""
     visit = visit_of(visit_result)
     key = facts.entry.hash_url, visit.timestamp
     reused = reused_article(visit, facts)
@@ -76,14 +76,14 @@ def new_snapshot(
 
 
 def needs_of(url: str, final_url: str, requisites: Iterable[RequisiteOutcome]) -> tuple[str, ...]:
-    """The addresses that a snapshot is replayed from."""
+    """Return the URLs that a snapshot is replayed from."""
     return (url, final_url, *(each.url for each in requisites if each.status is not None))
 
 
 def late(
     visit_results: Sequence[VisitResult], there: Collection[int], ended: Collection[int]
 ) -> list[LateVisit]:
-    """The visits of a batch whose entries are not there any more, or whose jobs others ended."""
+    """Return visits whose entries no longer exist, or whose jobs others ended."""
     return [
         LateVisit(
             each.entry.hash_url,
@@ -101,7 +101,7 @@ def late(
 def failed_attempts(
     visit_results: Sequence[VisitResult], facts: Mapping[int, EntryFacts]
 ) -> list[FailedAttempt]:
-    """The attempts of a batch that brought nothing."""
+    """Return the failed attempts of a batch."""
     return [
         FailedAttempt(
             entry_id=each.entry.id,
@@ -123,7 +123,7 @@ def _unvisited(facts: EntryFacts) -> SearchDocument:
 def ends(
     visit_results: Sequence[VisitResult],
 ) -> list[tuple[Lease, Timestamp | None, Failure | None]]:
-    """The jobs of a batch that are at their end."""
+    """Return the jobs of a batch that end."""
     return [
         (each.lease, each.visit.timestamp if each.visit else None, each.failure)
         for each in visit_results
@@ -132,7 +132,7 @@ def ends(
 
 
 def postponed(visit_results: Sequence[VisitResult]) -> list[tuple[Lease, Failure, datetime]]:
-    """The jobs of a batch that are tried again later."""
+    """Return the jobs of a batch that are retried later."""
     return [
         (
             replace(each.lease, priority=LAST) if each.is_put_last else each.lease,
@@ -147,7 +147,7 @@ def postponed(visit_results: Sequence[VisitResult]) -> list[tuple[Lease, Failure
 def now_recorded(
     visit_results: Sequence[VisitResult], noted: Sequence[int], facts: Mapping[int, EntryFacts]
 ) -> dict[int, int]:
-    """The revisions of annotations that a batch wrote down and that a record was owed for."""
+    """Return the annotation revisions that a batch recorded."""
     final = [each.entry.id for each in visit_results if each.retry_at is None]
     return {
         number: facts[number].revision for number in (*final, *noted) if facts[number].is_unrecorded

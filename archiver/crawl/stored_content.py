@@ -16,20 +16,22 @@ from archiver.warc.segments import SegmentStore
 
 
 def article_text(read: Callable[[Location], StoredRecord], article: Location) -> str:
-    """The text of an article that is stored; blocking.
+    """Return the text of a stored article.
+
+    Blocking.
 
     Args:
-        read: gives the record at a place, as ``SegmentStore.read`` does.
-        article: the place of the article's record.
+        read: returns the record at a location, like ``SegmentStore.read``.
+        article: location of the article's record.
 
     Raises:
-        StoreError: its record can't be read.
+        StoreError: the record can't be read.
     """
     return to_text(article_html(read, article))
 
 
 def article_html(read: Callable[[Location], StoredRecord], article: Location) -> str:
-    """The article itself, likewise."""
+    """Return the HTML of a stored article; see ``article_text``."""
     return read_article_document(read(article).block.read())[1]
 
 
@@ -39,21 +41,21 @@ MOST_HOPS = 5
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """A payload, decoded, and what it is to be treated as."""
+    """Decoded payload and its effective media type."""
 
     media_type: str
     content: bytes
 
 
 async def holder_at(conn: AsyncConnection, url: str, moment: Timestamp) -> Capture | None:
-    """The record that has what a URL showed about a moment; None where that was no 200."""
+    """Return the record with a URL's payload near a time; None unless its status is 200."""
     return await holder_from(conn, await captures.nearest(conn, url, moment), moment)
 
 
 async def holder_from(
     conn: AsyncConnection, found: Capture | None, moment: Timestamp
 ) -> Capture | None:
-    """The same, from the capture that is nearest to that moment."""
+    """Return the record with the payload of a capture, following redirects near ``moment``."""
     for _ in range(MOST_HOPS):
         if found is None or not found.redirect_to:
             break
@@ -64,7 +66,7 @@ async def holder_from(
 
 
 def read_payload(store: SegmentStore, holder: Capture, most: int) -> Payload | None:
-    """The payload of a record; None where it is longer than ``most`` bytes, or can't be read."""
+    """Read a payload; None if it is longer than ``most`` bytes or unreadable."""
     if holder.payload_length > most:
         return None
     try:
@@ -76,10 +78,12 @@ def read_payload(store: SegmentStore, holder: Capture, most: int) -> Payload | N
 
 
 def read_snapshot_record(store: SegmentStore, place: Location) -> SnapshotRecord:
-    """What a snapshot's record says; blocking.
+    """Read a snapshot's record.
+
+    Blocking.
 
     Raises:
-        StoreError: it can't be read, or is another.
+        StoreError: it can't be read or is of another kind.
     """
     entry_record = read_entry_record(store.read(place).block.read())
     if entry_record is None or entry_record.snapshot is None:

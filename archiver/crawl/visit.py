@@ -28,17 +28,17 @@ from archiver.pages.worker_pool import unread_article
 from archiver.pages.writing_modes import is_set_vertically
 
 GUARDED = frozenset({401, 403, 405, 406, 429, 503})
-"""Statuses that walls are sent with, and much else."""
+"""Statuses that bot walls use, but also other responses."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """What a first look told.
+    """Result of the plain inspection of a page.
 
     Attributes:
-        found: what the page needs; None where it was not looked at.
-        failure: why it is none; a wall has a name.
-        article: None where it was not read at once.
+        found: requisites and other findings; None if the page was not inspected.
+        failure: why the response is not a page.
+        article: the article, if it was extracted.
     """
 
     found: Discovery | None
@@ -47,7 +47,7 @@ class FirstLook:
 
 
 async def examine(context: CrawlContext, page: Obtained, *, reads: bool = False) -> FirstLook:
-    """Look at a page; ``reads`` says whether its article is wanted if it is one."""
+    """Inspect a page; ``reads`` requests its article too."""
     at = host(page.ref.url)
     if page.wall:
         return FirstLook(None, walled(at, page.wall))
@@ -67,10 +67,10 @@ _NOTHING = Failure(FailureKind.INTERNAL, "Nothing was found of the page.")
 
 
 async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> Visit:
-    """Bring the page of a lease home, with all it needs.
+    """Fetch the page of a lease with its requisites.
 
     Raises:
-        FetchError: there is no page to be had now.
+        FetchError: the page can't be fetched now.
     """
     await _next_second(lease)
     first, page = await _follow(context, lease)
@@ -81,7 +81,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         return await _visit_rendered(context, requisites, first, rendered, None)
     seen = await examine(context, page, reads=not (lease.render or _waits(context)))
     found, failure = seen.found, seen.failure
-    if known is RenderHint.NONE:  # else it was tried just now
+    if known is RenderHint.NONE:  # otherwise rendering was just tried
         rendered = await _render(context, lease, page, found, failure)
     look = _plain_look(context, found, failure, learned)
     if isinstance(rendered, Rendered):
@@ -109,13 +109,13 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
 
 
 async def _learned_of(context: CrawlContext, page: Obtained) -> RenderHint:
-    """Why pages of a host are shown by a browser at once; nothing where they are not."""
+    """Return the hint to render pages of a host immediately, or none."""
     renderer = context.renderer
     return await renderer.learned(page.ref.url) if renderer else RenderHint.NONE
 
 
 def _known_need(lease: Lease, page: Obtained, learned: RenderHint) -> RenderHint:
-    """Why a page is shown by a browser at once, without a look at it; nothing where it is not."""
+    """Return the hint to render this page without plain inspection, or none."""
     if learned is RenderHint.NONE or page.wall or status_failure(page.ref.status, None):
         return RenderHint.NONE
     return RenderHint.NONE if is_asked_plainly(lease) else learned
@@ -124,7 +124,7 @@ def _known_need(lease: Lease, page: Obtained, learned: RenderHint) -> RenderHint
 async def _render_at_once(
     context: CrawlContext, page: Obtained, known: RenderHint
 ) -> Rendered | Unshown:
-    """The page as a browser shows it, where its host's pages are known to need one."""
+    """Render the page if its host's pages are known to need a browser."""
     if context.renderer is None or known is RenderHint.NONE:
         return Unshown()
     return await context.renderer.show(page, afresh=known is RenderHint.WALLED)
@@ -133,7 +133,7 @@ async def _render_at_once(
 def _plain_look(
     context: CrawlContext, found: Discovery | None, failure: Failure | None, learned: RenderHint
 ) -> RenderHint:
-    """What a plain look at a page tells of its host, as far as that is worth keeping."""
+    """Return the render hint from a plain inspection, if it is worth storing."""
     if context.renderer is None:
         return RenderHint.NONE
     if failure:
@@ -144,7 +144,7 @@ def _plain_look(
 
 
 def _learned(context: CrawlContext, visited: Visit) -> Visit:
-    """A visit, once this process has learned from it."""
+    """Store the render hint of a visit; return the visit."""
     if context.renderer:
         context.renderer.learn(visited.page.url, visited.timestamp, visited.look)
     return visited
@@ -157,7 +157,7 @@ async def _render(
     found: Discovery | None,
     failure: Failure | None,
 ) -> Rendered | Unshown:
-    """The page as a browser shows it, where one is to, and can."""
+    """Render the page if it needs a browser and one is available."""
     renderer = context.renderer
     if renderer is None or not renderer.is_wanted(found, failure, asked=lease.render):
         return Unshown()
@@ -171,10 +171,10 @@ async def _visit_rendered(
     rendered: Rendered,
     failure: Failure | None,
 ) -> Visit:
-    """What a page brought that a browser showed, with what its replay needs beside.
+    """Build the visit of a rendered page, with the resources that its replay needs.
 
     Raises:
-        FetchError: the failure that the page was plainly, or another, stands there as well.
+        FetchError: the rendered page is still a wall or an error.
     """
     shown = replace(rendered, document=rendered.readable)
     found = await context.derive.discover(shown.document)
@@ -207,10 +207,10 @@ async def _visit_rendered(
 async def _still_failing(
     context: CrawlContext, rendered: Rendered, found: Discovery, failure: Failure | None
 ) -> Failure | None:
-    """What stands in the place of a page that a browser showed; None for a page.
+    """Return the failure shown by a rendered page; None for a real page.
 
-    A page as it stood has no scripts, and most walls are known by theirs. What a response says of
-    itself counts only where there is little to read, as marks do: a wall may go without another.
+    The saved document has no scripts, but most walls are recognised by theirs. A wall declared by
+    the response counts only if the page has little text, because a wall may have been passed.
     """
     at, wall = host(rendered.page.url), found.wall
     if rendered.source and not wall:
@@ -224,9 +224,9 @@ async def _still_failing(
 
 
 async def _next_second(lease: Lease) -> None:
-    """A snapshot is named by its second, so an entry has one a second at the most.
+    """Wait for the next second if needed: an entry has at most one snapshot per second.
 
-    One whose newest snapshot is of the future (a clock was wrong) is not waited for.
+    A newest snapshot in the future (wrong clock) is not waited for.
     """
     now = datetime.now(UTC)
     if lease.latest and to_timestamp(now) == lease.latest:
@@ -234,7 +234,7 @@ async def _next_second(lease: Lease) -> None:
 
 
 async def _follow(context: CrawlContext, lease: Lease) -> tuple[Obtained, Obtained]:
-    """The first response and the final one, each redirect kept as a capture of its own."""
+    """Follow redirects, each stored as a capture; return the first and the last response."""
     url, first, seen = lease.entry.url, None, set[str]()
     led_by = frozenset(map(host, filter(None, [lease.feed])))
     for _ in range(context.settings.max_redirects + 1):
@@ -264,7 +264,7 @@ def _is_failure(found: Obtained) -> bool:
 
 
 def _try_for_the_rest(context: CrawlContext, lease: Lease, page: Obtained) -> None:
-    """Come again for the whole page; after the last attempt what there is of it is the page."""
+    """Fail so that the page is fetched again; after the last attempt the truncated page is used."""
     message = f"{host(page.ref.url)} broke off before its answer was complete."
     failure = Failure(FailureKind.DISCONNECTED, message)
     if retry_at(failure, lease, context.settings, datetime.now(UTC)):
@@ -279,9 +279,9 @@ async def read_page(
     emblems: tuple[Requisite, ...] = (),
     article: Article | None = None,
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
-    """Read the article while what the page needs is fetched, and what lists show it by.
+    """Extract the article while the requisites, icon and preview image are fetched.
 
-    ``article`` is given where it was read at the first look.
+    ``article`` is given if it was extracted by the inspection.
     """
     document, wanted = page.document, (*found.requisites, *emblems)
     if _waits(context):
@@ -296,7 +296,7 @@ async def read_page(
 
 
 def _waits(context: CrawlContext) -> bool:
-    """Whether articles are left for later."""
+    """Return whether article extraction is deferred."""
     return context.settings.articles == "later"
 
 
@@ -306,9 +306,10 @@ async def _read_and_fetch(
     page: Obtained | Rendered,
     wanted: tuple[Requisite, ...],
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
-    """Read an article while what its page needs is fetched.
+    """Extract an article while the page's requisites are fetched.
 
-    One of several parts is read afterwards; with its sheets again one that they may turn.
+    A multi-part article is extracted afterwards; an article that style sheets may set vertically is
+    extracted again with them.
     """
     reference = page.page if isinstance(page, Rendered) else page.ref
     document = page.document
@@ -329,7 +330,7 @@ async def _turned(
     outcomes: tuple[RequisiteOutcome, ...],
     read: Article,
 ) -> Article:
-    """An article, read once more where a style sheet of its page may turn its lines."""
+    """Extract an article again if a style sheet may set its text vertically."""
     if not (is_set_vertically(read.text) and requisites.turn_lines(outcomes)):
         return read
     await context.recorder.settled()

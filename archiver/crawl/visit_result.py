@@ -13,13 +13,13 @@ from archiver.model.requisite import RequisiteOutcome
 
 @dataclass(frozen=True, slots=True)
 class LateVisit:
-    """What was brought for an entry or a snapshot that is gone, or there already.
+    """Visit whose entry or snapshot was deleted, or that another visit duplicates.
 
     Attributes:
-        hash_url: of the entry.
-        timestamp, page: of the snapshot that is not to be, and the record of its page.
-        needs: the addresses that it would be replayed from.
-        answers: the responses that it brought and that are not what their URLs show.
+        hash_url: the entry.
+        timestamp, page: the unwanted snapshot, and the record of its page.
+        needs: URLs that it would be replayed from.
+        answers: its responses that are not what a GET of their URL returns.
     """
 
     hash_url: HashUrl
@@ -31,20 +31,20 @@ class LateVisit:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A page brought home.
+    """Successful visit of a page.
 
     Attributes:
         timestamp: when the lease's URL was requested.
-        at: the same as a moment (aware, UTC).
-        page: the final response's capture.
-        article: what was read from it.
-        requisites: what became of each.
-        charset: of the page.
-        rendering: whether a browser showed it, or should have.
-        likenesses: how it looked there.
-        look: what a plain look at it told of its host.
-        appearance: what tells how whole it is.
-        answers: the responses that are not what their URLs show, as they were kept.
+        at: the same time as a datetime (aware, UTC).
+        page: capture of the final response.
+        article: the extracted article.
+        requisites: outcome of each requisite.
+        charset: charset of the page.
+        rendering: whether a browser rendered it, or should have.
+        likenesses: screenshots and other renderings.
+        look: render hint for the host.
+        appearance: measurements that show how complete it is.
+        answers: recorded responses that are not what a GET of their URL returns.
     """
 
     timestamp: Timestamp
@@ -62,16 +62,16 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class VisitResult:
-    """The end of one attempt: a visit, or a failure with, it may be, a moment to try again.
+    """Result of one attempt: a visit, or a failure and possibly a retry time.
 
     Attributes:
-        entry: whose attempt it was.
-        at: when it was made (aware, UTC).
-        visit: what it brought, if it did.
-        failure: why it did not.
-        retry_at: when there will be another (aware, UTC), if there will.
-        is_put_last: it is made when nothing else is to be done.
-        lease: of the job that it ends or puts off; None where nothing was queued for it.
+        entry: the entry.
+        at: time of the attempt (aware, UTC).
+        visit: the visit, if it succeeded.
+        failure: the failure, otherwise.
+        retry_at: time of the next attempt (aware, UTC), if any.
+        is_put_last: the next attempt waits until nothing else is queued.
+        lease: the job that ends or is postponed; None if there was no job.
     """
 
     entry: EntryRef

@@ -41,9 +41,9 @@ from archiver.warc.records import (
     ORIGINAL_DIGEST,
     SYNTHESISED,
     canonical,
-    carried,
-    digest_by,
     digest_of,
+    digest_with,
+    imported_fields,
     is_ours,
     one_line,
     read_moment,
@@ -193,7 +193,7 @@ def read_revisit(record: ForeignRecord, url: str, head: bytes) -> ForeignRevisit
         refers_to_url=_url(record.get("warc-refers-to-target-uri")),
         refers_to_date=_date(record.get("warc-refers-to-date")),
         is_not_modified="server-not-modified" in record.get("warc-profile"),
-        fields=carried(record.fields),
+        fields=imported_fields(record.fields),
     )
 
 
@@ -359,7 +359,7 @@ def _revisit(record: ForeignRecord, url: str) -> ForeignRevisit:
 def _response(record: ForeignRecord, url: str) -> ForeignCapture:
     start = record.block.line(MOST_HTTP_HEAD)
     if start.startswith(b"HTTP/") or record.get("content-type").startswith(_HTTP_TYPE):
-        return _capture(record, url, _head_bytes(record, start), carried(record.fields))
+        return _capture(record, url, _head_bytes(record, start), imported_fields(record.fields))
     return _resource(record, url, start)
 
 
@@ -368,7 +368,7 @@ def _resource(record: ForeignRecord, url: str, start: bytes = b"") -> ForeignCap
     kind = one_line(record.get("content-type")) or "application/octet-stream"
     length = len(start) + record.block.left
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
-    fields = (*carried(record.fields), (HEAD, SYNTHESISED))
+    fields = (*imported_fields(record.fields), (HEAD, SYNTHESISED))
     return _capture(record, url, head.encode("latin-1", "replace"), fields, start)
 
 
@@ -419,9 +419,9 @@ def _stated_digest(record: ForeignRecord, body: BinaryIO, *, is_chunked: bool) -
         algorithm = stated.partition(":")[0]
         if is_ours(stated):
             continue
-        if digest_by(algorithm, pieces_of(body)) == stated:
+        if digest_with(algorithm, pieces_of(body)) == stated:
             return stated
-        if is_chunked and digest_by(algorithm, dechunk(pieces_of(body))) == stated:
+        if is_chunked and digest_with(algorithm, dechunk(pieces_of(body))) == stated:
             return stated
     return ""
 

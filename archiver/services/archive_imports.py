@@ -34,7 +34,7 @@ from archiver.model.imports import Rejected, Taken
 from archiver.model.seed import SavedPage
 from archiver.warc.decompression import Forward
 from archiver.warc.foreign_files import ArchiveForm, ForeignArc, ForeignFile, ForeignWarc, recognise
-from archiver.warc.records import ORIGIN, handed_in_field, one_line
+from archiver.warc.records import ORIGIN, one_line, upload_field
 from archiver.warc.temporary_lines import SpooledLines
 from archiver.warc.wacz import Package
 
@@ -333,7 +333,7 @@ class Archives:
         """
         async with self._open_context() as context:
             with NotedPages() as pages, NotedEntries() as noted, SpooledLines() as revisits:
-                marks = (*_origin(name, kind, handed_in), *handed_in_field(handed_in))
+                marks = (*_origin(name, kind, handed_in), *upload_field(handed_in))
                 taking = ArchiveImport(context, pages, noted, revisits, marks)
                 async for taken in taking.payloads(file, name, kind):
                     yield taken

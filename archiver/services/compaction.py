@@ -25,7 +25,7 @@ from archiver.crawl.compaction import (
     read_seen,
     verdict_of,
     why_unsettled,
-    write_edition,
+    write_version,
 )
 from archiver.crawl.crash_recovery import recover, settle_everywhere
 from archiver.db import captures, deletions, entries, record_locations, segment_rows, tombstones
@@ -159,7 +159,7 @@ class CompactionService:
         dry_run: bool = False,
     ) -> None:
         """Go through all segments; with ``only_moves`` write those anew that take payloads in."""
-        found = (await asyncio.to_thread(self._store.shelf.survey)).segments
+        found = (await asyncio.to_thread(self._store.storage.survey)).segments
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
         total, read = sum(each.size for each in found), 0
@@ -202,10 +202,10 @@ class CompactionService:
         self, segment: SegmentFile, plan: Plan, moving: _Moving, done: Compacted
     ) -> None:
         store = self._store
-        edition = await asyncio.to_thread(store.shelf.next_edition, segment.name, SOFTWARE)
+        version = await asyncio.to_thread(store.storage.next_version, segment.name, SOFTWARE)
         try:
             moved = await asyncio.to_thread(
-                write_edition, store, edition, segment.name, plan, moving.moves
+                write_version, store, version, segment.name, plan, moving.moves
             )
             async with self._db.write() as conn:
                 wanted = await record_locations.wanted(conn, segment.name)
@@ -214,14 +214,14 @@ class CompactionService:
                 if not (is_whole and is_there) or await _is_revisited(conn, moving.last_capture):
                     done.left[segment.name] = _CHANGED
                     return
-                size = edition.size
-                await record_locations.switch(conn, segment.name, edition.name, moved, size=size)
-                await asyncio.to_thread(store.shelf.take_place, edition)
+                size = version.size
+                await record_locations.switch(conn, segment.name, version.name, moved, size=size)
+                await asyncio.to_thread(store.storage.publish, version)
         finally:
-            await asyncio.to_thread(edition.discard)
-        await asyncio.to_thread(store.shelf.remove, segment.name)
+            await asyncio.to_thread(version.discard)
+        await asyncio.to_thread(store.storage.remove, segment.name)
         done.segments, done.records = done.segments + 1, done.records + plan.erased
-        done.freed += segment.size - edition.size
+        done.freed += segment.size - version.size
 
     async def _moving(self) -> _Moving:
         """Which captures are to hold the payloads of records that go."""
@@ -254,7 +254,7 @@ class CompactionService:
         with alone(self._locks / "compact") as is_alone:
             if not is_alone:
                 raise ConfigurationError(_BUSY)
-            await asyncio.to_thread(self._store.shelf.remove_unready)
+            await asyncio.to_thread(self._store.storage.remove_partial_versions)
             yield
 
 

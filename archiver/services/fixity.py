@@ -23,8 +23,8 @@ from archiver.model.rendering import Rendering, Rendition
 from archiver.warc import segment_scanning
 from archiver.warc.reader import watch
 from archiver.warc.records import RecordType
-from archiver.warc.segment_inventory import PassedBy, SegmentFile, Survey
-from archiver.warc.segment_storage import Shelf
+from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
+from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
 
 VERIFIED = "verified"
@@ -148,7 +148,7 @@ class Fixity:
         await settle_everywhere(self._db, self._store)
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
-        found = await asyncio.to_thread(self._store.shelf.survey)
+        found = await asyncio.to_thread(self._store.storage.survey)
         for finding in _beside_segments(found, indexed):
             yield finding
         total, done, records = sum(each.size for each in found.segments), 0, 0
@@ -173,9 +173,9 @@ class Fixity:
             yield finding
 
     @property
-    def passed_by(self) -> tuple[PassedBy, ...]:
+    def unusable_files(self) -> tuple[UnusableFile, ...]:
         """The files among the segments that could not be used when they were looked at last."""
-        return self._store.shelf.passed_by
+        return self._store.storage.unusable_files
 
     async def _is_replaced(self, name: str) -> bool:
         """Whether a segment that the index knew is one no more: compacted in the meantime."""
@@ -206,7 +206,7 @@ class Fixity:
         record, where the segment could be read to its end: no row is to say that there is one.
         """
         is_written = await asyncio.to_thread(self._store.lock.is_alive, file.writer)
-        records = _check_records(self._store.shelf, file.name, end if is_written else None)
+        records = _check_records(self._store.storage, file.name, end if is_written else None)
         first, is_whole = 0, True
         while checked := await asyncio.to_thread(lambda: list(islice(records, CHUNK))):
             last = checked[-1].location.offset
@@ -297,13 +297,13 @@ class Fixity:
 def _beside_segments(found: Survey, indexed: Mapping[str, int]) -> Iterator[Finding]:
     """What lies beside the segments that can be read, and what the index misses there."""
     names = {each.name for each in found.segments}
-    for each in found.passed_by:
+    for each in found.unusable_files:
         names.add(each.name)
         yield Finding(each.name, each.problem, is_wrong=each.is_loss or each.name in indexed)
     for name in sorted(indexed.keys() - names - found.superseded.keys()):
         yield Finding(name, "The index knows this segment, but its file is gone.")
-    for torn in found.torn:
-        yield Finding(torn.name, f"{TORN} {torn.size:,} bytes.", is_wrong=False)
+    for tail in found.truncated:
+        yield Finding(tail.name, f"{TORN} {tail.size:,} bytes.", is_wrong=False)
 
 
 def _other_answers(
@@ -316,17 +316,17 @@ def _other_answers(
             yield Finding(_where(Location(name, offset, 0)), _NO_SUCH_RECORD)
 
 
-def _check_records(shelf: Shelf, name: str, until: int | None) -> Iterator[_Checked]:
+def _check_records(storage: SegmentStorage, name: str, until: int | None) -> Iterator[_Checked]:
     """Read a segment's records one by one; what can't be read is a finding too.
 
     Args:
-        shelf: where it lies.
+        storage: where it lies.
         name: of the segment.
         until: the byte from which on none begins that is to be read; None for all.
     """
     place = Location(name, 0, 0)
     try:
-        for each in shelf.scan(name):
+        for each in storage.scan(name):
             if until is not None and each.offset >= until:
                 return
             if isinstance(each, segment_scanning.Damage):

@@ -74,7 +74,7 @@ class Machines:
                 "--unsealed` lists those that wait, with their machines.",
                 machine=name,
             )
-        survey = await asyncio.to_thread(self._store.shelf.survey)
+        survey = await asyncio.to_thread(self._store.storage.survey)
         there = {*(each.name for each in survey.segments), *survey.superseded}
         why = Failure(FailureKind.LOST, _WAS_LOST.format(name))
         async with self._db.write() as conn:

@@ -16,7 +16,7 @@ from archiver.db.engine import Database
 from archiver.errors import ConfigurationError
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 from archiver.warc.locks import machine_of
-from archiver.warc.segment_storage import UploadingShelf
+from archiver.warc.segment_storage import UploadingStorage
 
 _ONE_AT_A_TIME = (
     "The index stays on its server, which knows it with the other store. Move the index to a file "
@@ -120,11 +120,13 @@ async def _refuse_what_lies_elsewhere(settings: Settings, db: Database) -> None:
 async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[str], None]) -> int:
     """Move every segment into the store, or out of it; how many there were to move."""
     async with open_store_alone(settings) as store:
-        shelf = store.shelf
-        if not isinstance(shelf, UploadingShelf):
+        storage = store.storage
+        if not isinstance(storage, UploadingStorage):
             return 0
         move, survey = (
-            (shelf.upload, shelf.survey_here) if to.store else (shelf.bring_here, shelf.survey)
+            (storage.upload, storage.survey_local)
+            if to.store
+            else (storage.download, storage.survey)
         )
         found = (await asyncio.to_thread(survey)).segments
         # What others wrote and laid beside ours stays in the folder, and is read there.
@@ -138,12 +140,12 @@ async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[s
 async def _leave(settings: Settings, to: Places, *, remove: bool) -> None:
     """Have the archive where it is to lie alone."""
     async with open_store_alone(settings) as store:
-        shelf = store.shelf
-        if not isinstance(shelf, UploadingShelf):
+        storage = store.storage
+        if not isinstance(storage, UploadingStorage):
             return
         if to.store:
-            await asyncio.to_thread(shelf.forget, 0 if remove else settings.uploaded_bytes)
+            await asyncio.to_thread(storage.forget, 0 if remove else settings.uploaded_bytes)
             return
         if remove:
-            await asyncio.to_thread(shelf.empty)
+            await asyncio.to_thread(storage.empty)
         await asyncio.to_thread(store_no_more, settings.data)

@@ -86,7 +86,7 @@ async def require_segments(old: Database, store: SegmentStore) -> None:
     """
     async with old.read() as conn:
         indexed = await segment_rows.indexed(conn)
-    found = await asyncio.to_thread(store.shelf.survey)
+    found = await asyncio.to_thread(store.storage.survey)
     require_readable(dict(_missing(indexed, found)))
 
 
@@ -140,7 +140,7 @@ async def compare(old: Database, new: Database) -> Losses:
 
 def _missing(indexed: Mapping[str, int], found: Survey) -> Iterator[tuple[str, str]]:
     sizes = {each.name: each.size for each in found.segments}
-    unusable = {each.name: each.problem for each in found.passed_by}
+    unusable = {each.name: each.problem for each in found.unusable_files}
     for name, end in indexed.items():
         if not end or name in found.superseded:
             continue
@@ -262,7 +262,7 @@ async def _require_segments(old: Database | None, place: Engines, store: Segment
     if old:
         await require_segments(old, store)
     elif await asyncio.to_thread(place.is_there):
-        found = await asyncio.to_thread(store.shelf.survey)
+        found = await asyncio.to_thread(store.storage.survey)
         require_any_segment(found, str(store.directory))
 
 
@@ -364,9 +364,9 @@ async def _build_index(
     Raises:
         StoreError: the directory of the segments can't be read.
     """
-    found = await asyncio.to_thread(store.shelf.survey)
-    problems = [Finding(each.name, each.problem, each.is_loss) for each in found.passed_by]
-    problems += await asyncio.to_thread(_cut_torn_ends, store)
+    found = await asyncio.to_thread(store.storage.survey)
+    problems = [Finding(each.name, each.problem, each.is_loss) for each in found.unusable_files]
+    problems += await asyncio.to_thread(_cut_truncated_tails, store)
     rebuilt = await build_anew(
         db,
         store,
@@ -421,12 +421,12 @@ def _append(store: SegmentStore, made: Sequence[Record]) -> None:
     store.close()
 
 
-def _cut_torn_ends(store: SegmentStore) -> list[Finding]:
+def _cut_truncated_tails(store: SegmentStore) -> list[Finding]:
     """Cut them; what could not be cut is read as it is."""
     uncut = []
-    for each in store.shelf.survey_here().segments:
+    for each in store.storage.survey_local().segments:
         try:
-            store.shelf.cut_torn_end(each.name, from_offset=0)
+            store.storage.cut_truncated_tail(each.name, from_offset=0)
         except StoreError as error:
             uncut.append(Finding(each.name, str(error)))
     return uncut

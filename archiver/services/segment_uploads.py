@@ -20,7 +20,7 @@ from archiver.logs import get_log
 from archiver.model.message import Message
 from archiver.warc.locks import alone
 from archiver.warc.segment_inventory import SegmentFile
-from archiver.warc.segment_storage import UploadingShelf
+from archiver.warc.segment_storage import UploadingStorage
 from archiver.warc.segment_versions import created_of
 from archiver.warc.segments import SegmentStore
 
@@ -60,7 +60,7 @@ class SegmentUploads:
     Args:
         db: the index.
         store: of this process.
-        shelf: of the store.
+        storage: of the store.
         settings: how.
         close_segment: has the segment closed that this process writes.
     """
@@ -69,13 +69,13 @@ class SegmentUploads:
         self,
         db: Database,
         store: SegmentStore,
-        shelf: UploadingShelf,
+        storage: UploadingStorage,
         settings: Settings,
         close_segment: Callable[[], Awaitable[None]],
     ) -> None:
         self._db = db
         self._store = store
-        self._shelf = shelf
+        self._storage = storage
         self._settings = settings
         self._close_segment = close_segment
         self._lock = settings.data / LOCKS / "upload"
@@ -142,15 +142,15 @@ class SegmentUploads:
         Where a task was cancelled, its thread goes on: whoever is next waits for that.
         """
         with self._turn, alone(self._lock) as is_alone:
-            if is_alone and (self._shelf.directory / name).exists():
+            if is_alone and (self._storage.directory / name).exists():
                 begun = time.monotonic()
-                self._shelf.upload(name)
-                self._shelf.forget(self._settings.uploaded_bytes)
+                self._storage.upload(name)
+                self._storage.forget(self._settings.uploaded_bytes)
                 log.info("uploaded", segment=name, seconds=round(time.monotonic() - begun, 2))
             return is_alone
 
     async def _here(self) -> tuple[SegmentFile, ...]:
-        return (await asyncio.to_thread(self._shelf.survey_here)).segments
+        return (await asyncio.to_thread(self._storage.survey_local)).segments
 
     async def _settled(self) -> list[str]:
         here = await self._here()
@@ -180,9 +180,9 @@ class SegmentUploads:
     def _measure(self, here: Sequence[SegmentFile]) -> None:
         waiting = sum(each.size for each in here)
         begun = [moment for each in here if (moment := created_of(each.name))]
-        self._shelf.is_full = waiting > self._settings.backlog_bytes
+        self._storage.is_full = waiting > self._settings.backlog_bytes
         self.backlog = Backlog(
-            len(here), waiting, min(begun, default=None), self._shelf.is_full, self._problem
+            len(here), waiting, min(begun, default=None), self._storage.is_full, self._problem
         )
 
 

@@ -17,7 +17,7 @@ _KNOWN_ID = re.compile(r"[0-9a-f]{16}")
 
 
 def write_web_annotation(highlight: Highlight, source: str = "") -> dict[str, Any]:
-    """The JSON of a highlight; ``source`` is the page, where whoever holds it does not say."""
+    """Return a highlight as JSON. ``source`` is the URL of the page, for contexts without one."""
     quote: dict[str, Any] = {"type": "TextQuoteSelector", "exact": highlight.quote}
     for name in ("prefix", "suffix"):
         if value := getattr(highlight, name):
@@ -42,7 +42,7 @@ def write_web_annotation(highlight: Highlight, source: str = "") -> dict[str, An
 
 
 def read_web_annotation(document: Mapping[str, Any]) -> Highlight:
-    """What ``write_web_annotation`` wrote.
+    """Read a highlight that ``write_web_annotation`` wrote.
 
     Raises:
         KeyError, TypeError, ValueError, AttributeError: it is not what it must be.
@@ -73,12 +73,12 @@ def _text(value: object) -> str:
 
 
 def write_annotation(annotation: Annotation) -> dict[str, Any]:
-    """The JSON of an annotation, without what says nothing but its address."""
+    """Return an annotation as JSON, without empty fields other than its URL."""
     return {name: _written(name, value) for name in _FIELDS if (value := getattr(annotation, name))}
 
 
 def read_annotation(document: Mapping[str, Any]) -> Annotation:
-    """An annotation from its JSON; fields that are not known are passed over.
+    """Read an annotation from JSON; unknown fields are ignored.
 
     Raises:
         KeyError, TypeError, ValueError, AttributeError: it is not what it must be.
@@ -92,12 +92,12 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
 
 
 def text(value: object) -> str:
-    """What stands where a text must."""
+    """Return a JSON value as well-formed text."""
     return well_formed(str(value))
 
 
 iso = lru_cache(256)(write_iso)
-"""A moment to the second; many things happen in the same one."""
+"""Format a datetime as ISO 8601, to the second. Cached because records of one batch share dates."""
 
 
 def _written(name: str, value: Any) -> Any:

@@ -1,10 +1,11 @@
 """Decompression of WARC files: gzip members and Zstandard frames.
 
-A file may open with a dictionary for all its frames, in a skippable frame, which may be packed
-itself. Other skippable frames are passed over.
+A Zstandard file may start with a skippable frame that holds a dictionary for all its frames; the
+dictionary itself may be compressed. Other skippable frames are ignored.
 
-It is read forward only. A member that begins a record ends the one before, however long that one
-says it is; damage costs the member it is in, and what is unpacked is bounded by what it came from.
+Files are read forward only. A member that starts a record ends the previous record, whatever length
+that record states, so damage affects only one member. The decompressed size is limited in
+proportion to the compressed size.
 """
 
 import re
@@ -15,7 +16,7 @@ from typing import Protocol, cast
 
 from isal import isal_zlib
 
-from archiver.errors import InvalidRecord, TornRecord, UnreadableFile
+from archiver.errors import InvalidRecord, TruncatedRecord, UnreadableFile
 
 PIECE = 64 << 10
 _GZIP = 31
@@ -23,21 +24,21 @@ DAMAGED = cast("tuple[type[Exception], ...]", (isal_zlib.error,))
 
 
 class Readable(Protocol):
-    """A file that can be read from a byte on."""
+    """File that can be read from any offset."""
 
     def seek(self, offset: int, /) -> int:
-        """Go to a byte."""
+        """Set the position to a byte offset."""
 
     def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes; empty at the end."""
+        """Read up to ``size`` bytes; empty at the end."""
 
 
 class Member:
-    """The content of the gzip member that starts where ``source`` stands; ``read`` as a file.
+    """File-like content of the gzip member at the current position of ``source``.
 
     Attributes:
-        compressed: bytes of the member taken from the source so far; all of them at its end.
-        ended: whether the member's end was reached and its checksum was right.
+        compressed: number of bytes taken from the source so far; at the end the size of the member.
+        ended: the end of the member was reached and its checksum matched.
     """
 
     def __init__(self, source: "Source") -> None:
@@ -51,10 +52,10 @@ class Member:
         self.ended = False
 
     def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes; empty at the end.
+        """Read up to ``size`` bytes; empty at the end.
 
         Raises:
-            TornRecord: the source ends before the member does.
+            TruncatedRecord: the source ends before the member does.
             InvalidRecord: it is not gzip, or its checksum is wrong.
         """
         while len(self._ready) < size and not self.ended:
@@ -64,10 +65,10 @@ class Member:
         return data
 
     def some(self) -> bytes:
-        """Whatever comes next, as soon as there is some; empty at the end.
+        """Read the next available bytes, of any number; empty at the end.
 
         Raises:
-            TornRecord, InvalidRecord: as for ``read``; all before that was given.
+            TruncatedRecord, InvalidRecord: as for ``read``; all before that was given.
         """
         while not self._ready and not self.ended:
             self._more()
@@ -76,7 +77,7 @@ class Member:
         return data
 
     def line(self, most: int) -> bytes:
-        """Up to and including the next newline, or ``most`` bytes."""
+        """Read up to and including the next newline, or ``most`` bytes."""
         while (end := self._ready.find(b"\n", 0, most)) < 0 and len(self._ready) < most:
             if self.ended:
                 break
@@ -87,7 +88,7 @@ class Member:
         return data
 
     def until(self, mark: bytes, most: int) -> bytes:
-        """Up to and including a mark; empty where none is met within ``most`` bytes."""
+        """Read up to and including ``mark``; empty if ``mark`` is not within ``most`` bytes."""
         looked = 0
         while (at := self._ready.find(mark, looked, most)) < 0:
             looked = max(len(self._ready) - len(mark), 0)
@@ -99,7 +100,7 @@ class Member:
         return data
 
     def skip(self) -> int:
-        """Read to the end of the member; return how many bytes of content that were."""
+        """Read to the end of the member and return the number of bytes read."""
         count = 0
         while data := self.read(PIECE):
             count += len(data)
@@ -110,7 +111,7 @@ class Member:
         if not data and not self._full:
             data = self._source.take()
             if not data:
-                raise TornRecord("The segment ends in the middle of a record.")
+                raise TruncatedRecord("The segment ends in the middle of a record.")
         try:
             out = self._unpack.decompress(data, PIECE)
         except DAMAGED as error:
@@ -125,12 +126,12 @@ class Member:
 
 
 class Source:
-    """A file object read ahead in pieces; ``offset`` is the byte that comes next.
+    """Buffered reader of a file object; ``offset`` is the position of the next byte.
 
     Args:
-        file: it.
-        offset: where reading begins.
-        expected: so many bytes are probably all that is wanted: the first piece is no larger.
+        file: the file to read.
+        offset: where reading starts.
+        expected: number of bytes that are probably needed; limits the first read.
     """
 
     def __init__(self, file: Readable, offset: int, expected: int = PIECE) -> None:
@@ -141,19 +142,19 @@ class Source:
         file.seek(offset)
 
     def take(self) -> bytes:
-        """The next bytes; empty at the end of the file."""
+        """Read the next bytes; empty at the end of the file."""
         data, self._held = self._held or self._file.read(self._first), b""
         self._first = PIECE
         self.offset += len(data)
         return data
 
     def put_back(self, data: bytes) -> None:
-        """Undo the taking of the last bytes."""
+        """Return unused bytes of the last ``take``."""
         self._held = data
         self.offset -= len(data)
 
     def at_end(self) -> bool:
-        """Whether nothing follows."""
+        """Return whether the source has no more bytes."""
         if not self._held:
             self._held = self._file.read(PIECE)
         return not self._held
@@ -167,18 +168,18 @@ else:
 FRAME = b"\x28\xb5\x2f\xfd"
 DICTIONARY = b"\x5d\x2a\x4d\x18"
 MOST_DICTIONARY = 8 << 20
-"""Bytes of a dictionary, packed or not: what every reader must take."""
+"""Maximum size of a dictionary in bytes, compressed or not. Every reader must support it."""
 MOST_WINDOW_LOG = 27
-"""A frame that wants more than 128 MiB of memory is refused; 8 MiB is what every reader takes."""
+"""Frames that need a window over 128 MiB are refused. Every reader supports at least 8 MiB."""
 _SKIPPABLE_LAST = b"\x2a\x4d\x18"
 _OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: MOST_WINDOW_LOG}
 
 
 class ZstdFrame:
-    """The content of the frame that starts where ``source`` stands.
+    """Content of the Zstandard frame at the current position of ``source``.
 
     Raises:
-        InvalidRecord: there is none.
+        InvalidRecord: there is no Zstandard frame.
     """
 
     def __init__(self, source: Source, dictionary: zstd.ZstdDict | None) -> None:
@@ -186,16 +187,16 @@ class ZstdFrame:
         self._unpack = zstd.ZstdDecompressor(dictionary, options=_OPTIONS)
 
     def some(self) -> bytes:
-        """Whatever comes next; empty at the end.
+        """Read the next available bytes; empty at the end.
 
         Raises:
-            TornRecord: the source ends before the frame does.
-            InvalidRecord: it is damaged, or needs a dictionary that the file does not have.
+            TruncatedRecord: the source ends before the frame does.
+            InvalidRecord: the frame is damaged, or needs a dictionary that the file does not have.
         """
         while not self._unpack.eof:
             data = b""
             if self._unpack.needs_input and not (data := self._source.take()):
-                raise TornRecord("The file ends in the middle of a record.")
+                raise TruncatedRecord("The file ends in the middle of a record.")
             try:
                 out = self._unpack.decompress(data, PIECE)
             except zstd.ZstdError as error:
@@ -208,11 +209,11 @@ class ZstdFrame:
 
 
 def read_dictionary(source: Source) -> zstd.ZstdDict | None:
-    """The dictionary that a file opens with, if it does.
+    """Return the dictionary at the start of a file, or None.
 
     Raises:
-        InvalidRecord: it is none, or too large.
-        TornRecord: the file ends in it.
+        InvalidRecord: the dictionary is invalid or too large.
+        TruncatedRecord: the file ends inside the dictionary.
     """
     if _exactly(source, len(FRAME), keep=True) != DICTIONARY:
         return None
@@ -233,10 +234,10 @@ def read_dictionary(source: Source) -> zstd.ZstdDict | None:
 
 
 def pass_skippable(source: Source) -> None:
-    """Pass over skippable frames (RFC 8878 §3.1.2).
+    """Skip skippable frames (RFC 8878 §3.1.2).
 
     Raises:
-        TornRecord: the file ends in one.
+        TruncatedRecord: the file ends inside a skippable frame.
     """
     while not source.at_end():
         magic = _exactly(source, len(FRAME), keep=True)
@@ -246,46 +247,49 @@ def pass_skippable(source: Source) -> None:
         while left:
             data = source.take()
             if not data:
-                raise TornRecord("The file ends in a skippable frame.")
+                raise TruncatedRecord("The file ends in a skippable frame.")
             source.put_back(data[left:])
             left -= min(left, len(data))
 
 
 def _exactly(source: Source, size: int, *, keep: bool = False) -> bytes:
-    """The next bytes; given back where they are only looked at."""
+    """Read exactly ``size`` bytes; with ``keep``, peek at them without taking them."""
     found = bytearray()
     while len(found) < size and (data := source.take()):
         found += data
     source.put_back(bytes(found) if keep else bytes(found[size:]))
     if len(found) < size and not keep:
-        raise TornRecord("The file ends in the middle of a frame.")
+        raise TruncatedRecord("The file ends in the middle of a frame.")
     return bytes(found[:size])
 
 
 GZIP = b"\x1f\x8b\x08"
 MOST_RATIO = 250
 SLACK_BYTES = 1 << 30
-"""Pages pack to a fifth, tables to a thirtieth: more than this is no archive."""
+"""Maximum compression ratio.
+
+Pages compress to a fifth, tables to a thirtieth; more is an attack.
+"""
 REWOUND_BYTES = 1 << 20
 MOST_CANDIDATES = 10_000
-"""Places in damaged stretches of a file that are tried as the start of a member."""
+"""Maximum number of places in damaged parts of a file that are tried as the start of a member."""
 MOST_LINE = 8 << 10
 _LOOK = {GZIP: 4 << 10, FRAME: 256 << 10}
-"""Bytes from which the start of a member's content can be told: Zstandard gives whole blocks."""
+"""Bytes needed to check the start of a member's content; Zstandard decompresses whole blocks."""
 
 
 class Forward(Protocol):
-    """A file that is read forward."""
+    """File that is read forward only."""
 
     def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes; empty at the end."""
+        """Read up to ``size`` bytes; empty at the end."""
 
 
 class Unpacked:
-    """The content of a file.
+    """Decompressed content of a file.
 
     Args:
-        file: to be read.
+        file: the file to read.
         begins: matches the first bytes of a record.
     """
 
@@ -305,21 +309,21 @@ class Unpacked:
 
     @property
     def offset(self) -> int:
-        """Bytes of the file that were taken."""
+        """Number of compressed bytes taken from the file."""
         return self._source.offset
 
     def place(self, before: int = 0) -> int:
-        """The byte of the file that is so many bytes before what comes next, or its member's."""
+        """Return the offset ``before`` bytes back; in compressed files, the member's offset."""
         if self._is_gzip or self._is_zstd:
             return self._member_at
         return self._source.offset - len(self._held) - before
 
     def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes; fewer at the end of the record or of the file.
+        """Read up to ``size`` bytes; fewer at the end of the record or of the file.
 
         Raises:
-            InvalidRecord, TornRecord: the file is damaged, or ends in the middle of a member.
-            UnreadableFile: it unpacks to far too much.
+            InvalidRecord, TruncatedRecord: the file is damaged, or ends in the middle of a member.
+            UnreadableFile: the decompressed content is too large.
         """
         while len(self._held) < size and (more := self._more()):
             self._held += more
@@ -328,7 +332,7 @@ class Unpacked:
         return data
 
     def line(self, most: int) -> bytes:
-        """Up to and including the next newline, or ``most`` bytes; raises as ``read`` does."""
+        """Read up to and including the next newline, or ``most`` bytes; raises like ``read``."""
         while (end := self._held.find(b"\n", 0, most)) < 0 and len(self._held) < most:
             more = self._more()
             if not more:
@@ -337,7 +341,7 @@ class Unpacked:
         return self.read(min(end + 1 if end >= 0 else most, len(self._held)))
 
     def next_line(self) -> bytes:
-        """The next line of any record; a member that begins a record begins a line too."""
+        """Read the next line. The start of a member that begins a record also begins a line."""
         line = self.line(MOST_LINE)
         if not line and self._withheld:
             self._held += self._counted(self._withheld)
@@ -346,11 +350,11 @@ class Unpacked:
         return line
 
     def find(self, line: re.Pattern[bytes]) -> None:
-        """Pass over everything before a line that matches, over damage too."""
+        """Skip everything before a line that matches ``line``, including damaged members."""
         while True:
             try:
                 self._find(line)
-            except (InvalidRecord, TornRecord):
+            except (InvalidRecord, TruncatedRecord):
                 self._held.clear()
                 if not self._find_member():
                     return
@@ -379,7 +383,7 @@ class Unpacked:
         return self._counted(data)
 
     def _release(self) -> bytes:
-        """The start of a member, unless it begins a record: ``next_line`` alone goes there."""
+        """Return the start of the member, or nothing if it begins a record (see ``next_line``)."""
         if self._begins.match(self._withheld):
             return b""
         data, self._withheld = self._withheld, b""
@@ -404,7 +408,7 @@ class Unpacked:
         return True
 
     def _find_member(self) -> bool:
-        """Go to the next member that begins a record; whether there is one."""
+        """Move to the next member that begins a record; return whether there is one."""
         self._member, self._withheld = None, b""
         magic = FRAME if self._is_zstd else GZIP
         self._source.back()
@@ -429,7 +433,7 @@ class Unpacked:
         self._candidates += 1
         try:
             start = self._open(Source(BytesIO(data), 0)).some()
-        except (InvalidRecord, TornRecord):
+        except (InvalidRecord, TruncatedRecord):
             return False
         return self._begins.match(start) is not None
 
@@ -438,7 +442,7 @@ class Unpacked:
 
 
 class _Ahead:
-    """A file that is only read forward: whatever it is read from, nothing seeks."""
+    """Forward-only file with a ``seek`` that does nothing, as ``Source`` needs it."""
 
     def __init__(self, file: Forward) -> None:
         self._file = file
@@ -451,7 +455,7 @@ class _Ahead:
 
 
 class _Rewindable(Source):
-    """A source that can go back to where a member began, or as far towards it as is kept."""
+    """Source that can rewind to the start of a member, within ``REWOUND_BYTES``."""
 
     def __init__(self, file: _Ahead, offset: int) -> None:
         super().__init__(file, offset)
@@ -459,7 +463,7 @@ class _Rewindable(Source):
         self._kept = 0
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, left where they are."""
+        """Return the next bytes without consuming them."""
         data = b""
         while len(data) < size and (more := self.take()):
             data += more
@@ -467,7 +471,7 @@ class _Rewindable(Source):
         return data[:size]
 
     def mark(self) -> None:
-        """Remember what is read from here on."""
+        """Start recording bytes for ``back``."""
         self._since.clear()
         self._kept = 0
 
@@ -490,7 +494,7 @@ class _Rewindable(Source):
             left -= min(left, len(last))
 
     def back(self) -> None:
-        """Undo what was read since the mark."""
+        """Rewind to the mark."""
         again = b"".join(self._since)
         self.mark()
         following = b"" if self.at_end() else super().take()

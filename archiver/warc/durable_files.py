@@ -1,4 +1,4 @@
-"""Positional reads, and file names that survive a power loss."""
+"""Positional reads, and files that survive a power loss."""
 
 import os
 from pathlib import Path
@@ -6,24 +6,24 @@ from typing import Protocol
 
 
 class SegmentBytes(Protocol):
-    """The bytes of a segment, wherever they lie, read by position."""
+    """Bytes of a segment, local or remote, read by position."""
 
     @property
     def size(self) -> int:
-        """How many they are, as of now."""
+        """Current size in bytes."""
 
     def seek(self, offset: int, /) -> int:
-        """Go to a byte."""
+        """Set the position to a byte offset."""
 
     def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes; empty at the end."""
+        """Read up to ``size`` bytes; empty at the end."""
 
     def read_at(self, offset: int, size: int) -> bytes:
-        """Up to ``size`` bytes from a byte on."""
+        """Read up to ``size`` bytes at ``offset``."""
 
 
 class ReadOnly:
-    """A file read by position, closed when nothing refers to it any more."""
+    """File read by position; closed when it is garbage-collected."""
 
     def __init__(self, path: Path) -> None:
         self._position = 0
@@ -31,22 +31,22 @@ class ReadOnly:
 
     @property
     def size(self) -> int:
-        """Its bytes, as of now."""
+        """Current size in bytes."""
         return os.fstat(self._file).st_size
 
     def seek(self, offset: int) -> int:
-        """Go to a byte."""
+        """Set the position to a byte offset."""
         self._position = offset
         return offset
 
     def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes; empty at the end."""
+        """Read up to ``size`` bytes; empty at the end."""
         data = os.pread(self._file, size, self._position)
         self._position += len(data)
         return data
 
     def read_at(self, offset: int, size: int) -> bytes:
-        """Up to ``size`` bytes from a byte on."""
+        """Read up to ``size`` bytes at ``offset``."""
         return os.pread(self._file, size, offset)
 
     def __del__(self) -> None:
@@ -55,7 +55,7 @@ class ReadOnly:
 
 
 def make_directory(path: Path) -> None:
-    """Make a directory and its parents, so that their names survive a loss of power."""
+    """Create a directory and its parents, and fsync their names."""
     if path.is_dir():
         return
     make_directory(path.parent)
@@ -64,7 +64,7 @@ def make_directory(path: Path) -> None:
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names in a directory survive a loss of power."""
+    """Fsync a directory, so that the names in it survive a power loss."""
     file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(file)
@@ -73,7 +73,7 @@ def sync_directory(path: Path) -> None:
 
 
 def sync_file(path: Path, *, within: Path) -> None:
-    """Make a file survive a loss of power: its content, and its name from a directory on."""
+    """Fsync a file, its directory and the parents up to ``within``."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(file)

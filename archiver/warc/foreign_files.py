@@ -1,10 +1,10 @@
 """WARC and ARC files written by other programs.
 
-What is read is bounded by who reads it: a block is a stream. What can't be read is named, and
-reading goes on with the next record: by the length that a bad head states, else by the next line
-or member that begins one.
+A block is a stream, so the caller limits how much is read. An unreadable record is reported, and
+reading continues with the next record: after the length that the invalid head states, or else at
+the next line or member that begins a record.
 
-A record is a line of fields, then its content; the first describes the file
+An ARC record is a line of fields followed by its content; the first record describes the file
 (https://archive.org/web/researcher/ArcFileFormat.php).
 """
 
@@ -16,7 +16,7 @@ from enum import StrEnum
 from io import BytesIO
 from typing import Protocol
 
-from archiver.errors import ArchiverError, InvalidRecord, StoreError, TornRecord
+from archiver.errors import ArchiverError, InvalidRecord, StoreError, TruncatedRecord
 from archiver.http.headers import WHITESPACE
 from archiver.warc.decompression import DICTIONARY, FRAME, PIECE, Forward, Unpacked
 from archiver.warc.records import read_moment
@@ -31,18 +31,18 @@ class Content(Protocol):
     """Bytes that are read forward."""
 
     def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes; fewer only at the end."""
+        """Read up to ``size`` bytes; fewer only at the end."""
 
     def line(self, most: int, /) -> bytes:
-        """Up to and including the next newline, or ``most`` bytes."""
+        """Read up to and including the next newline, or ``most`` bytes."""
 
 
 class ForeignBlock:
-    """The block of a record, as a stream.
+    """Block of a record, as a stream.
 
     Attributes:
-        left: bytes that are still to be read.
-        is_broken: whether it ended before it should have, or was damaged.
+        left: number of bytes still to be read.
+        is_broken: the block was damaged or ended too early.
     """
 
     def __init__(self, content: Content, length: int) -> None:
@@ -51,28 +51,28 @@ class ForeignBlock:
         self.is_broken = False
 
     def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes; empty at the end.
+        """Read up to ``size`` bytes; empty at the end.
 
         Raises:
-            TornRecord: the record ends first.
-            InvalidRecord: it is damaged.
+            TruncatedRecord: the record ends too early.
+            InvalidRecord: the record is damaged.
         """
         wanted = min(size, self.left)
         data = self._read(self._content.read, wanted) if wanted else b""
         if len(data) < wanted:
-            raise self._torn()
+            raise self._truncated()
         return data
 
     def line(self, most: int) -> bytes:
-        """Up to and including the next newline, or ``most`` bytes; raises as ``read`` does."""
+        """Read up to and including the next newline, or ``most`` bytes; raises like ``read``."""
         wanted = min(most, self.left)
         data = self._read(self._content.line, wanted) if wanted else b""
         if wanted and not data:
-            raise self._torn()
+            raise self._truncated()
         return data
 
     def skip(self) -> None:
-        """Pass over what is left; raises as ``read`` does."""
+        """Skip the rest of the block; raises like ``read``."""
         while self.read(PIECE):
             pass
 
@@ -85,23 +85,25 @@ class ForeignBlock:
         self.left -= len(data)
         return data
 
-    def _torn(self) -> TornRecord:
+    def _truncated(self) -> TruncatedRecord:
         self.is_broken = True
-        return TornRecord("The record ends before it should.")
+        return TruncatedRecord("The record ends before it should.")
 
 
 @dataclass(slots=True)
 class ForeignRecord:
-    """A record of a file that is none of ours. Its block is read before the next record is.
+    """Record of another program's file.
+
+    Its block must be read before the next record.
 
     Attributes:
-        type: its WARC-Type, lower case; any that there is.
-        id: its WARC-Record-ID without angle brackets.
-        date: its WARC-Date (aware, UTC, whole seconds).
-        target_uri: its WARC-Target-URI; empty if it has none.
-        fields: every named field, names lower case.
-        block: its content.
-        place: the byte of the file where it, or the member it is in, begins.
+        type: the WARC-Type in lower case; may be an unknown type.
+        id: the WARC-Record-ID without angle brackets.
+        date: the WARC-Date (aware, UTC, whole seconds).
+        target_uri: the WARC-Target-URI, or empty.
+        fields: every named field, names in lower case.
+        block: the content.
+        place: offset of the record, or of the member that contains it, in the file.
     """
 
     type: str
@@ -113,23 +115,23 @@ class ForeignRecord:
     place: int = 0
 
     def get(self, name: str) -> str:
-        """A named field; empty if it is missing."""
+        """Return a named field, or an empty string."""
         return self.fields.get(name, "")
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A stretch of a file that no record could be read from: where it begins, and why."""
+    """Part of a file in which no record could be read: its offset and the reason."""
 
     place: int
     reason: str
 
 
 class UnusableHead(InvalidRecord):
-    """A head that says how long its record is, but not what it is.
+    """Record head with a usable length but otherwise invalid fields.
 
     Attributes:
-        block: of the record.
+        block: the record's block.
     """
 
     def __init__(self, message: str, block: ForeignBlock) -> None:
@@ -138,10 +140,10 @@ class UnusableHead(InvalidRecord):
 
 
 class ForeignFile:
-    """A file of records, to be iterated over once.
+    """File of records; can be iterated once.
 
     Attributes:
-        content: says by ``offset`` how many bytes of the file were taken.
+        content: the decompressed content; ``content.offset`` is the number of bytes read so far.
     """
 
     def __init__(
@@ -157,16 +159,16 @@ class ForeignFile:
         self._read = read
 
     def __iter__(self) -> Iterator[ForeignRecord | Skipped]:
-        """Every record, and what could not be read.
+        """Iterate over records and unreadable parts.
 
         Raises:
-            UnreadableFile: it unpacks to far too much.
+            UnreadableFile: the decompressed content is too large.
         """
         return each_record(self.content, self._begins_record, self._read)
 
 
 class ForeignWarc(ForeignFile):
-    """A WARC file."""
+    """WARC file of another program."""
 
     def __init__(self, file: Forward) -> None:
         super().__init__(file, begins=WARC_BEGINS, begins_record=VERSION, read=_read)
@@ -177,12 +179,12 @@ def each_record(
     begins: re.Pattern[bytes],
     read: Callable[[Unpacked, bytes], ForeignRecord | None],
 ) -> Iterator[ForeignRecord | Skipped]:
-    """Every record of a file, and what could not be read.
+    """Iterate over the records and unreadable parts of a file.
 
     Args:
-        content: of the file.
+        content: the decompressed file.
         begins: matches the line that begins a record.
-        read: reads a record of which that line was read; None for one that is of no interest.
+        read: reads a record whose first line was read; None if the record is not needed.
     """
     while True:
         place = content.place()
@@ -195,7 +197,7 @@ def each_record(
         except UnusableHead as error:
             yield Skipped(place, str(error))
             _leave(error.block, content, begins)
-        except (InvalidRecord, TornRecord) as error:
+        except (InvalidRecord, TruncatedRecord) as error:
             yield Skipped(place, str(error))
             content.find(begins)
         else:
@@ -208,12 +210,12 @@ def each_record(
 
 
 def _leave(block: ForeignBlock, content: Unpacked, begins: re.Pattern[bytes]) -> str:
-    """Go past a block; what was wrong with it, unless its reader knows that."""
+    """Skip the rest of a block; return a new problem, if one is met."""
     was_broken, problem = block.is_broken, ""
     if not was_broken:
         try:
             block.skip()
-        except (InvalidRecord, TornRecord) as error:
+        except (InvalidRecord, TruncatedRecord) as error:
             problem = str(error)
     if block.is_broken:
         content.find(begins)
@@ -251,7 +253,7 @@ def _read(content: Unpacked, line: bytes) -> ForeignRecord:
 
 
 def _fields(content: Unpacked) -> dict[str, str]:
-    """Named fields up to the empty line; of fields of one name the first, folded lines joined."""
+    """Read named fields up to the empty line: the first of each name, folded lines joined."""
     fields: dict[str, str] = {}
     left, name, is_new = MOST_HEAD_BYTES, "", False
     while (line := content.line(left)).strip():
@@ -271,18 +273,18 @@ def _fields(content: Unpacked) -> dict[str, str]:
 
 
 ARC_FIRST = b"filedesc:"
-"""What an ARC file begins with."""
+"""Start of an ARC file."""
 ARC_BEGINS = re.compile(
     rb"[A-Za-z][A-Za-z0-9+.-]{0,30}:[^\n]{1,8000}? (?:[0-9A-Fa-f.:]{2,45}|-) \d{8,17} [^\n]"
 )
 _IP = re.compile(r"[0-9A-Fa-f.:]{2,45}|-")
 _DATE = re.compile(r"\d{8,17}", re.ASCII)
 
-_NOWHERE = ("-", "0.0.0.0")  # noqa: S104 - an address that was not known
+_NOWHERE = ("-", "0.0.0.0")  # noqa: S104 - placeholder for an unknown address
 
 
 class ForeignArc(ForeignFile):
-    """An ARC file: its captures are ``response`` records without ids."""
+    """ARC file; captures become ``response`` records without ids."""
 
     def __init__(self, file: Forward) -> None:
         super().__init__(file, begins=ARC_BEGINS, begins_record=ARC_BEGINS, read=_read_arc)
@@ -315,7 +317,7 @@ def _read_arc(content: Unpacked, line: bytes) -> ForeignRecord:
 
 
 def _date_at(words: list[str]) -> int:
-    """Which word is the date: it follows the address, and the URL may have spaces; 0 if none."""
+    """Return the index of the date, which follows the IP address (URLs may have spaces), or 0."""
     for at in range(2, len(words) - 1):
         if _DATE.fullmatch(words[at]) and _IP.fullmatch(words[at - 1]):
             return at
@@ -323,20 +325,20 @@ def _date_at(words: list[str]) -> int:
 
 
 class ArchiveForm(StrEnum):
-    """The forms of files of records."""
+    """Formats of record files."""
 
     WARC = "WARC"
     ARC = "ARC"
 
 
 def recognise(head: bytes) -> ArchiveForm | None:
-    """The form of a file, packed or plain, from its first bytes; None for any other."""
+    """Detect the format of a file, compressed or not, from its first bytes; None if unknown."""
     try:
         content = Unpacked(BytesIO(head), WARC_BEGINS)
         while (line := content.next_line()) and not line.strip():
             pass
     except ArchiverError:
-        # A dictionary, and a block of Zstandard's, are larger than what is looked at.
+        # A Zstandard dictionary or block can be larger than ``head``.
         return ArchiveForm.WARC if head.startswith((DICTIONARY, FRAME)) else None
     if WARC_BEGINS.match(line):
         return ArchiveForm.WARC

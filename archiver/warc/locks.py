@@ -1,6 +1,6 @@
-"""Locks of an archive and liveness of processes.
+"""Archive locks and liveness of processes.
 
-A run lock that nobody holds belonged to a process that died.
+A process has died if its run lock file exists but is not locked.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ SUFFIX = ".lock"
 
 @contextmanager
 def alone(path: Path) -> Iterator[bool]:
-    """Be the only process that has a lock file, as long as the block lasts; whether this one is."""
+    """Try to lock a lock file for the duration of the block; yield whether the lock was taken."""
     file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -31,10 +31,10 @@ def alone(path: Path) -> Iterator[bool]:
 
 
 class ArchiveLock:
-    """A place in the archive, ``<directory>/archive``: shared, or had alone, until ``release``.
+    """Shared or exclusive lock on ``<directory>/archive``, held until ``release``.
 
     Raises:
-        BlockingIOError: another process has it alone, or any has it where this wants it alone.
+        BlockingIOError: another process holds the lock in a conflicting mode.
         OSError: the directory can't be used.
     """
 
@@ -48,41 +48,41 @@ class ArchiveLock:
             raise
 
     def release(self) -> None:
-        """Let go."""
+        """Release the lock."""
         os.close(self._file)
 
 
 class RunLock:
-    """This process's lock, ``<directory>/<name>.lock``, held until ``release`` or death."""
+    """Run lock of this process, ``<directory>/<name>.lock``, held until ``release`` or exit."""
 
     def __init__(self, directory: Path) -> None:
         make_directory(directory)
         self.directory = directory
         self.name = uuid4().hex[:12]
         self._path = directory / f"{self.name}{SUFFIX}"
-        unready = self._path.with_suffix(".new")
-        self._file = os.open(unready, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        partial = self._path.with_suffix(".new")
+        self._file = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o644)
         fcntl.flock(self._file, fcntl.LOCK_EX)
-        # Only a lock that is held gets its name, so nobody ever sees it free and sweeps it away.
-        unready.rename(self._path)
+        # The file is locked before it gets its name, so other processes never sweep it as stale.
+        partial.rename(self._path)
 
     def is_alive(self, name: str) -> bool:
-        """Whether the process of that name is running; true of this one."""
+        """Return whether the process ``name`` is running; True for this process."""
         return name == self.name or _is_held(self.directory / f"{name}{SUFFIX}")
 
-    def left_behind(self, name: str) -> bool:
-        """Whether a process of that name was one of ours and died: its lock file is still here."""
+    def is_abandoned(self, name: str) -> bool:
+        """Return whether a lock file of the process ``name`` remains although it died."""
         path = self.directory / f"{name}{SUFFIX}"
         return path.exists() and not self.is_alive(name)
 
     def sweep(self) -> None:
-        """Remove the lock files of the dead."""
+        """Remove the lock files of dead processes."""
         for path in self.directory.glob(f"*{SUFFIX}"):
             if path != self._path and not _is_held(path):
                 path.unlink(missing_ok=True)
 
     def release(self) -> None:
-        """Let go; from here on this process counts as dead."""
+        """Release the lock; other processes then treat this process as dead."""
         self._path.unlink(missing_ok=True)
         os.close(self._file)
 
@@ -107,10 +107,13 @@ _MOST = 100
 
 
 def machine_of(data: Path) -> str:
-    """The name of the machine whose data directory this is, made when first asked for. Blocking.
+    """Return the machine name of a data directory; create it on first use.
 
-    A copy of the directory is another machine: each knows of its own processes by their locks,
-    and must never take those of the other for dead. So the name is bound to the directory's inode.
+    Blocking.
+
+    A copy of the directory must count as another machine: liveness is known from local locks only,
+    and one machine must never treat the other's processes as dead. So the name is bound to the
+    directory's inode.
     """
     file, here = AtomicFile(data / NAME, mode=0o644), str(data.stat().st_ino)
     with file.alone():

@@ -1,14 +1,14 @@
 """Metadata records of entries, lists and deletions as JSON.
 
-An entry record closes each visit. It holds what the person says of the entry and what the visit
-brought, so that the WARC files alone can give everything back. Fields are only ever added; a
-reader passes over those it does not know.
+An entry record ends each visit. It holds the user's metadata and the results of the visit, so that
+the index can be rebuilt from the WARC files alone. Fields are only ever added, and readers ignore
+unknown fields.
 
-They tell whoever reads the segments what is no part of the archive any more, though its records may
-still be there, in this segment or another. Of an entry they hold the hash of its address alone.
+A deletion record names what is no longer part of the archive, although its records may still exist
+in some segment. Of an entry it contains only the hash of its URL.
 
-What lies in a list is said by the entry records (``Annotation.folders``); these hold what no entry
-can say: lists without entries, saved searches, and the order of all.
+Entry records state which lists an entry is in (``Annotation.folders``). A lists record holds what
+entry records cannot: empty lists, saved searches and the order of lists.
 """
 
 import json
@@ -38,7 +38,7 @@ from archiver.warc.annotation_json import iso, read_annotation, text, write_anno
 
 FORMAT = "archiver/1"
 MOST_NUMBER = 10**9
-"""Of what is counted and measured: a file of somebody else may say anything."""
+"""Upper limit for counts and sizes, since imported files may contain any number."""
 _ALWAYS = (
     *("timestamp", "capture_url", "capture_timestamp", "capture_record"),
     *("article", "article_of", "extractor"),
@@ -47,29 +47,29 @@ _FIRST = {
     kind: [(each.name, each.default) for each in fields(kind)]
     for kind in (PageMetadata, Charset, QualitySignals)
 }
-"""The fields of each kind, and what they are at first."""
+"""Field names of each kind with their default values."""
 _HASH_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRecord:
-    """What a visit brought.
+    """Result of a visit.
 
     Attributes:
         timestamp: when the URL was requested.
-        capture_url, capture_timestamp, capture_record: of the final response.
-        article: record id of the conversion record made for it, if one was.
-        article_of: timestamp of the earlier snapshot of this entry whose article still holds.
-        extractor: version of the extractor that made it.
-        metadata: what the page says of itself.
-        requisites: each one, with its status or why there is none.
-        charset: the encoding the page was read in, and the one it declared.
-        rendering: whether a browser showed it, or should have.
-        likenesses: the conversion records of how it looked there.
-        look: what a plain look at it told of its host.
-        appearance: what tells how whole it is.
-        answers: the responses that it brought and that are not what their URLs show.
+        capture_url, capture_timestamp, capture_record: the final response.
+        article: record id of the article's conversion record, if any.
+        article_of: timestamp of the earlier snapshot of this entry that has the same article.
+        extractor: version of the extractor that made the article.
+        metadata: the page's own metadata.
+        requisites: page requisites, each with its status or failure.
+        charset: the encoding used to read the page, and the declared one.
+        rendering: whether a browser rendered the page, or should have.
+        likenesses: conversion records of screenshots and other renderings.
+        look: render hint for the host, from the plain response.
+        appearance: measurements that show how complete the page is.
+        answers: responses of the visit that are not what a GET of their URL returns.
     """
 
     timestamp: Timestamp
@@ -90,25 +90,25 @@ class SnapshotRecord:
 
     @property
     def made(self) -> list[RecordId]:
-        """The conversion records that it names."""
+        """Conversion records of this snapshot."""
         likenesses = [each.record_id for each in self.likenesses]
         return [self.article, *likenesses] if self.article else likenesses
 
 
 @dataclass(frozen=True, slots=True)
 class EntryRecord:
-    """One metadata record: an entry with a snapshot, with a failure, or as it was changed.
+    """Metadata record of an entry: with a snapshot, with a failure, or after an edit.
 
     Attributes:
-        at: when the attempt was made, or the change written down (aware, UTC).
+        at: when the attempt or edit was made (aware, UTC).
         hash_url, url: of the entry.
-        annotation: what the person says of it.
-        revision: how often that had been changed; of two records the higher one holds.
-        snapshot: what a visit brought.
-        failure: why it brought nothing.
-        is_waiting: whether it is still to be captured; only exports tell so.
-        generation: how often all of the entry had been thrown away before.
-        is_link: whether it is kept as a link, which nobody is to capture.
+        annotation: the user's metadata.
+        revision: number of edits; the record with the highest revision wins.
+        snapshot: result of the visit.
+        failure: why the visit failed.
+        is_waiting: not captured yet; only set in exports.
+        generation: how often the whole entry had been deleted before.
+        is_link: stored as a link only, never captured.
     """
 
     at: datetime
@@ -124,26 +124,26 @@ class EntryRecord:
 
 
 def entry_record_uri(hash_url: HashUrl) -> str:
-    """The WARC-Target-URI of an entry's records.
+    """Return the WARC-Target-URI of an entry's records.
 
-    Not the page's own: other tools index metadata and conversion records by it, and would replay
-    one in the page's place.
+    It differs from the page's URL because other tools index metadata and conversion records by it
+    and would replay them instead of the page.
     """
     return f"urn:archiver:{hash_url}"
 
 
 def likeness_uri(hash_url: HashUrl, kind: RenditionKind) -> str:
-    """The WARC-Target-URI of an entry's likenesses of a kind."""
+    """Return the WARC-Target-URI of an entry's screenshots and other renderings."""
     return f"urn:archiver:{hash_url}:{kind}"
 
 
 def article_uri(hash_url: HashUrl) -> str:
-    """The WARC-Target-URI of an entry's articles."""
+    """Return the WARC-Target-URI of an entry's articles."""
     return f"urn:archiver:{hash_url}:article"
 
 
 def hash_of_uri(uri: str) -> HashUrl | None:
-    """The entry that a record is of, by its WARC-Target-URI; None where that names none.
+    """Return the entry named by a record's WARC-Target-URI, or None.
 
     >>> hash_of_uri("urn:archiver:44abc2fd416f673b9c6ae0f5147726a9:article")
     '44abc2fd416f673b9c6ae0f5147726a9'
@@ -155,7 +155,7 @@ def hash_of_uri(uri: str) -> HashUrl | None:
 
 
 def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
-    """The JSON document of an entry record."""
+    """Return the JSON document of an entry record."""
     entry = {
         "hash_url": entry_record.hash_url,
         "url": entry_record.url,
@@ -177,10 +177,10 @@ def write_entry_record(entry_record: EntryRecord) -> dict[str, Any]:
 
 
 def read_entry_record(block: bytes) -> EntryRecord | None:
-    """The entry record in a metadata record's block; None if it is none of ours, or of no entry.
+    """Read an entry record from a metadata record's block; None if it is of another kind.
 
     Raises:
-        InvalidRecord: it says it is one of ours and does not hold what one must.
+        InvalidRecord: the block has this format but invalid content.
     """
     try:
         document = json.loads(block)
@@ -214,7 +214,7 @@ def _read(document: dict[str, Any]) -> EntryRecord:
 
 
 def _write_snapshot(snapshot: SnapshotRecord) -> dict[str, Any]:
-    """The JSON of what a visit brought, without what most bring nothing of."""
+    """Return a visit's result as JSON; fields that are usually empty are left out then."""
     kept: dict[str, Any] = {name: getattr(snapshot, name) for name in _ALWAYS}
     kept["metadata"] = _fields(snapshot.metadata)
     kept["charset"] = _fields(snapshot.charset)
@@ -260,7 +260,7 @@ def _read_charset(charset: object) -> Charset:
 
 
 def _read_appearance(appearance: object) -> QualitySignals:
-    """What was seen of a page; what a file garbles was not seen."""
+    """Read the measurements of a page; invalid values count as not measured."""
     if not isinstance(appearance, dict):
         return QualitySignals()
 
@@ -282,7 +282,7 @@ def _read_appearance(appearance: object) -> QualitySignals:
 
 
 def _fields(value: PageMetadata | Charset | QualitySignals) -> dict[str, Any]:
-    """The fields of a value that are not as they begin: each page writes them, and has few."""
+    """Return the fields that differ from their defaults, which keeps records small."""
     return {
         name: held
         for name, first in _FIRST[type(value)]
@@ -342,11 +342,11 @@ def _read_failure(document: dict[str, Any]) -> Failure:
 
 
 DELETION_URI = "urn:archiver:deletion"
-"""The WARC-Target-URI of these records: they are told from others without being read."""
+"""WARC-Target-URI of deletion records, which identifies them without reading their blocks."""
 
 
 def write_deletion(deletion: Deletion) -> dict[str, Any]:
-    """The JSON document of a deletion record."""
+    """Return the JSON document of a deletion record."""
     return {
         "format": FORMAT,
         "at": iso(deletion.at),
@@ -360,10 +360,10 @@ def write_deletion(deletion: Deletion) -> dict[str, Any]:
 
 
 def read_deletion(block: bytes) -> Deletion:
-    """The deletion in a record's block.
+    """Read the deletion in a record's block.
 
     Raises:
-        InvalidRecord: there is none that can be read.
+        InvalidRecord: the block is not a valid deletion record.
     """
     try:
         document = json.loads(block)
@@ -405,12 +405,12 @@ def _read_gone(held: dict[str, Any]) -> DeletedEntry:
 
 
 LISTS_URI = "urn:archiver:lists"
-"""The WARC-Target-URI of these records."""
+"""WARC-Target-URI of lists records."""
 LISTS = "lists"
 
 
 def write_arrangement(arrangement: Arrangement) -> dict[str, Any]:
-    """The JSON document of such a record."""
+    """Return the JSON document of a lists record."""
     return {
         "format": FORMAT,
         "at": iso(arrangement.at),
@@ -423,10 +423,10 @@ def write_arrangement(arrangement: Arrangement) -> dict[str, Any]:
 
 
 def read_arrangement(block: bytes) -> Arrangement:
-    """The arrangement in a record's block.
+    """Read the lists and their order from a record's block.
 
     Raises:
-        InvalidRecord: there is none that can be read.
+        InvalidRecord: the block is not a valid lists record.
     """
     try:
         document = json.loads(block)

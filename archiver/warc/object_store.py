@@ -1,14 +1,14 @@
 """Segments in an S3-compatible object store.
 
-The one module that knows obstore; it is imported only where ``ARCHIVER_STORE`` is set. Endpoint,
-region and credentials are read from the environment by obstore, by their usual names (``AWS_…``).
-Every function blocks, with a bound. What the store answers is never passed on: the explanation of
-a refused signature holds parts of what was signed.
+Only this module uses obstore; it is imported only if ``ARCHIVER_STORE`` is set. obstore reads the
+endpoint, region and credentials from the usual environment variables (``AWS_…``).
 
-A segment that is in a bucket is never changed, so what was read of it once holds for ever.
+Every function blocks, with a timeout. Responses of the store are never shown to users: the
+explanation of a rejected signature contains parts of what was signed.
 
-The folder of a file is its state: in ``warc/`` is what the bucket does not have for certain, in
-``uploaded/`` copies of what it has, which anybody may delete. Functions here block.
+A segment in a bucket never changes, so data that was read can be cached without expiry. The folder
+of a local file states whether it was uploaded: files in ``warc/`` may be missing from the bucket,
+files in ``uploaded/`` are copies of objects in the bucket and can be deleted at any time.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ from obstore.store import S3Store
 
 from archiver.errors import ConfigurationError, StoreError, StoreUnavailable
 from archiver.warc.durable_files import ReadOnly, SegmentBytes, make_directory, sync_directory
-from archiver.warc.segment_inventory import PassedBy, SegmentFile, Survey
-from archiver.warc.segment_storage import UploadingShelf
-from archiver.warc.segment_versions import NextEdition, is_ours, remove_segment, superseded
+from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
+from archiver.warc.segment_storage import UploadingStorage
+from archiver.warc.segment_versions import NextVersion, is_ours, remove_segment, superseded
 
 LISTED_AT_ONCE = 1000
 RETRIES = 2
@@ -38,7 +38,7 @@ RETRY_SECONDS = 10.0
 CONNECT_SECONDS = 5.0
 SILENT_SECONDS = 20.0
 TRANSFER_SECONDS = 300.0
-"""One request in all: the largest segment over a slow line."""
+"""Limit for one request: the largest segment over a slow connection."""
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _REFUSALS = frozenset(
     {"AccessDenied", "SignatureDoesNotMatch", "InvalidAccessKeyId", "InvalidToken", "ExpiredToken"}
@@ -52,20 +52,20 @@ _REFUSED = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError)
 
 
 class NoBucket(StoreUnavailable):
-    """There is no bucket of that name, or no more."""
+    """The bucket does not exist."""
 
 
 class _NoSuchRange(StoreUnavailable):
-    """An object ends before what was asked for of it, or has nothing at all."""
+    """The requested range is beyond the end of the object, or the object is empty."""
 
 
 class Bucket:
-    """The objects below a prefix of a bucket, each by the rest of its name.
+    """Objects below a prefix of a bucket; names are relative to the prefix.
 
     Raises:
-        StoreUnavailable: by every method; the store does not answer, or refuses.
-        NoBucket: by every method, where the store says that there is no such bucket.
-        FileNotFoundError: by those that name an object, if it is not there.
+        StoreUnavailable: by every method: the store does not respond or refuses.
+        NoBucket: by every method: the bucket does not exist.
+        FileNotFoundError: by methods that take a name: the object does not exist.
     """
 
     def __init__(self, address: str) -> None:
@@ -89,52 +89,52 @@ class Bucket:
         )
 
     def check(self) -> None:
-        """See that the bucket is there and answers."""
+        """Check that the bucket exists and responds."""
         next(self.sizes(), None)
 
     def sizes(self) -> Iterator[tuple[str, int]]:
-        """Every object: its name and its bytes."""
-        with _in_our_words():
+        """Iterate over all objects as (name, size in bytes)."""
+        with _user_errors():
             for some in obstore.list(self._objects, chunk_size=LISTED_AT_ONCE):
                 yield from ((each["path"], each["size"]) for each in some)
 
     def size(self, name: str) -> int:
-        """Bytes of an object."""
-        with _in_our_words():
+        """Return the size of an object in bytes."""
+        with _user_errors():
             return obstore.head(self._objects, name)["size"]
 
     def read(self, name: str, start: int, end: int) -> tuple[bytes, int]:
-        """The bytes of an object from one to before another, and how many it has in all."""
+        """Return the bytes ``start`` to ``end`` (exclusive) of an object, and its whole size."""
         try:
-            with _in_our_words():
+            with _user_errors():
                 found = obstore.get(self._objects, name, options={"range": (start, end)})
                 return bytes(found.bytes()), found.meta["size"]
         except _NoSuchRange:
             return b"", self.size(name)
 
     def create(self, name: str, path: Path) -> bool:
-        """Put a file under a name that is free; whether it was. Nothing is ever overwritten."""
+        """Upload a file if the name is free, without overwriting; return whether it was free."""
         try:
-            with _in_our_words():
+            with _user_errors():
                 obstore.put(self._objects, name, path, mode="create", use_multipart=False)
         except exceptions.AlreadyExistsError:
             return False
         return True
 
     def remove(self, name: str) -> None:
-        """Delete an object; nothing happens if there is none."""
-        with _in_our_words():
+        """Delete an object, if it exists."""
+        with _user_errors():
             obstore.delete(self._objects, name)
 
 
 @contextmanager
-def _in_our_words() -> Iterator[None]:
+def _user_errors() -> Iterator[None]:
     try:
         yield
     except exceptions.AlreadyExistsError:
         raise
     except (exceptions.BaseError, OSError, ValueError) as error:
-        why = _why(str(error))
+        why = _error_code(str(error))
         if why == _NO_BUCKET:
             raise NoBucket("The bucket of the object store is gone. Make it again.") from None
         if isinstance(error, FileNotFoundError):
@@ -158,8 +158,8 @@ def _in_our_words() -> Iterator[None]:
         ) from None
 
 
-def _why(text: str) -> str:
-    """What of an error may be told to anybody."""
+def _error_code(text: str) -> str:
+    """Return the part of an error that is safe to show to users."""
     if found := _CODE.search(text) or _STATUS.search(text):
         return found[1]
     return "no answer in time" if "timed out" in text or "timeout" in text else "no connection"
@@ -171,12 +171,14 @@ _Value = TypeVar("_Value")
 
 
 class Blocks:
-    """Blocks of objects, the last of which are kept; for any number of threads.
+    """LRU cache of object blocks.
+
+    Thread-safe.
 
     Args:
-        bucket: where the objects lie.
-        block_bytes: how much is asked for at once.
-        most: how many blocks are kept.
+        bucket: the bucket to read from.
+        block_bytes: size of a block.
+        most: maximum number of cached blocks.
     """
 
     def __init__(self, bucket: Bucket, *, block_bytes: int, most: int) -> None:
@@ -188,10 +190,10 @@ class Blocks:
         self._sizes: OrderedDict[str, int] = OrderedDict()
 
     def block(self, name: str, number: int) -> bytes:
-        """A block of an object; empty behind its end.
+        """Return a block of an object; empty beyond its end.
 
         Raises:
-            StoreUnavailable: it is not there, or the store does not answer.
+            StoreUnavailable: the object does not exist, or the store does not respond.
         """
         with self._lock:
             if (name, number) in self._blocks:
@@ -204,7 +206,7 @@ class Blocks:
         try:
             data, size = self._bucket.read(name, start, start + self.block_bytes)
         except FileNotFoundError:
-            raise not_there(name) from None
+            raise missing_segment(name) from None
         if len(data) != min(self.block_bytes, size - start):
             raise StoreUnavailable(
                 "The object store gave less of {name} than it has. Try again later.", name=name
@@ -215,10 +217,10 @@ class Blocks:
         return data
 
     def size(self, name: str) -> int:
-        """Bytes of an object.
+        """Return the size of an object in bytes.
 
         Raises:
-            StoreUnavailable: it is not there, or the store does not answer.
+            StoreUnavailable: the object does not exist, or the store does not respond.
         """
         with self._lock:
             size = self._sizes.get(name)
@@ -226,14 +228,14 @@ class Blocks:
             try:
                 size = self._bucket.size(name)
             except FileNotFoundError:
-                raise not_there(name) from None
+                raise missing_segment(name) from None
             with self._lock:
                 _keep(self._sizes, name, size, MOST_SIZES)
         return size
 
 
 class RemoteSegment:
-    """A segment in a bucket, read by position; nothing is asked for before it is read."""
+    """Segment in a bucket, read by position; opening it sends no request."""
 
     def __init__(self, name: str, blocks: Blocks) -> None:
         self._name = name
@@ -242,22 +244,22 @@ class RemoteSegment:
 
     @property
     def size(self) -> int:
-        """Its bytes; it does not grow."""
+        """Size in bytes; never changes."""
         return self._blocks.size(self._name)
 
     def seek(self, offset: int) -> int:
-        """Go to a byte."""
+        """Set the position to a byte offset."""
         self._position = offset
         return offset
 
     def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes; empty at the end."""
+        """Read up to ``size`` bytes; empty at the end."""
         data = self.read_at(self._position, size)
         self._position += len(data)
         return data
 
     def read_at(self, offset: int, size: int) -> bytes:
-        """Up to ``size`` bytes from a byte on."""
+        """Read up to ``size`` bytes at ``offset``."""
         number, start = divmod(offset, self._blocks.block_bytes)
         found = []
         while size > 0 and (data := self._blocks.block(self._name, number)[start : start + size]):
@@ -266,8 +268,8 @@ class RemoteSegment:
         return b"".join(found)
 
 
-def not_there(name: str) -> StoreUnavailable:
-    """A segment that is neither here nor in the store."""
+def missing_segment(name: str) -> StoreUnavailable:
+    """Return the error for a segment that is neither local nor in the store."""
     return StoreUnavailable(
         "{name} is neither on this machine nor in the object store yet: the machine that writes it "
         "has it still. Try again in some minutes.",
@@ -291,12 +293,12 @@ _OTHER_BYTES = (
 )
 
 
-def open_bucket_shelf(address: str, directory: Path, uploaded: Path) -> "BucketShelf":
-    """Open a bucket that is there and answers, by ``s3://bucket/prefix``.
+def open_bucket_storage(address: str, directory: Path, uploaded: Path) -> "BucketStorage":
+    """Open the bucket at ``s3://bucket/prefix`` and check that it responds.
 
     Raises:
-        ConfigurationError: there is no such bucket.
-        StoreUnavailable: it does not answer, or refuses.
+        ConfigurationError: the bucket does not exist.
+        StoreUnavailable: the store does not respond or refuses.
     """
     bucket = Bucket(address)
     try:
@@ -305,14 +307,14 @@ def open_bucket_shelf(address: str, directory: Path, uploaded: Path) -> "BucketS
         raise ConfigurationError(
             f"There is no bucket for {address}. Make it, or set ARCHIVER_STORE to one that is."
         ) from error
-    return BucketShelf(directory, uploaded, bucket)
+    return BucketStorage(directory, uploaded, bucket)
 
 
-class BucketShelf(UploadingShelf):
-    """The segments of a bucket, and those of this machine that are not in it yet.
+class BucketStorage(UploadingStorage):
+    """Segments of a bucket, and local segments that are not uploaded yet.
 
     Attributes:
-        uploaded: the folder of copies.
+        uploaded: folder with local copies of uploaded segments.
         bucket: the bucket.
     """
 
@@ -323,27 +325,29 @@ class BucketShelf(UploadingShelf):
         self._blocks = Blocks(bucket, block_bytes=BLOCK_BYTES, most=BLOCKS)
 
     def open(self, name: str) -> SegmentBytes:
-        """A segment, from wherever it lies nearest."""
+        """Open a segment: the local file if there is one, else the object."""
         return self._open_here(name) or RemoteSegment(name, self._blocks)
 
     def open_whole(self, name: str) -> SegmentBytes:
-        """A segment, to be read from its beginning to its end."""
+        """Open a segment for sequential reading."""
         return self._open_here(name) or self._open_there(name)
 
     def copy(self, name: str, offset: int, length: int) -> Iterator[bytes]:
-        """A stretch of a segment as it lies; one of a few records fills no large block."""
+        """Iterate over the compressed bytes of a range; short ranges use the block cache."""
         is_short = length < WHOLE_BLOCK_BYTES
         return self.copy_of(self.open if is_short else self.open_whole, name, offset, length)
 
     def survey(self) -> Survey:
-        """Every segment, here and in the bucket."""
-        # What is uploaded just then must be met once at least.
-        here = self.survey_here()
+        """List every segment, local and in the bucket."""
+        # List local files first, so that a segment uploaded in between is in at least one listing.
+        here = self.survey_local()
         there = dict(self.bucket.sizes())
         sizes = {name: size for name, size in there.items() if is_ours(name)}
-        strange = [PassedBy(name, _STRANGE, is_loss=False) for name in there if not is_ours(name)]
+        strange = [
+            UnusableFile(name, _STRANGE, is_loss=False) for name in there if not is_ours(name)
+        ]
         strange += [
-            PassedBy(each.name, _OTHER_BYTES, is_loss=True)
+            UnusableFile(each.name, _OTHER_BYTES, is_loss=True)
             for each in here.segments
             if sizes.get(each.name, each.size) != each.size
         ]
@@ -352,35 +356,35 @@ class BucketShelf(UploadingShelf):
         read = tuple(
             SegmentFile(name, sizes[name]) for name in sorted(sizes) if name not in earlier
         )
-        passed_by = sorted((*here.passed_by, *strange), key=lambda each: each.name)
-        return Survey(read, here.torn, tuple(passed_by), earlier)
+        unusable_files = sorted((*here.unusable_files, *strange), key=lambda each: each.name)
+        return Survey(read, here.truncated, tuple(unusable_files), earlier)
 
     def _put_file(self, path: Path, name: str) -> None:
-        """Put a file into the bucket unless it is there, and compare what the bucket returns."""
+        """Upload a file unless it exists, and compare the object with the file."""
         self.bucket.create(name, path)
         there = self._open_there(name)
         if there.size != path.stat().st_size or _digest(there) != _digest(ReadOnly(path)):
             raise StoreError(f"{name}: {_OTHER_BYTES}")
 
     def upload(self, name: str) -> None:
-        """Put a segment of this machine into the bucket, prove that it is there, and mark it.
+        """Upload a local segment, verify it, and move the file to ``uploaded/``.
 
         Raises:
-            StoreUnavailable: the bucket does not take it, or gives back other bytes; it stays.
+            StoreUnavailable: the upload failed or the object differs; the file stays in ``warc/``.
         """
         path = self.directory / name
         try:
             self._put_file(path, name)
             self._mark(path, name)
         except FileNotFoundError:
-            # A compaction replaced it meanwhile, and has removed what it knew of.
+            # A compaction replaced the segment during the upload and removed the files it knew of.
             if not (self.uploaded / name).exists():
                 self.bucket.remove(name)
 
-    def bring_here(self, name: str) -> None:
-        """Have a segment in ``warc/``: read whole from the bucket, and compared once it is synced.
+    def download(self, name: str) -> None:
+        """Download a segment to ``warc/`` and verify its digest after fsync.
 
-        Before it has its name it is no segment, so a kill leaves none that is half there.
+        The file gets its final name last, so a killed process leaves no partial segment.
         """
         path, begun = self.directory / name, self.directory / f".{name}.coming"
         if path.exists():
@@ -401,15 +405,15 @@ class BucketShelf(UploadingShelf):
         (self.uploaded / name).unlink(missing_ok=True)
 
     def empty(self) -> None:
-        """Remove from the bucket what ``warc/`` has or compactions have replaced."""
+        """Remove objects from the bucket that ``warc/`` has or that compactions have replaced."""
         found = self.survey()
-        here = {each.name: each.size for each in self.survey_here().segments}
+        here = {each.name: each.size for each in self.survey_local().segments}
         for name, size in [*self.bucket.sizes()]:
             if here.get(name) == size or name in found.superseded:
                 self.bucket.remove(name)
 
     def forget(self, keep_bytes: int) -> None:
-        """Remove the oldest copies of what the bucket has, down to so many bytes."""
+        """Remove the oldest local copies until at most ``keep_bytes`` remain."""
         copies = [path for path in self.uploaded.glob("archiver-*") if is_ours(path.name)]
         sizes = {path: path.stat().st_size for path in sorted(copies, key=lambda each: each.name)}
         excess = sum(sizes.values()) - keep_bytes
@@ -419,16 +423,16 @@ class BucketShelf(UploadingShelf):
             path.unlink(missing_ok=True)
             excess -= size
 
-    def take_place(self, edition: NextEdition) -> None:
-        """Put an edition where its earlier one lies: into the bucket too, if that is there."""
-        if not self._has(edition.earlier):
-            super().take_place(edition)
+    def publish(self, version: NextVersion) -> None:
+        """Put a new version where the earlier version is: also into the bucket if that is there."""
+        if not self._has(version.earlier):
+            super().publish(version)
         else:
-            self._put_file(edition.path, edition.name)
-            self._mark(edition.path, edition.name)
+            self._put_file(version.path, version.name)
+            self._mark(version.path, version.name)
 
     def remove(self, name: str) -> int:
-        """Remove a segment from everywhere."""
+        """Remove a segment locally and from the bucket; return its size."""
         freed = super().remove(name)
         freed = remove_segment(self.uploaded, name) or freed
         try:
@@ -439,7 +443,7 @@ class BucketShelf(UploadingShelf):
         return freed
 
     def _has(self, name: str) -> bool:
-        """Whether the bucket has a segment, or may have it."""
+        """Return whether the bucket has a segment, or may have it."""
         if not (self.directory / name).exists():
             return True
         try:

@@ -1,10 +1,10 @@
-"""Reading and verifying stored WARC records."""
+"""Reading and verification of WARC records."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from archiver.errors import InvalidRecord, StoreError, TornRecord
+from archiver.errors import InvalidRecord, StoreError, TruncatedRecord
 from archiver.http.headers import WHITESPACE, ResponseHead, is_end_of_head, parse_head
 from archiver.http.response_parser import MOST_HEAD_BYTES, dechunk
 from archiver.http.timestamps import read_iso
@@ -20,14 +20,16 @@ _FOLD = (" ", "\t")
 
 @dataclass(slots=True)
 class StoredRecord:
-    """A record as it was read. Its block can be read once, and before the next record is.
+    """Record that was read.
+
+    Its block can be read once, before the next record is read.
 
     Attributes:
-        type, id, date, target_uri, content_type: as of ``Record``.
-        fields: every named field, names lower case.
-        offset: where its member starts, in bytes.
-        block_length: bytes of the block.
-        block: the block, as a file that can be read forward.
+        type, id, date, target_uri, content_type: see ``Record``.
+        fields: every named field, names in lower case.
+        offset: offset of the gzip member in bytes.
+        block_length: size of the block in bytes.
+        block: file-like block, read forward.
     """
 
     type: RecordType
@@ -43,15 +45,15 @@ class StoredRecord:
     _finished: bool = field(default=False, repr=False)
 
     def get(self, name: str) -> str:
-        """A named field; empty if it is missing."""
+        """Return a named field, or an empty string."""
         return self.fields.get(name, "")
 
     def finish(self) -> int:
-        """Read to the record's end; return the compressed bytes of its member.
+        """Read to the end of the record and return the compressed size of its member.
 
         Raises:
-            TornRecord: the segment ends first.
-            InvalidRecord: it does not end as a record must.
+            TruncatedRecord: the segment ends too early.
+            InvalidRecord: the record's end is invalid.
         """
         if not self._finished:
             self.block.skip()
@@ -62,7 +64,7 @@ class StoredRecord:
 
 
 class Block:
-    """The block of a record: so many bytes of its member."""
+    """Block of a record: a part of its member with a known length."""
 
     def __init__(self, member: Member, length: int) -> None:
         self._member = member
@@ -70,15 +72,15 @@ class Block:
         self._watch: Callable[[bytes], object] | None = None
 
     def watch(self, update: Callable[[bytes], object]) -> None:
-        """Let ``update`` see every byte that is read from now on."""
+        """Call ``update`` with all bytes read from now on."""
         self._watch = update
 
     def read(self, size: int = -1) -> bytes:
-        """Up to ``size`` bytes, or all that is left; empty at the end.
+        """Read up to ``size`` bytes, or all remaining bytes; empty at the end.
 
         Raises:
-            TornRecord: the segment ends first.
-            InvalidRecord: the member does.
+            TruncatedRecord: the segment ends too early.
+            InvalidRecord: the member ends too early.
         """
         wanted = self._left if size < 0 else min(size, self._left)
         data = self._member.read(wanted) if wanted else b""
@@ -90,7 +92,7 @@ class Block:
         return data
 
     def line(self, most: int) -> bytes:
-        """Up to and including the next newline, or ``most`` bytes."""
+        """Read up to and including the next newline, or ``most`` bytes."""
         data = self._member.line(min(most, self._left))
         self._left -= len(data)
         if self._watch:
@@ -98,32 +100,32 @@ class Block:
         return data
 
     def pieces(self) -> Iterator[bytes]:
-        """What is left, piece by piece."""
+        """Iterate over the remaining bytes in chunks."""
         while data := self.read(PIECE):
             yield data
 
     def skip(self) -> None:
-        """Pass over what is left."""
+        """Skip the remaining bytes."""
         for _ in self.pieces():
             pass
 
 
 def read_record(file: Readable, offset: int, length: int = PIECE) -> StoredRecord:
-    """The record whose member starts at ``offset``, of ``length`` bytes as far as is known.
+    """Read the record at ``offset``; ``length`` is its compressed size, if known.
 
     Raises:
-        TornRecord: the file ends in the middle of it.
-        InvalidRecord: there is no record there.
+        TruncatedRecord: the file ends in the middle of the record.
+        InvalidRecord: there is no record at ``offset``.
     """
     return _read(Source(file, offset, length))
 
 
 def iterate(file: Readable, offset: int = 0) -> Iterator[StoredRecord]:
-    """Every record from a byte on; each must be used before the next is asked for.
+    """Iterate over the records from ``offset`` on; use each record before the next.
 
     Raises:
-        TornRecord: the file ends in the middle of a record.
-        InvalidRecord: what follows is no record.
+        TruncatedRecord: the file ends in the middle of a record.
+        InvalidRecord: the next bytes are not a record.
     """
     source = Source(file, offset)
     while not source.at_end():
@@ -132,7 +134,7 @@ def iterate(file: Readable, offset: int = 0) -> Iterator[StoredRecord]:
             record = _read(source)
             yield record
             record.finish()
-        except (InvalidRecord, TornRecord) as error:
+        except (InvalidRecord, TruncatedRecord) as error:
             error.offset = start
             raise
 
@@ -177,9 +179,9 @@ def _fields(member: Member, offset: int) -> dict[str, str]:
 
 
 def open_payload(record: StoredRecord) -> tuple[ResponseHead, Iterator[bytes]]:
-    """The head of a response or revisit record, and the pieces of its payload.
+    """Return the head of a response or revisit record, and its payload in chunks.
 
-    The transfer coding is removed, content codings are left on; a revisit's is empty.
+    The transfer coding is removed; content codings are kept. The payload of a revisit is empty.
 
     Raises:
         InvalidRecord: the block is not an HTTP response.
@@ -190,10 +192,10 @@ def open_payload(record: StoredRecord) -> tuple[ResponseHead, Iterator[bytes]]:
 
 
 def read_head(record: StoredRecord) -> bytes:
-    """The head of a record's block, with the empty line that closes it.
+    """Read the HTTP head of a record's block, including the final empty line.
 
     Raises:
-        InvalidRecord: it does not end.
+        InvalidRecord: the head is too long.
     """
     head = bytearray()
     while True:
@@ -208,12 +210,12 @@ def read_head(record: StoredRecord) -> bytes:
 
 
 def watch(record: StoredRecord) -> "Verification":
-    """Begin to check a record; whatever is read of its block from now on counts."""
+    """Start verifying a record; all bytes read from its block from now on are digested."""
     return Verification(record)
 
 
 class Verification:
-    """The checks of one record; ``problems`` reads what is left of it and tells."""
+    """Digest checks of one record; ``problems`` reads the rest and returns the result."""
 
     def __init__(self, record: StoredRecord) -> None:
         self._record = record
@@ -223,7 +225,7 @@ class Verification:
             record.block.watch(self._block.update)
 
     def payload(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """The pieces of the record's payload, checked as they pass."""
+        """Iterate over the payload in ``pieces`` and digest it."""
         check = self._check("warc-payload-digest")
         for piece in pieces:
             if check:
@@ -233,7 +235,7 @@ class Verification:
             self._problems.append("The payload does not have the digest that its record states.")
 
     def problems(self) -> list[str]:
-        """What is wrong with the record, as sentences; it is read to its end."""
+        """Read the rest of the record; return its problems as sentences."""
         try:
             self._record.finish()
         except StoreError as error:
@@ -252,7 +254,7 @@ class Verification:
 
 
 def verify_record(record: StoredRecord) -> list[str]:
-    """Read a record to its end; return what is wrong with it, as sentences."""
+    """Read a whole record; return its problems as sentences."""
     verification = watch(record)
     if record.type is RecordType.RESPONSE:
         try:

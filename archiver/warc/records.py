@@ -1,7 +1,7 @@
-"""WARC records as values, with their digests, dates and extension fields.
+"""WARC records: values, digests, dates and extension fields.
 
-Most are on records that were imported: what another program wrote of one and ours had to change,
-so that it is still known.
+Most extension fields are used by imported records, for values of the original record that had to
+change.
 """
 
 import base64
@@ -24,7 +24,7 @@ _random: list[str] = []
 
 
 class RecordType(StrEnum):
-    """The record types of ISO 28500 §5.5."""
+    """Record types (ISO 28500 §5.5)."""
 
     WARCINFO = "warcinfo"
     RESPONSE = "response"
@@ -38,16 +38,16 @@ class RecordType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record that is to be written.
+    """Record to be written.
 
     Attributes:
-        type: of the record.
-        id: its WARC-Record-ID, without angle brackets.
-        date: its WARC-Date (aware, UTC, whole seconds).
-        target_uri: its WARC-Target-URI, if it has one.
-        content_type: of the block.
-        prefix: the first bytes of the block.
-        body: the rest of the block, seekable; None where ``prefix`` is all of it.
+        type: record type.
+        id: WARC-Record-ID without angle brackets.
+        date: WARC-Date (aware, UTC, whole seconds).
+        target_uri: WARC-Target-URI, if any.
+        content_type: media type of the block.
+        prefix: first bytes of the block.
+        body: rest of the block, seekable; None if ``prefix`` is the whole block.
         fields: further named fields, in order.
     """
 
@@ -62,7 +62,7 @@ class Record:
 
 
 def new_record_id() -> RecordId:
-    """A fresh WARC-Record-ID: a random UUID (RFC 9562 §5.4)."""
+    """Return a new WARC-Record-ID: a random UUID (RFC 9562 §5.4)."""
     drawn = _random_digits()
     variant = _VARIANTS[int(drawn[16], 16) & 3]
     return RecordId(
@@ -71,7 +71,7 @@ def new_record_id() -> RecordId:
 
 
 def _random_digits() -> str:
-    """32 random hex digits; the system is asked for those of many ids at once."""
+    """Return 32 random hex digits; ``os.urandom`` is called once for many ids."""
     try:
         return _random.pop()
     except IndexError:
@@ -86,17 +86,17 @@ _KNOWN = frozenset({"sha256", "sha1", "md5", "sha512"})
 
 
 def label(digest: "hashlib._Hash") -> PayloadDigest:
-    """The field's value for a finished sha256: ``sha256:`` and 64 hex digits."""
+    """Return the field value of a sha256: ``sha256:`` and 64 hex digits."""
     return PayloadDigest(f"{OURS}:{digest.hexdigest()}")
 
 
 def is_ours(stated: str) -> bool:
-    """Whether a field's value is of the form that ``label`` gives."""
+    """Return whether a field value has the form that ``label`` returns."""
     return _LABELLED.fullmatch(stated) is not None
 
 
 def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:
-    """The sha256 of bytes in pieces, and how many there are."""
+    """Return the sha256 and the length of a payload in chunks."""
     digest, length = hashlib.sha256(), 0
     for piece in pieces:
         digest.update(piece)
@@ -104,38 +104,38 @@ def digest_of(pieces: Iterable[bytes]) -> tuple[PayloadDigest, int]:
     return label(digest), length
 
 
-def digest_by(algorithm: str, pieces: Iterable[bytes]) -> str:
-    """The digest of bytes in pieces by an algorithm that is known, as ``canonical`` has it."""
-    digest = _begun(algorithm)
+def digest_with(algorithm: str, pieces: Iterable[bytes]) -> str:
+    """Return the digest of a payload by a known algorithm, in the form of ``canonical``."""
+    digest = _new_hash(algorithm)
     for piece in pieces:
         digest.update(piece)
     return f"{algorithm}:{digest.hexdigest()}"
 
 
 def canonical(stated: str) -> str:
-    """A digest as it is compared: the algorithm, a colon, and hex digits.
+    """Normalise a digest for comparison: algorithm, colon, hex digits.
 
     Raises:
-        InvalidRecord: the algorithm is unknown, or the value is in no known encoding.
+        InvalidRecord: the algorithm or the encoding of the value is unknown.
     """
     check = Check(stated)
     return f"{check.algorithm}:{check.wanted.hex()}"
 
 
-def _begun(algorithm: str) -> "hashlib._Hash":
+def _new_hash(algorithm: str) -> "hashlib._Hash":
     begun: hashlib._Hash = getattr(hashlib, algorithm)(usedforsecurity=False)
     return begun
 
 
 class Check:
-    """A digest in the making, to be compared with what a field states, in hex or base32.
+    """Incremental comparison with a digest that a field states in hex or base32.
 
     Attributes:
-        algorithm: its name.
-        wanted: the bytes that are stated.
+        algorithm: name of the algorithm.
+        wanted: the stated digest in bytes.
 
     Raises:
-        InvalidRecord: the algorithm is unknown, or the value is in no known encoding.
+        InvalidRecord: the algorithm or the encoding of the value is unknown.
     """
 
     def __init__(self, stated: str) -> None:
@@ -143,15 +143,15 @@ class Check:
         self.algorithm = name.lower().replace("-", "")
         if self.algorithm not in _KNOWN:
             raise InvalidRecord(f"The digest algorithm “{name[:40]}” is unknown.")
-        self._digest = _begun(self.algorithm)
+        self._digest = _new_hash(self.algorithm)
         self.wanted = _value(value.strip(), self._digest.digest_size)
 
     def update(self, data: bytes) -> None:
-        """Take more bytes in."""
+        """Digest more bytes."""
         self._digest.update(data)
 
     def holds(self) -> bool:
-        """Whether the bytes so far have the digest that was stated."""
+        """Return whether the digest of the bytes so far is the stated one."""
         return self._digest.digest() == self.wanted
 
 
@@ -166,23 +166,23 @@ def _value(text: str, size: int) -> bytes:
 
 
 ORIGINAL_ID = "WARC-Archiver-Original-Record-ID"
-"""The WARC-Record-ID that a record had, where another record has that id or it is no UUID."""
+"""Original WARC-Record-ID, if it was already used here or is not a UUID."""
 ORIGINAL_DIGEST = "WARC-Archiver-Original-Payload-Digest"
-"""The WARC-Payload-Digest that a record had, where it is none of ours and holds."""
+"""Original WARC-Payload-Digest, if it was correct but in another form."""
 HEAD = "WARC-Archiver-Head"
 SYNTHESISED = "synthesised"
-"""Said of a block whose HTTP head was made here: there was none."""
+"""Value of ``HEAD`` for a block whose HTTP head was made by archiver because it had none."""
 ANSWERS = "WARC-Archiver-Answers"
-"""Of a response that is not what its URL shows: the method of its request, or ``part``."""
+"""On responses to requests other than a GET of the URL: the request method, or ``part``."""
 
 ORIGIN = "WARC-Archiver-Origin"
-"""Where a page came from that no site sent: a file of links that held it, and its format."""
+"""On pages that no site sent: the links file that contained the page, and its format."""
 SOURCE_URI = "WARC-Source-URI"
-"""The memento of another archive that a record was made of, as pywb has it."""
+"""On records recovered from another archive: the URL of the memento, as in pywb."""
 CREATION_DATE = "WARC-Creation-Date"
-"""When a record was made whose date is that of the capture it was made of, as pywb has it."""
+"""On recovered records, whose date is the capture's: when the record was written, as in pywb."""
 HANDED_IN = "WARC-Archiver-Handed-In"
-"""When somebody handed a page in that their own browser had saved."""
+"""When a user uploaded a page that their own browser had saved."""
 
 MOST_VALUE = 1000
 _CARRIED = (
@@ -191,15 +191,15 @@ _CARRIED = (
 )
 
 
-def carried(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The fields that a record keeps on its way in, from its fields by lower-case name."""
+def imported_fields(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the fields that an imported record keeps; ``fields`` has lower-case names."""
     return tuple(
         (name, one_line(fields[name.lower()])) for name in _CARRIED if name.lower() in fields
     )
 
 
 def read_provenance(fields: Mapping[str, str]) -> Provenance | None:
-    """Where a record came from, by its fields (names lower case); None where a site sent it."""
+    """Return where a record came from; None if a site sent it. ``fields`` has lower-case names."""
     source, origin = fields.get(SOURCE_URI.lower(), ""), fields.get(ORIGIN.lower(), "")
     if handed_in := fields.get(HANDED_IN.lower()):
         return Provenance(Way.HANDED_IN, origin, _moment(handed_in))
@@ -208,8 +208,8 @@ def read_provenance(fields: Mapping[str, str]) -> Provenance | None:
     return Provenance(Way.FROM_FILE, origin) if origin else None
 
 
-def handed_in_field(at: datetime | None) -> tuple[tuple[str, str], ...]:
-    """The field of a record that somebody handed in; none where nobody did."""
+def upload_field(at: datetime | None) -> tuple[tuple[str, str], ...]:
+    """Return the field of an uploaded page's record; empty if ``at`` is None."""
     return ((HANDED_IN, write_iso(at)),) if at else ()
 
 
@@ -221,7 +221,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def one_line(value: str) -> str:
-    """A value as it can stand in a head: on one line, and bounded."""
+    """Shorten a value and put it on one line, for use as a field value."""
     return " ".join(value.split())[:MOST_VALUE]
 
 
@@ -235,9 +235,9 @@ _LEAP_SECOND = 60
 
 
 def read_moment(text: str) -> datetime:
-    """A date of any precision, or up to 14 digits: the first second it names, aware, UTC.
+    """Parse a date of any precision, or up to 14 digits, to the first second it covers (UTC).
 
-    A leap second is the one before it. Without a zone it is UTC, as the standard has it.
+    A leap second becomes the second before it. Dates without a zone are UTC, as in the standard.
 
     >>> read_moment("2014-01"), read_moment("2016-12-31T23:59:60Z").second
     (datetime.datetime(2014, 1, 1, 0, 0, tzinfo=datetime.timezone.utc), 59)

@@ -1,6 +1,6 @@
 """Inventory of the files in segment storage.
 
-A file that can't be used is told of and passed by; it never keeps the others from being used.
+Unusable files are reported and skipped; they never prevent the use of the others.
 """
 
 import os
@@ -19,30 +19,30 @@ from archiver.warc.segment_versions import is_ours, superseded, writer_of
 SUFFIX = ".warc.gz"
 SOFTWARE = "archiver/"
 _MOST_WARCINFO_BYTES = 64 << 10
-_TORN = re.compile(r".+\.warc\.gz(\.\d+)?\.torn")
+_TRUNCATED_NAME = re.compile(r".+\.warc\.gz(\.\d+)?\.torn")
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentFile:
-    """A segment on disk: its name and its size in bytes."""
+    """Segment file: its name and its size in bytes."""
 
     name: str
     size: int
 
     @property
     def writer(self) -> str:
-        """The process that wrote it; empty if the name is not one of ours."""
+        """Name of the process that wrote the segment; empty if the name is not a segment name."""
         return writer_of(self.name)
 
 
 @dataclass(frozen=True, slots=True)
-class PassedBy:
-    """A file among the segments that is not used, and why.
+class UnusableFile:
+    """Unusable file among the segments.
 
     Attributes:
-        name: its name.
-        problem: a sentence.
-        is_loss: whether it has the name of a segment of ours, so that something is missing.
+        name: file name.
+        problem: the reason as a sentence.
+        is_loss: the file has a segment name, so records are missing from the archive.
     """
 
     name: str
@@ -52,44 +52,44 @@ class PassedBy:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """A directory of segments; each part by name.
+    """Files of segment storage, sorted by name.
 
-    ``superseded``: earlier editions of segments, by name, and the one that is read instead.
+    ``superseded`` maps earlier versions of segments to the version that replaces them.
     """
 
     segments: tuple[SegmentFile, ...] = ()
-    torn: tuple[SegmentFile, ...] = ()
-    passed_by: tuple[PassedBy, ...] = ()
+    truncated: tuple[SegmentFile, ...] = ()
+    unusable_files: tuple[UnusableFile, ...] = ()
     superseded: Mapping[str, str] = field(default_factory=dict)
 
 
 def survey(directory: Path) -> Survey:
-    """Look at every file of a directory; hidden files are not looked at.
+    """Classify every file of a directory except hidden files.
 
     Raises:
         StoreError: the directory can't be read.
     """
-    segments, torn, passed_by = [], [], []
+    segments, truncated, unusable_files = [], [], []
     for path in _files(directory):
         found = _look_at(path)
-        if isinstance(found, PassedBy):
-            passed_by.append(found)
-        elif _TORN.fullmatch(path.name):
-            torn.append(found)
+        if isinstance(found, UnusableFile):
+            unusable_files.append(found)
+        elif _TRUNCATED_NAME.fullmatch(path.name):
+            truncated.append(found)
         else:
             segments.append(found)
     earlier = superseded(each.name for each in segments)
     read = tuple(each for each in segments if each.name not in earlier)
-    return Survey(read, tuple(torn), tuple(passed_by), earlier)
+    return Survey(read, tuple(truncated), tuple(unusable_files), earlier)
 
 
 def has_our_name(path: Path) -> bool:
-    """Whether a file is called as segments of ours are."""
+    """Return whether a file has a segment name of this program."""
     return is_ours(path.name)
 
 
 def is_written_by_us(path: Path) -> bool:
-    """Whether a file opens with a warcinfo record of ours."""
+    """Return whether a file starts with a warcinfo record of this program."""
     return not _not_by_us(path)
 
 
@@ -103,17 +103,17 @@ def _files(directory: Path) -> list[Path]:
     return [path for path in found if not path.name.startswith(".")]
 
 
-def _look_at(path: Path) -> SegmentFile | PassedBy:
+def _look_at(path: Path) -> SegmentFile | UnusableFile:
     is_ours = has_our_name(path)
     try:
         found = path.stat()
     except OSError as error:
-        return PassedBy(path.name, f"It can't be read: {error.strerror}.", is_ours)
+        return UnusableFile(path.name, f"It can't be read: {error.strerror}.", is_ours)
     problem = _unusable(path, found)
-    if not problem and not is_ours and not _TORN.fullmatch(path.name):
+    if not problem and not is_ours and not _TRUNCATED_NAME.fullmatch(path.name):
         problem = _not_by_us(path)
     if problem:
-        return PassedBy(path.name, problem, is_ours)
+        return UnusableFile(path.name, problem, is_ours)
     return SegmentFile(path.name, found.st_size)
 
 
@@ -126,7 +126,7 @@ def _unusable(path: Path, found: os.stat_result) -> str:
 
 
 def _not_by_us(path: Path) -> str:
-    """Why a file is not to be taken for a segment of ours; empty if it is one."""
+    """Return why a file is not a segment of this program; empty if it is one."""
     if not path.name.endswith(SUFFIX):
         return "It is no segment."
     try:
@@ -141,7 +141,7 @@ def _not_by_us(path: Path) -> str:
 
 
 def _software(record: StoredRecord) -> str:
-    """The program that a warcinfo record names (ISO 28500 §6.2)."""
+    """Return the program that a warcinfo record names (ISO 28500 §6.2)."""
     for line in record.block.read(_MOST_WARCINFO_BYTES).decode("utf-8", "replace").split("\n"):
         name, _, value = line.partition(":")
         if name.strip().lower() == "software":

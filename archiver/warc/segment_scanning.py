@@ -1,4 +1,4 @@
-"""Sequential reading of segments past damaged records."""
+"""Sequential reading of segments that continues after damaged records."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from isal import isal_zlib
 
-from archiver.errors import InvalidRecord, StoreError, TornRecord
+from archiver.errors import InvalidRecord, StoreError, TruncatedRecord
 from archiver.model.capture import Location
 from archiver.warc.decompression import DAMAGED, Member, Source
 from archiver.warc.durable_files import ReadOnly, SegmentBytes
@@ -16,62 +16,62 @@ from archiver.warc.reader import StoredRecord, iterate, read_record
 WINDOW = 1 << 20
 COMPARED_BYTES = 64
 UNPACKED_BYTES = 4096
-"""At a time: as much before the damage is lost."""
+"""Output size per step. Up to this many bytes before the damage are lost."""
 MOST_HEAD_BYTES = 64 << 10
 _MAGIC = b"\x1f\x8b\x08"
 _OURS = b"\x1f\x8b\x08\x00"
-"""How every member of ours begins (RFC 1952 §2.3): deflate, without optional fields."""
+"""Start of every gzip member written by archiver (RFC 1952 §2.3): deflate, no optional fields."""
 _MEMBER_HEAD_BYTES = 10
 _RAW = -15
 _END_BYTES = 4
 _MOST_PACKED = 1032
-"""Bytes that one of deflate's can stand for."""
+"""Maximum number of bytes that one byte of deflate data can expand to."""
 _LEAST_MEMBER = _MEMBER_HEAD_BYTES + 2 + 2 * _END_BYTES
 _LEAST_CONTENT = len("WARC/1.1\r\n\r\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """A record met in a scan."""
+    """Record found by a scan."""
 
     record: StoredRecord
     segment: str
 
     @property
     def offset(self) -> int:
-        """The byte at which it begins."""
+        """Offset of the record in bytes."""
         return self.record.offset
 
     def place(self) -> Location:
-        """Where it lies; reads the rest of it."""
+        """Return the location of the record; reads the rest of it."""
         return Location(self.segment, self.record.offset, self.record.finish())
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A stretch of a segment that can't be read, and why.
+    """Unreadable part of a segment.
 
     Attributes:
-        location: the stretch.
-        problem: a sentence.
-        is_torn: the file ends before the record does: it is the last, and was never whole, or
-            whoever writes the file is not done.
+        location: the part.
+        problem: the reason as a sentence.
+        is_truncated: the file ends inside its last record, because its writer died or is not
+            done.
     """
 
     location: Location
     problem: str
-    is_torn: bool = False
+    is_truncated: bool = False
 
     @property
     def offset(self) -> int:
-        """The byte at which it begins."""
+        """Offset of the damage in bytes."""
         return self.location.offset
 
 
 def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
-    """Every record of a segment from a byte on; each is to be read before the next is asked for.
+    """Iterate over the records of a segment; use each record before the next.
 
-    A damaged stretch is told of and passed over: what follows it is still found.
+    Damage is reported and skipped; records after it are still found.
 
     Raises:
         StoreError: the segment can't be opened or read.
@@ -82,7 +82,7 @@ def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
 def scan_opened(
     opened: Callable[[], SegmentBytes], name: str, *, from_offset: int
 ) -> Iterator[Scanned | Damage]:
-    """As ``scan``, of what is opened when the first record is asked for."""
+    """Scan the segment returned by ``opened``, which is called when the first record is read."""
     start: int | None = from_offset
     try:
         file = opened()
@@ -91,20 +91,21 @@ def scan_opened(
             try:
                 for record in iterate(file, begun):
                     yield Scanned(record, name)
-            except (InvalidRecord, TornRecord) as error:
+            except (InvalidRecord, TruncatedRecord) as error:
                 at = begun if error.offset is None else error.offset
                 start = _next_record(file, _Unpacked(file, at), at + 1)
                 place = Location(name, at, (start or file.size) - at)
-                is_last = start is None and isinstance(error, TornRecord)
-                yield Damage(place, str(error), is_torn=is_last and _is_incomplete(file, at))
+                is_last = start is None and isinstance(error, TruncatedRecord)
+                yield Damage(place, str(error), is_truncated=is_last and _is_incomplete(file, at))
     except OSError as error:
         raise StoreError(f"{name} can't be read: {error.strerror}.") from error
 
 
 class _Unpacked:
-    """What a damaged member gives until its damage, searched once from its beginning on.
+    """Content of a damaged member up to the damage, searched once from the start.
 
-    Its checksum is not looked at: an unpacker that does keeps back what came before it.
+    The checksum is not verified: a decompressor that does so holds back the content before the
+    damage.
     """
 
     def __init__(self, file: SegmentBytes, offset: int) -> None:
@@ -114,7 +115,7 @@ class _Unpacked:
         self._held = b""
 
     def holds(self, piece: bytes) -> bool:
-        """Whether it has these bytes, behind those that were found before."""
+        """Return whether the content has ``piece`` after the previously found ones."""
         while (found := self._held.find(piece)) < 0:
             more = self._more()
             if not more:
@@ -140,10 +141,10 @@ class _Unpacked:
 
 
 def _next_record(file: SegmentBytes, damaged: _Unpacked, offset: int) -> int | None:
-    """Where the next record that can be begun starts, at or after a byte.
+    """Return the offset of the next readable record, at or after ``offset``.
 
-    What can't be compressed lies in a member as it is: a captured page may hold records of its
-    own making, and they are no records of ours.
+    Incompressible content is stored as it is. So a captured page may contain gzip members with WARC
+    records, which must not be taken for records of the segment.
     """
     held, at = b"", offset
     while True:
@@ -165,23 +166,23 @@ def _next_record(file: SegmentBytes, damaged: _Unpacked, offset: int) -> int | N
 def _begins_record(file: SegmentBytes, offset: int) -> bool:
     try:
         read_record(file, offset)
-    except (InvalidRecord, TornRecord):
+    except (InvalidRecord, TruncatedRecord):
         return False
     return True
 
 
 def _is_incomplete(file: SegmentBytes, offset: int) -> bool:
-    """Whether the last member lacks its end, rather than being damaged so that it seems to.
+    """Return whether the last member was truncated rather than damaged.
 
-    A member ends with the length of its content (RFC 1952 §2.3.1), which the record's head tells.
-    Where the head itself does not end, that length can at least be one that so many bytes hold:
-    for what ends by chance within a head of some hundred bytes it is not.
+    A member ends with the length of its content (RFC 1952 §2.3.1), which must match the length in
+    the record's head. If the head itself is truncated, the stated length must at least be possible
+    for the size of the member, which is not so for random bytes inside a short head.
     """
     if not _OURS.startswith(file.read_at(offset, len(_OURS))):
         return False
     try:
         block_length = read_record(file, offset).block_length
-    except TornRecord:
+    except TruncatedRecord:
         held = file.size - offset
         can_be_whole = held >= _LEAST_MEMBER and _stated(file) >= _LEAST_CONTENT
         return not (can_be_whole and _stated(file) <= held * _MOST_PACKED)

@@ -1,6 +1,7 @@
 """Segment storage: the folder or object store that holds the segments.
 
-Nobody else knows of a folder. ``store.segments`` alone writes into one. Functions here block.
+Other modules do not know which of the two it is. Only ``warc.segments`` appends to segments.
+Functions here block.
 """
 
 from abc import abstractmethod
@@ -10,50 +11,50 @@ from pathlib import Path
 
 from archiver.errors import StoreError
 from archiver.warc.durable_files import ReadOnly, SegmentBytes, sync_directory
-from archiver.warc.segment_inventory import PassedBy, Survey, survey
+from archiver.warc.segment_inventory import Survey, UnusableFile, survey
 from archiver.warc.segment_scanning import Damage, Scanned, scan_opened
-from archiver.warc.segment_versions import NextEdition, remove_segment, remove_unready
-from archiver.warc.truncated_segments import cut_torn_end
+from archiver.warc.segment_versions import NextVersion, remove_partial_versions, remove_segment
+from archiver.warc.truncated_segments import cut_truncated_tail
 
 COPIED_BYTES = 256 << 10
 
 
-class Shelf:
-    """The segments in a folder.
+class SegmentStorage:
+    """Segments in a folder.
 
     Attributes:
-        directory: where this machine's lie.
-        is_full: whether so much waits here to go elsewhere that no more is to come.
-        passed_by: what lies there and can't be used, as ``ledger.recovery`` found it last.
+        directory: folder of this machine's segments.
+        is_full: too many segments wait for their upload; do not write more.
+        unusable_files: unusable files found by the last recovery.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.is_full = False
-        self.passed_by: tuple[PassedBy, ...] = ()
+        self.unusable_files: tuple[UnusableFile, ...] = ()
 
     def open(self, name: str) -> SegmentBytes:
-        """A segment, to be read by position.
+        """Open a segment to be read by position.
 
         Raises:
-            OSError, StoreError: it is missing, or can't be read.
+            OSError, StoreError: the segment does not exist or can't be read.
         """
         return ReadOnly(self.directory / name)
 
     def open_whole(self, name: str) -> SegmentBytes:
-        """A segment, to be read from its beginning to its end; raises as ``open`` does."""
+        """Open a segment for sequential reading; raises like ``open``."""
         return self.open(name)
 
     def survey(self) -> Survey:
-        """Every segment of the archive.
+        """List every segment of the archive.
 
         Raises:
-            StoreError: they can't be listed.
+            StoreError: the segments can't be listed.
         """
-        return self.survey_here()
+        return self.survey_local()
 
-    def survey_here(self) -> Survey:
-        """The segments that lie on this machine, and so all that is being written on it.
+    def survey_local(self) -> Survey:
+        """List the segments on this machine, which include all that are open for writing here.
 
         Raises:
             StoreError: the directory can't be read.
@@ -61,7 +62,7 @@ class Shelf:
         return survey(self.directory)
 
     def scan(self, name: str, *, from_offset: int = 0) -> Iterator[Scanned | Damage]:
-        """Every record of a segment from a byte on; see ``scanning.scan``.
+        """Iterate over the records of a segment; see ``segment_scanning.scan``.
 
         Raises:
             StoreError: the segment can't be opened or read.
@@ -69,10 +70,10 @@ class Shelf:
         return scan_opened(partial(self.open_whole, name), name, from_offset=from_offset)
 
     def copy(self, name: str, offset: int, length: int) -> Iterator[bytes]:
-        """A stretch of a segment as it lies, compressed, piece by piece.
+        """Iterate over the compressed bytes of a range of a segment.
 
         Raises:
-            StoreError: the segment is missing, or ends before.
+            StoreError: the segment does not exist or is too short.
         """
         return self.copy_of(self.open_whole, name, offset, length)
 
@@ -80,7 +81,7 @@ class Shelf:
     def copy_of(
         opened: Callable[[str], SegmentBytes], name: str, offset: int, length: int
     ) -> Iterator[bytes]:
-        """As ``copy``, of what is opened so."""
+        """Iterate over a range of a segment opened by ``opened``; see ``copy``."""
         try:
             file = opened(name)
             file.seek(offset)
@@ -94,71 +95,73 @@ class Shelf:
             raise StoreError(f"{name} can't be read: {error.strerror}.") from error
 
     def size(self, name: str) -> int:
-        """Bytes of a segment, as of now; raises as ``open`` does."""
+        """Return the current size of a segment in bytes; raises like ``open``."""
         return self.open(name).size
 
-    def cut_torn_end(self, name: str, *, from_offset: int, is_writer_known: bool = False) -> int:
-        """Put the torn end of a segment of this machine beside it; see ``torn.cut_torn_end``."""
+    def cut_truncated_tail(
+        self, name: str, *, from_offset: int, is_writer_known: bool = False
+    ) -> int:
+        """Move the truncated tail of a local segment to a file; see ``truncated_segments``."""
         path = self.directory / name
-        return cut_torn_end(path, from_offset=from_offset, is_writer_known=is_writer_known)
+        return cut_truncated_tail(path, from_offset=from_offset, is_writer_known=is_writer_known)
 
-    def next_edition(self, segment: str, software: str) -> NextEdition:
-        """Begin the next edition of a segment.
-
-        Raises:
-            OSError, StoreError: the segment can't be read, or nothing can be written.
-        """
-        return NextEdition(self.directory, self.open_whole(segment), segment, software)
-
-    def take_place(self, edition: NextEdition) -> None:
-        """Give an edition that is finished its name: it is read from here on.
+    def next_version(self, segment: str, software: str) -> NextVersion:
+        """Start the next version of a segment.
 
         Raises:
-            OSError, StoreError: it could not be put there.
+            OSError, StoreError: the segment can't be read, or the new version can't be written.
         """
-        edition.path.rename(self.directory / edition.name)
+        return NextVersion(self.directory, self.open_whole(segment), segment, software)
+
+    def publish(self, version: NextVersion) -> None:
+        """Publish a finished version under its final name; it is read from then on.
+
+        Raises:
+            OSError, StoreError: the version could not be published.
+        """
+        version.path.rename(self.directory / version.name)
         sync_directory(self.directory)
 
     def remove(self, name: str) -> int:
-        """Remove a segment; the bytes that it had, 0 if it is gone already.
+        """Remove a segment; return its size, or 0 if it does not exist.
 
         Raises:
-            StoreError: it can't be removed.
+            StoreError: the segment can't be removed.
         """
         return remove_segment(self.directory, name)
 
-    def remove_unready(self) -> None:
-        """Remove editions that a killed process left half written."""
-        remove_unready(self.directory)
+    def remove_partial_versions(self) -> None:
+        """Remove partial versions that a killed process left."""
+        remove_partial_versions(self.directory)
 
 
-class UploadingShelf(Shelf):
-    """Segments that are written here and uploaded when they are closed."""
+class UploadingStorage(SegmentStorage):
+    """Segments that are written locally and uploaded when they are closed."""
 
     @abstractmethod
     def upload(self, name: str) -> None:
-        """Put a settled segment of this machine where it is to lie, prove it, and mark it so.
+        """Upload a closed local segment, verify it, and mark it as uploaded.
 
         Raises:
-            StoreError: it is not taken, or other bytes are given back; it stays.
+            StoreError: the upload failed or the uploaded bytes differ; the file stays.
         """
 
     @abstractmethod
-    def bring_here(self, name: str) -> None:
-        """Have a segment on this machine for good, as it lies elsewhere; nothing is removed.
+    def download(self, name: str) -> None:
+        """Download an uploaded segment permanently; nothing is removed.
 
         Raises:
-            OSError, StoreError: it can't be read whole, or not be written; nothing is here then.
+            OSError, StoreError: the segment can't be read or written; no partial file remains.
         """
 
     @abstractmethod
     def empty(self) -> None:
-        """Remove elsewhere what lies here, byte for byte as long; nothing else.
+        """Remove uploaded segments that exist locally with the same size.
 
         Raises:
-            StoreError: it does not answer.
+            StoreError: the store does not respond.
         """
 
     @abstractmethod
     def forget(self, keep_bytes: int) -> None:
-        """Remove the oldest copies of what lies elsewhere, down to so many bytes."""
+        """Remove the oldest local copies until at most ``keep_bytes`` remain."""

@@ -7,7 +7,8 @@ its name it replaces the earlier one, which is never read again, even if it stil
 Names that end in two serial numbers (``…-00003-00009.warc.gz``) were written by earlier versions of
 the program, which merged several segments of a writer into one. They are read like any other.
 
-Functions here block. A kill at any moment leaves the earlier edition, the later one, or both.
+Functions here block. A process killed at any point leaves the earlier version, the later one, or
+both.
 """
 
 import os
@@ -26,7 +27,7 @@ from archiver.warc.writer import warcinfo, write_record
 _NAME = re.compile(
     r"(?P<stem>archiver-(?P<created>\d{14})-(?P<writer>[0-9a-f]{12})-(?P<first>\d{5,})"
     r"(?:-(?P<last>\d{5,}))?)"
-    r"(?:\.(?P<edition>[1-9]\d{0,8}))?\.warc\.gz"
+    r"(?:\.(?P<version>[1-9]\d{0,8}))?\.warc\.gz"
 )
 
 
@@ -36,7 +37,7 @@ def is_ours(name: str) -> bool:
 
 
 def writer_of(name: str) -> str:
-    """Return the writer of a segment; empty if the name is not one of ours."""
+    """Return the writer of a segment; empty if the name has another form."""
     named = _NAME.fullmatch(name)
     return named["writer"] if named else ""
 
@@ -51,27 +52,27 @@ def created_of(name: str) -> datetime | None:
 
 
 def serial_of(name: str) -> int:
-    """Return the serial number of a segment, from 1; 0 if the name is not one of ours."""
+    """Return the serial number of a segment, from 1; 0 if the name has another form."""
     named = _NAME.fullmatch(name)
     return int(named["last"] or named["first"]) if named else 0
 
 
-def edition_of(name: str) -> int:
-    """Return the version of a segment, from 1; 0 if the name is not one of ours."""
+def version_number(name: str) -> int:
+    """Return the version of a segment, from 1; 0 if the name has another form."""
     named = _NAME.fullmatch(name)
-    return int(named["edition"] or 1) if named else 0
+    return int(named["version"] or 1) if named else 0
 
 
-def next_edition(name: str) -> str:
+def next_version(name: str) -> str:
     """Return the name of the next version of a segment.
 
-    >>> next_edition("archiver-20260301120000-0123456789ab-00001.warc.gz")
+    >>> next_version("archiver-20260301120000-0123456789ab-00001.warc.gz")
     'archiver-20260301120000-0123456789ab-00001.2.warc.gz'
     """
     named = _NAME.fullmatch(name)
     if named is None:
         raise ValueError(f"{name} is not called as segments are")
-    return f"{named['stem']}.{edition_of(name) + 1}.warc.gz"
+    return f"{named['stem']}.{version_number(name) + 1}.warc.gz"
 
 
 def is_replaced(name: str, names: Collection[str]) -> bool:
@@ -83,7 +84,7 @@ def is_replaced(name: str, names: Collection[str]) -> bool:
     return any(
         each is not None
         and each["stem"] == named["stem"]
-        and edition_of(each.string) > edition_of(name)
+        and version_number(each.string) > version_number(name)
         for each in versions
     )
 
@@ -96,38 +97,38 @@ def superseded(names: Iterable[str]) -> dict[str, str]:
             by_stem[named["stem"]].append(name)
     found: dict[str, str] = {}
     for versions in by_stem.values():
-        *earlier, last = sorted(versions, key=edition_of)
+        *earlier, last = sorted(versions, key=version_number)
         found |= dict.fromkeys(earlier, last)
     return found
 
 
 _COPIED_BYTES = 1 << 20
-_UNREADY = ".new"
+_PARTIAL_SUFFIX = ".new"
 
 
-class NextEdition:
-    """The next edition of a segment, while it is written.
+class NextVersion:
+    """Next version of a segment while it is written.
 
     Attributes:
-        name: what it is called once it is whole.
-        earlier: the edition that it takes the place of.
-        path: where it lies until then.
+        name: its final name.
+        earlier: name of the version that it replaces.
+        path: temporary file.
         size: bytes written so far.
     """
 
     def __init__(self, directory: Path, source: SegmentBytes, segment: str, software: str) -> None:
-        self.name = next_edition(segment)
+        self.name = next_version(segment)
         self.earlier = segment
         self.size = 0
         self._source = source
-        self.path = directory / f".{self.name}{_UNREADY}"
-        make_directory(directory)  # whose segments all lie elsewhere has none
+        self.path = directory / f".{self.name}{_PARTIAL_SUFFIX}"
+        make_directory(directory)  # missing if all segments are in the object store
         self._file = self.path.open("wb")
         now = datetime.now(UTC).replace(microsecond=0)
         self.add(warcinfo(filename=self.name, software=software, date=now))
 
     def copy(self, offset: int, length: int) -> Location:
-        """Take a stretch of the earlier edition over as it lies."""
+        """Copy a range of the earlier version unchanged."""
         place = Location(self.name, self.size, length)
         while length:
             piece = self._source.read_at(offset, min(length, _COPIED_BYTES))
@@ -143,30 +144,30 @@ class NextEdition:
         return Location(self.name, start, write_record(record, self))
 
     def write(self, data: bytes) -> int:
-        """Write bytes; how many they were."""
+        """Write bytes and return their number."""
         self.size += len(data)
         return self._file.write(data)
 
     def finish(self) -> None:
-        """Have all of it on disk, still under a name that nobody reads."""
+        """Fsync and close the temporary file."""
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
 
     def discard(self) -> None:
-        """Throw it away; the earlier edition holds."""
+        """Delete the temporary file; the earlier version stays valid."""
         self._file.close()
         self.path.unlink(missing_ok=True)
 
 
-def remove_unready(directory: Path) -> None:
-    """Remove what a process left that was killed while it wrote; to be called by nobody else's."""
-    for path in directory.glob(f".archiver-*{_UNREADY}"):
+def remove_partial_versions(directory: Path) -> None:
+    """Remove temporary files of killed processes. No version may be in progress."""
+    for path in directory.glob(f".archiver-*{_PARTIAL_SUFFIX}"):
         path.unlink(missing_ok=True)
 
 
 def remove_segment(directory: Path, name: str) -> int:
-    """Remove a segment; the bytes that it had."""
+    """Remove a segment; return its size, or 0 if it does not exist."""
     path = directory / name
     try:
         size = path.stat().st_size

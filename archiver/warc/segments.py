@@ -1,8 +1,8 @@
 """WARC segments: appending and reading records.
 
-A segment is ``archiver-<created, 14 digits>-<writer>-<serial>.warc.gz``. Each process writes its
-own, so commands work beside a running server. ``append`` and ``sync`` are for one thread at a
-time; ``read`` is for any number.
+A segment is named ``archiver-<created, 14 digits>-<writer>-<serial>.warc.gz``. Each process writes
+its own segments, so commands can run while the server does. Only one thread at a time may call
+``append`` and ``sync``; any number may call ``read``.
 """
 
 import os
@@ -19,32 +19,32 @@ from archiver.warc.durable_files import SegmentBytes, make_directory, sync_direc
 from archiver.warc.locks import RunLock
 from archiver.warc.reader import StoredRecord, read_record
 from archiver.warc.records import Record
-from archiver.warc.segment_storage import Shelf
+from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.writer import warcinfo, write_record
 
 FLUSHED_BYTES = 1 << 20
 OPENED = 16
-"""Segments that a reader keeps open."""
+"""Maximum number of segments that a reader keeps open."""
 
 
 class SegmentStore:
-    """The segments of one archive, as one process writes and reads them.
+    """Segments of an archive, as written and read by one process.
 
     Attributes:
-        shelf: where they lie.
-        lock: of this process; its name is the writer's.
+        storage: the segment storage.
+        lock: the run lock of this process; its name is the writer's name.
     """
 
     def __init__(
         self,
-        shelf: Shelf,
+        storage: SegmentStorage,
         *,
         lock: RunLock,
         segment_bytes: int,
         software: str,
         segment_seconds: float = inf,
     ) -> None:
-        self.shelf = shelf
+        self.storage = storage
         self._segment_seconds = segment_seconds
         self.lock = lock
         self._segment_bytes = segment_bytes
@@ -54,16 +54,19 @@ class SegmentStore:
 
     @property
     def directory(self) -> Path:
-        """The folder that this process writes into."""
-        return self.shelf.directory
+        """Folder that this process writes to."""
+        return self.storage.directory
 
     @property
     def writer(self) -> str:
-        """The name of this process in its segments and leases."""
+        """Name of this process in segment names and leases."""
         return self.lock.name
 
     def is_open(self, segment: str) -> bool:
-        """Whether this process writes that segment; one that it closed it never opens again."""
+        """Return whether this process has a segment open for writing.
+
+        Segments are never reopened.
+        """
         opened = self._open
         return opened is not None and opened.name == segment
 
@@ -76,10 +79,12 @@ class SegmentStore:
         )
 
     def append(self, records: Sequence[Record]) -> list[Location]:
-        """Write records; return where each lies. They are on disk after ``sync``.
+        """Append records and return their locations.
+
+        They are durable after ``sync``.
 
         Raises:
-            StoreError: they could not all be written; the segment ends where it ended before.
+            StoreError: not all records could be written; the segment is cut back to its old end.
         """
         open_before, serial = self._open, self._serial
         size = open_before.size if open_before else 0
@@ -88,15 +93,15 @@ class SegmentStore:
             if self._open:
                 self._open.flush()
         except OSError as error:
-            self._give_up(open_before, size, serial)
+            self._undo(open_before, size, serial)
             raise StoreError(f"Records can't be written: {error.strerror}.") from error
         return places
 
     def sync(self) -> None:
-        """Wait until everything appended is on disk (fdatasync).
+        """Wait until all appended records are on disk (fdatasync).
 
         Raises:
-            StoreError: the disk refused.
+            StoreError: the disk reported an error.
         """
         if self._open:
             try:
@@ -106,34 +111,34 @@ class SegmentStore:
                 raise StoreError(f"Records can't be synced: {error.strerror}.") from error
 
     def read(self, location: Location) -> StoredRecord:
-        """The record at a place.
+        """Read the record at a location.
 
         Raises:
-            StoreError: its segment is missing, or there is no such record.
+            StoreError: the segment or the record does not exist.
         """
         return read_record(self.opened(location.segment), location.offset, location.length)
 
     def opened(self, segment: str) -> SegmentBytes:
-        """A segment, to be read by position.
+        """Open a segment to be read by position.
 
         Raises:
-            StoreError: it is missing, or can't be read.
+            StoreError: the segment does not exist or can't be read.
         """
         try:
-            return self.shelf.open(segment)
+            return self.storage.open(segment)
         except OSError as error:
             raise StoreError(f"{segment} can't be read: {error.strerror}.") from error
 
     def copy(self, location: Location) -> Iterator[bytes]:
-        """The bytes at a place as they lie on disk, compressed, piece by piece.
+        """Iterate over the compressed bytes at a location.
 
         Raises:
-            StoreError: the segment is missing, or ends before.
+            StoreError: the segment does not exist or is too short.
         """
-        return self.shelf.copy(location.segment, location.offset, location.length)
+        return self.storage.copy(location.segment, location.offset, location.length)
 
     def close(self) -> None:
-        """Finish the open segment."""
+        """Close the open segment."""
         opened, self._open = self._open, None
         if opened:
             opened.close()
@@ -145,7 +150,8 @@ class SegmentStore:
             self.close()
         if self._open is None:
             if not self._serial:
-                # Whoever finds half a segment after a loss of power must know its writer.
+                # Recovery after a power loss must find the lock file of a truncated segment's
+                # writer.
                 sync_directory(self.lock.directory)
             self._serial += 1
             created = datetime.now(UTC).replace(microsecond=0)
@@ -153,8 +159,8 @@ class SegmentStore:
             self._open = _OpenSegment(self.directory, name, self._software, created)
         return self._open
 
-    def _give_up(self, began: "_OpenSegment | None", size: int, serial: int) -> None:
-        """Take a batch back: cut the segment it began in, write no more to it, and no later one."""
+    def _undo(self, began: "_OpenSegment | None", size: int, serial: int) -> None:
+        """Undo a batch: truncate the segment it started in, close it, and delete later segments."""
         with suppress(OSError):
             self.close()
         if began:
@@ -167,9 +173,9 @@ class SegmentStore:
 
 
 class SegmentReader:
-    """Reads records as ``SegmentStore.read`` does, for many one after the other.
+    """Reader for many records in sequence, which keeps segments open.
 
-    Segments stay open in between. Each record must be used before the next is asked for.
+    Each record must be used before the next is read.
     """
 
     def __init__(self, store: SegmentStore) -> None:
@@ -177,7 +183,7 @@ class SegmentReader:
         self._opened: dict[str, SegmentBytes] = {}
 
     def read(self, location: Location) -> StoredRecord:
-        """The record at a place; raises as ``SegmentStore.read`` does."""
+        """Read the record at a location; raises like ``SegmentStore.read``."""
         file = self._opened.get(location.segment)
         if file is None:
             if len(self._opened) >= OPENED:
@@ -187,7 +193,7 @@ class SegmentReader:
 
 
 class _OpenSegment:
-    """The segment that is being written. What is appended is in the file after ``flush``."""
+    """Segment open for writing. Appended records are in the file after ``flush``."""
 
     def __init__(self, directory: Path, name: str, software: str, created: datetime) -> None:
         make_directory(directory)
@@ -207,7 +213,7 @@ class _OpenSegment:
 
     @property
     def age(self) -> float:
-        """Seconds since it was opened."""
+        """Seconds since the segment was opened."""
         return time.monotonic() - self._opened_at
 
     def append(self, record: Record) -> Location:

@@ -10,14 +10,14 @@ from archiver.helpers import scratch_file
 
 
 class SpooledLines(ExitStack):
-    """Lines of bytes in a temporary file. Blocking. Each ends with its only newline."""
+    """Lines of bytes in a temporary file. Blocking. Each line ends with its only newline."""
 
     def __init__(self) -> None:
         super().__init__()
         self._file: IO[bytes] | None = None
 
     def add(self, line: bytes) -> None:
-        """Take one more."""
+        """Append a line."""
         if self._file is None:
             self._file = scratch_file()
             self.enter_context(self._file)
@@ -33,9 +33,11 @@ RUN_BYTES = 16 << 20
 
 
 class SortedLines(ExitStack):
-    """Lines that come in any order and go in that of their bytes, each once. Blocking.
+    """External merge sort of lines of bytes, without duplicates.
 
-    Each ends with its only newline.
+    Blocking.
+
+    Each line ends with its only newline.
     """
 
     def __init__(self, run_bytes: int = RUN_BYTES) -> None:
@@ -47,18 +49,18 @@ class SortedLines(ExitStack):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is none."""
+        """Whether there are no lines."""
         return not (self._held or self._runs)
 
     def add(self, line: bytes) -> None:
-        """Take one more."""
+        """Add a line."""
         self._held.append(line)
         self._size += len(line)
         if self._size >= self._run_bytes:
             self._spill()
 
     def add_all(self, lines: Iterable[bytes]) -> None:
-        """Take some more."""
+        """Add several lines."""
         for line in lines:
             self.add(line)
 

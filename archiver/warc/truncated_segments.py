@@ -1,8 +1,8 @@
-"""Truncated ends of segments, moved to files of their own.
+"""Truncated tails of segments, moved to separate files.
 
-A writer that is killed, or whose machine loses power, leaves a record half written at the end of
-its segment. Nothing else is ever cut: not what is damaged but whole, not what stands before a
-record, not a file that is not ours. What is cut lies in ``SEGMENT.torn`` before it is cut.
+A writer that is killed, or whose machine loses power, leaves a partial record at the end of its
+segment. Only such a tail is cut: never a damaged but complete record, anything before another
+record, or a file of another program. The tail is copied to ``SEGMENT.torn`` before it is cut.
 """
 
 import fcntl
@@ -21,26 +21,26 @@ LEFT = "It is no segment that archiver is known to have written: its end is left
 _COPIED_BYTES = 1 << 20
 
 
-def cut_torn_end(path: Path, *, from_offset: int, is_writer_known: bool = False) -> int:
-    """Move the incomplete record at the end of a segment beside it; return the size it has then.
+def cut_truncated_tail(path: Path, *, from_offset: int, is_writer_known: bool = False) -> int:
+    """Move the partial record at the end of a segment to its own file; return the new size.
 
-    To be called only for a segment whose writer is dead.
+    Call this only for a segment whose writer is dead.
 
     Args:
         path: the segment.
-        from_offset: the byte from which on no index has read it.
-        is_writer_known: whether the process in its name is known to have been one of ours;
-            otherwise its warcinfo record must say that archiver wrote it.
+        from_offset: the end of the indexed part.
+        is_writer_known: the process in the segment's name is known to be archiver's;
+            otherwise the warcinfo record must name archiver.
 
     Raises:
-        StoreError: the segment can't be read or cut, or its end is torn and it is not ours; all
-            that was in it still is.
+        StoreError: the segment can't be read or cut, or has a truncated tail but is not written by
+            archiver. The file is unchanged.
     """
     try:
         with path.open("rb", buffering=0) as file:
-            # Two processes may find the same dead writer.
+            # Two processes may recover the segments of the same dead writer.
             fcntl.flock(file, fcntl.LOCK_EX)
-            end = _torn_from(path, from_offset)
+            end = _truncated_offset(path, from_offset)
             if end is not None:
                 if not has_our_name(path) or not (is_writer_known or is_written_by_us(path)):
                     raise StoreError(f"{path.name} ends too early. {LEFT}")
@@ -52,16 +52,16 @@ def cut_torn_end(path: Path, *, from_offset: int, is_writer_known: bool = False)
         raise StoreError(f"The end of {path.name} can't be cut: {error.strerror}.") from error
 
 
-def _torn_from(path: Path, from_offset: int) -> int | None:
+def _truncated_offset(path: Path, from_offset: int) -> int | None:
     ends = deque(scan(path, from_offset=from_offset), maxlen=1)
     last = ends.pop() if ends else None
-    return last.location.offset if isinstance(last, Damage) and last.is_torn else None
+    return last.location.offset if isinstance(last, Damage) and last.is_truncated else None
 
 
 def _keep(path: Path, offset: int) -> None:
-    """Copy the end of a segment into a new file beside it, durably."""
-    unready = path.with_name(f"{path.name}{SUFFIX}.new")
-    with unready.open("wb") as copy:
+    """Copy the end of a segment durably to a new file next to it."""
+    partial = path.with_name(f"{path.name}{SUFFIX}.new")
+    with partial.open("wb") as copy:
         source = ReadOnly(path)
         source.seek(offset)
         while piece := source.read(_COPIED_BYTES):
@@ -71,6 +71,6 @@ def _keep(path: Path, offset: int) -> None:
     for number in count(1):
         kept = path.with_name(f"{path.name}{f'.{number}' if number > 1 else ''}{SUFFIX}")
         if not kept.exists():
-            unready.rename(kept)
+            partial.rename(kept)
             break
     sync_directory(path.parent)

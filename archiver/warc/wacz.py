@@ -1,7 +1,7 @@
 """WACZ packages: page lists, CDXJ indexes and unpacking.
 
-A package is a zip file, and whatever is wrong with one is told in a sentence: ``zipfile`` has a
-dozen exceptions for it, and believes what a file claims of its own size.
+A package is a zip file. All problems are raised as UnreadableFile with a sentence, since
+``zipfile`` raises a dozen exception types and trusts the sizes that a file states.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ REVISIT = "warc/revisit"
 
 
 def cdxj_line(capture: Capture, *, filename: str, offset: int) -> str:
-    """The line of a capture whose record stands at a byte of a file of the package."""
+    """Return the CDXJ line of a capture whose record is at ``offset`` of ``filename``."""
     fields = {
         "url": capture.url,
         "mime": REVISIT if capture.is_revisit else capture.media_type or "unk",
@@ -52,14 +52,14 @@ def cdxj_line(capture: Capture, *, filename: str, offset: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class IndexBlock:
-    """A gzip member of sorted lines, and the line that leads to it."""
+    """Gzip member of sorted CDXJ lines, and the index line that points to it."""
 
     packed: bytes
     pointer: str
 
 
 def index_blocks(lines: Iterable[bytes]) -> Iterator[IndexBlock]:
-    """Compress sorted lines, so many at a time."""
+    """Compress sorted lines in blocks of ``LINES_A_BLOCK``."""
     rest, offset = iter(lines), 0
     while some := list(islice(rest, LINES_A_BLOCK)):
         packed = igzip.compress(b"".join(some), mtime=0)
@@ -88,7 +88,7 @@ PAGES_HEAD = json.dumps(
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A file of the package: its path, its size in bytes, and its sha256 in hex."""
+    """File of the package: its path, its size in bytes, and its sha256 in hex."""
 
     path: str
     size: int
@@ -96,7 +96,7 @@ class Resource:
 
 
 def page_line(snapshot: Snapshot) -> str:
-    """The line of a snapshot in ``pages.jsonl`` (§5.2.2)."""
+    """Return the line of a snapshot in ``pages.jsonl`` (§5.2.2)."""
     line = {
         "id": f"{snapshot.hash_url}-{snapshot.timestamp}",
         "url": snapshot.url,
@@ -114,7 +114,7 @@ def data_package(
     created: datetime,
     main_page: Snapshot | None,
 ) -> bytes:
-    """``datapackage.json`` (§5.2.4)."""
+    """Return ``datapackage.json`` (§5.2.4)."""
     document: dict[str, object] = {
         "profile": "data-package",
         "wacz_version": WACZ_VERSION,
@@ -139,28 +139,28 @@ def data_package(
 
 
 def package_digest(package: bytes) -> bytes:
-    """``datapackage-digest.json`` (§5.2.5)."""
+    """Return ``datapackage-digest.json`` (§5.2.5)."""
     found = hashlib.sha256(package).hexdigest()
     return json.dumps({"path": PACKAGE, "hash": f"sha256:{found}"}, indent=2).encode()
 
 
 class FileWindow(io.RawIOBase):
-    """A stretch of a file, as a file of its own."""
+    """Part of a file as a file object."""
 
     def __init__(self, file: BinaryIO, start: int, size: int) -> None:
         super().__init__()
         self._file, self._start, self._size, self._at = file, start, size, 0
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go to a byte of the stretch."""
+        """Set the position within the part."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
         if base + offset < 0:
             raise OSError("before the start")
@@ -168,7 +168,7 @@ class FileWindow(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Fill a buffer with what comes next, as far as there is some."""
+        """Read the next bytes into ``buffer``."""
         target = memoryview(buffer)
         self._file.seek(self._start + self._at)
         data = self._file.read(max(min(len(target), self._size - self._at), 0))
@@ -179,7 +179,7 @@ class FileWindow(io.RawIOBase):
 
 MOST_LINE = 1 << 20
 MOST_CONTENTS_BYTES = 16 << 20
-"""Of the list of contents, at the end of a zip file: some 200,000 names."""
+"""Maximum size of the central directory at the end of a zip file: some 200,000 names."""
 MOST_RATIO = 250
 SLACK_BYTES = 1 << 30
 SUFFIXES = (".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz")
@@ -201,12 +201,12 @@ _DAMAGED = (
     ArithmeticError,
     ValueError,
 )
-"""What ``zipfile`` raises; RuntimeError and its NotImplementedError for what is not read."""
+"""Exceptions of ``zipfile``; RuntimeError includes NotImplementedError for unsupported features."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedPage:
-    """A line of ``pages.jsonl``: a URL, when it was captured as ISO 8601, and its title."""
+    """Line of ``pages.jsonl``: a URL, its capture time as ISO 8601, and its title."""
 
     url: str
     ts: str
@@ -214,14 +214,14 @@ class ListedPage:
 
 
 class Package:
-    """A WACZ file, or one that holds several (Multi-WACZ).
+    """WACZ file, or a zip file of several (Multi-WACZ).
 
     Attributes:
-        records: names of the files of records in it.
-        packages: names of the packages in it.
+        records: names of the WARC and ARC files in the package.
+        packages: names of the nested packages.
 
     Raises:
-        UnreadableFile: it is a zip file of another kind, or a damaged one.
+        UnreadableFile: the file is damaged, or a zip file of another kind.
     """
 
     def __init__(self, file: BinaryIO, name: str) -> None:
@@ -248,10 +248,10 @@ class Package:
         ]
 
     def open(self, name: str) -> "Entry":
-        """A file in it, to be read forward.
+        """Open a file of the package for reading forward.
 
         Raises:
-            UnreadableFile: it can't be opened.
+            UnreadableFile: the file can't be opened.
         """
         info = self._zip.getinfo(name)
         if info.flag_bits & 1:
@@ -268,7 +268,7 @@ class Package:
             ) from error
 
     def window(self, name: str) -> FileWindow | None:
-        """A file in it that is not compressed, where it lies; None if it is compressed."""
+        """Return an uncompressed file as a part of the package file; None if it is compressed."""
         info = self._zip.getinfo(name)
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1:
             return None
@@ -283,7 +283,7 @@ class Package:
         return FileWindow(self._file, start, info.compress_size)
 
     def pages(self) -> Iterator[ListedPage]:
-        """Every page that is listed; lines that are none are passed over.
+        """Iterate over the listed pages; invalid lines are skipped.
 
         Raises:
             UnreadableFile: a list can't be read.
@@ -297,7 +297,7 @@ class Package:
 
 
 class Entry(ExitStack):
-    """A file of a package, read forward; it may not unpack to far more than it takes."""
+    """File of a package, read forward, with a limit on its decompressed size."""
 
     def __init__(self, file: IO[bytes], name: str, packed_bytes: int) -> None:
         super().__init__()
@@ -306,15 +306,15 @@ class Entry(ExitStack):
         self._left = SLACK_BYTES + MOST_RATIO * packed_bytes
 
     def read(self, size: int = -1, /) -> bytes:
-        """Up to ``size`` bytes; empty at the end.
+        """Read up to ``size`` bytes; empty at the end.
 
         Raises:
-            UnreadableFile: it is damaged, or unpacks to far too much.
+            UnreadableFile: the file is damaged or its decompressed size is over the limit.
         """
         return self._counted(self._file.read, size)
 
     def readline(self, size: int, /) -> bytes:
-        """Up to and including the next newline, or ``size`` bytes; raises as ``read`` does."""
+        """Read up to and including the next newline, or ``size`` bytes; raises like ``read``."""
         return self._counted(self._file.readline, size)
 
     def _counted(self, read: Callable[[int], bytes], size: int) -> bytes:
@@ -335,7 +335,7 @@ class Entry(ExitStack):
 
 
 def _contents_bytes(file: BinaryIO) -> int:
-    """How long the list of contents claims to be, which ``zipfile`` reads whole."""
+    """Return the stated size of the central directory, which ``zipfile`` reads as a whole."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(size - _LONGEST_END, 0))
     tail = file.read(_LONGEST_END)

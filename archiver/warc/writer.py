@@ -1,6 +1,6 @@
-"""Building and writing WARC records.
+"""Building and writing of WARC records.
 
-Pure: from stored records to records that are to be written.
+The functions that build records are pure.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The earlier record that holds a payload: its id, URL and date."""
+    """Earlier record that holds a payload: its id, URL and date."""
 
     record_id: RecordId
     url: str
@@ -34,7 +34,7 @@ class Original:
 
 
 def warcinfo(*, filename: str, software: str, date: datetime) -> Record:
-    """The record that opens a segment (ISO 28500 §6.2)."""
+    """Return the record at the start of a segment (ISO 28500 §6.2)."""
     fields = {
         "software": software,
         "format": "WARC File Format 1.1",
@@ -54,12 +54,12 @@ def warcinfo(*, filename: str, software: str, date: datetime) -> Record:
 
 
 def response(exchange: Exchange, *, id: RecordId, request_id: RecordId | None) -> Record:
-    """A response as it crossed the wire (§6.3).
+    """Return a response record as received (§6.3).
 
-    A block that carries chunk framing states no WARC-Payload-Digest: the payload is the body
-    without it, and the field's checker digests the framing too.
+    A block with chunk framing states no WARC-Payload-Digest: the payload is the body without the
+    framing, but validators digest the framing too.
     """
-    fields = [_beside(request_id), ("WARC-IP-Address", exchange.ip), *exchange.fields]
+    fields = [_concurrent_to(request_id), ("WARC-IP-Address", exchange.ip), *exchange.fields]
     if not exchange.chunked:
         fields.append(("WARC-Payload-Digest", exchange.payload_digest))
     if exchange.truncated:
@@ -79,7 +79,7 @@ def response(exchange: Exchange, *, id: RecordId, request_id: RecordId | None) -
 def revisit(
     exchange: Exchange, *, id: RecordId, request_id: RecordId | None, refers_to: Original
 ) -> Record:
-    """A response whose payload is stored already: only its head is (§6.7.2)."""
+    """Return a revisit record: the head of a response whose payload is already stored (§6.7.2)."""
     return Record(
         type=RecordType.REVISIT,
         id=id,
@@ -93,7 +93,7 @@ def revisit(
             ("WARC-Refers-To-Target-URI", refers_to.url),
             ("WARC-Refers-To-Date", iso_date(refers_to.date)),
             ("WARC-Payload-Digest", exchange.payload_digest),
-            _beside(request_id),
+            _concurrent_to(request_id),
             ("WARC-IP-Address", exchange.ip),
             *exchange.fields,
         ),
@@ -101,7 +101,7 @@ def revisit(
 
 
 def request(exchange: Exchange, *, id: RecordId, response_id: RecordId) -> Record:
-    """A request as it crossed the wire (§6.4)."""
+    """Return a request record as sent (§6.4)."""
     return Record(
         type=RecordType.REQUEST,
         id=id,
@@ -109,7 +109,7 @@ def request(exchange: Exchange, *, id: RecordId, response_id: RecordId) -> Recor
         target_uri=exchange.url,
         content_type="application/http;msgtype=request",
         prefix=exchange.request,
-        fields=(_beside(response_id),),
+        fields=(_concurrent_to(response_id),),
     )
 
 
@@ -122,7 +122,7 @@ def conversion(
     content_type: str,
     block: bytes,
 ) -> Record:
-    """Another form of a record's payload, made from it (§6.8)."""
+    """Return a conversion record: another form of a record's payload (§6.8)."""
     return Record(
         RecordType.CONVERSION,
         id,
@@ -142,7 +142,7 @@ def metadata(
     document: Mapping[str, Any],
     refers_to: RecordId | None = None,
 ) -> Record:
-    """What is known of a URL or of another record, as JSON (§6.6)."""
+    """Return a metadata record: JSON about a URL or about another record (§6.6)."""
     block = _COMPACT.encode(document)
     return Record(
         RecordType.METADATA,
@@ -155,14 +155,14 @@ def metadata(
     )
 
 
-def _beside(other: RecordId | None) -> tuple[str, str]:
-    """The field that names the other half of an exchange; a field without a value is left out."""
+def _concurrent_to(other: RecordId | None) -> tuple[str, str]:
+    """Return the field that names the other record of an exchange; empty fields are omitted."""
     return "WARC-Concurrent-To", f"<{other}>" if other else ""
 
 
 @lru_cache(256)
 def iso_date(moment: datetime) -> str:
-    """A WARC-Date to the second (§5.4): the precision of a memento's timestamp."""
+    """Format a WARC-Date to the second (§5.4), the precision of memento timestamps."""
     return write_iso(moment)
 
 
@@ -179,39 +179,41 @@ _DIGEST = "warc-payload-digest"
 def as_response(
     revisit: StoredRecord, head: bytes, body: BinaryIO, *, digest: str, is_chunked: bool
 ) -> Record:
-    """A revisit as the response that it stood for.
+    """Return the full response record that replaces a revisit record.
 
     Args:
         revisit: the record; its block may have been read.
-        head: of the response.
-        body: as the head says it is transferred.
-        digest: of the payload.
-        is_chunked: whether the body has chunk framing; then no payload digest is stated.
+        head: the response head.
+        body: the body with the transfer coding that the head states.
+        digest: the payload digest.
+        is_chunked: the body has chunk framing; then no payload digest is stated.
     """
-    fields = _kept(revisit, without=_OF_REVISITS | {_DIGEST})
+    fields = _kept_fields(revisit, without=_OF_REVISITS | {_DIGEST})
     if not is_chunked:
-        fields[_written(_DIGEST)] = digest
-    return _stated(revisit, RecordType.RESPONSE, head, body, fields)
+        fields[_header_name(_DIGEST)] = digest
+    return _replaced(revisit, RecordType.RESPONSE, head, body, fields)
 
 
 def referring_to(revisit: StoredRecord, block: bytes, original: Original) -> Record:
-    """A revisit that names another record for its payload."""
-    fields = _kept(revisit, without=frozenset())
+    """Return a revisit record that refers to another original."""
+    fields = _kept_fields(revisit, without=frozenset())
     fields |= {
         "WARC-Profile": revisit.get("warc-profile") or SAME_PAYLOAD,
         "WARC-Refers-To": f"<{original.record_id}>",
         "WARC-Refers-To-Target-URI": original.url,
         "WARC-Refers-To-Date": iso_date(original.date),
     }
-    return _stated(revisit, RecordType.REVISIT, block, BytesIO(), fields)
+    return _replaced(revisit, RecordType.REVISIT, block, BytesIO(), fields)
 
 
 def with_block(was: StoredRecord, block: bytes) -> Record:
-    """A record with another block."""
-    return _stated(was, was.type, block, BytesIO(), _kept(was, without=frozenset({_DIGEST})))
+    """Return a record with another block."""
+    return _replaced(
+        was, was.type, block, BytesIO(), _kept_fields(was, without=frozenset({_DIGEST}))
+    )
 
 
-def _stated(
+def _replaced(
     was: StoredRecord, kind: RecordType, head: bytes, body: BinaryIO, fields: Mapping[str, str]
 ) -> Record:
     return Record(
@@ -226,13 +228,13 @@ def _stated(
     )
 
 
-def _kept(was: StoredRecord, *, without: frozenset[str]) -> dict[str, str]:
+def _kept_fields(was: StoredRecord, *, without: frozenset[str]) -> dict[str, str]:
     dropped = _OF_EVERY_RECORD | without
-    return {_written(name): value for name, value in was.fields.items() if name not in dropped}
+    return {_header_name(name): value for name, value in was.fields.items() if name not in dropped}
 
 
-def _written(name: str) -> str:
-    """A field's name as the standard writes it."""
+def _header_name(name: str) -> str:
+    """Return a field name in the capitalisation of the standard."""
     upper = {"warc", "ip", "id", "uri"}
     return "-".join(
         each.upper() if each in upper else each.capitalize() for each in name.split("-")
@@ -240,10 +242,10 @@ def _written(name: str) -> str:
 
 
 class Sink(Protocol):
-    """Whatever bytes can be written to."""
+    """Writable destination for bytes."""
 
     def write(self, data: bytes, /) -> int:
-        """Write all of ``data``; return how many bytes that were."""
+        """Write all of ``data`` and return the number of bytes."""
 
 
 PIECE = 1 << 20
@@ -253,7 +255,7 @@ _END = b"\r\n\r\n"
 
 
 def write_record(record: Record, sink: Sink) -> int:
-    """Write one record; return the bytes it takes, compressed. Reads ``record.body`` twice."""
+    """Write one record and return its compressed size. Reads ``record.body`` twice."""
     digest, length = hashlib.sha256(record.prefix), len(record.prefix)
     for piece in _body(record):
         digest.update(piece)

@@ -30,8 +30,12 @@ async def healthz(request: web.Request) -> web.StreamResponse:
     except (ArchiverError, TimeoutError, OSError):
         _log.exception("unhealthy")
         return web.Response(status=503, text="The index does not answer; the log says why.\n")
-    passed_by = len(request.app[RUNTIME].fixity.passed_by)
-    note = f"files passed by: {passed_by}; `archiver verify` names them\n" if passed_by else ""
+    unusable_files = len(request.app[RUNTIME].fixity.unusable_files)
+    note = (
+        f"files passed by: {unusable_files}; `archiver verify` names them\n"
+        if unusable_files
+        else ""
+    )
     if request.app[RUNTIME].crawling.browser_problem:
         note += "no browser: pages that need one are kept as they were sent, and marked\n"
     if uploading := request.app[RUNTIME].uploading:
@@ -60,7 +64,7 @@ async def metrics(request: web.Request) -> web.StreamResponse:
     gauges.snapshots.set(kept.snapshots)
     gauges.warc_bytes.set(kept.warc_bytes)
     gauges.listeners.set(request.app[LISTENERS].count)
-    gauges.passed_by.set(len(runtime.fixity.passed_by))
+    gauges.unusable_files.set(len(runtime.fixity.unusable_files))
     for state in ("queued", "fetching", "saved", "failed"):
         gauges.jobs.labels(state).set(getattr(kept.queue, state))
     if runtime.uploading:

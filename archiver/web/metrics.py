@@ -47,7 +47,7 @@ class Metrics:
         self.entries = self._gauge("archiver_entries", "Entries in the archive.")
         self.snapshots = self._gauge("archiver_snapshots", "Snapshots in the archive.")
         self.warc_bytes = self._gauge("archiver_warc_bytes", "Bytes of all WARC segments.")
-        self.passed_by = self._gauge(
+        self.unusable_files = self._gauge(
             "archiver_segments_passed_by", "Files among the segments that can't be read as such."
         )
         self.free_bytes = self._gauge(

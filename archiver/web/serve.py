@@ -63,7 +63,7 @@ async def serve(settings: Settings) -> None:
                     await web.SockSite(runner, each, backlog=_BACKLOG).start()
                 _announce(
                     listening,
-                    passed_by=len(runtime.fixity.passed_by),
+                    unusable_files=len(runtime.fixity.unusable_files),
                     browser_problem=runtime.crawling.browser_problem,
                 )
                 await stop.wait()
@@ -148,12 +148,14 @@ def _stop_on_signals() -> asyncio.Event:
     return stop
 
 
-def _announce(listening: socket.socket, *, passed_by: int, browser_problem: Message | None) -> None:
+def _announce(
+    listening: socket.socket, *, unusable_files: int, browser_problem: Message | None
+) -> None:
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     sys.stdout.write(f"archiver listens on http://{shown}:{port}/\n")
-    if passed_by:
-        sys.stdout.write(f"files in warc/ that are passed by: {passed_by}; {_WHICH}\n")
+    if unusable_files:
+        sys.stdout.write(f"files in warc/ that are passed by: {unusable_files}; {_WHICH}\n")
     if browser_problem:
         sys.stdout.write(f"pages are not shown by a browser: {browser_problem}\n")
     sys.stdout.flush()

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.indices import remove_index
-from tests.segments import change_segment, segments, shelf_of
+from tests.segments import change_segment, segments, storage_of
 
 
 def hash_of(url: str) -> str:
@@ -363,7 +363,7 @@ def test_reindex_without_a_segment_exits_with_1_and_leaves_the_index_as_it_is(
     run_in(data, "add", site.url("/foxes"))
     before = run_in(data, "list", "--json").stdout
     (segment,) = segments(data)
-    shelf_of(data).remove(segment)
+    storage_of(data).remove(segment)
 
     refused = run_in(data, "reindex")
 

@@ -21,7 +21,7 @@ from tests.conftest import live_web
 from tests.hand_made import VIEWER
 from tests.indices import remove_index
 from tests.prepared import take_in
-from tests.segments import segments, shelf_of
+from tests.segments import segments, storage_of
 
 SHELL = """<!DOCTYPE html><title>Shop</title><link rel=icon href="data:,">
 <div id="root"></div><script>
@@ -107,7 +107,7 @@ async def test_what_they_brought_is_on_the_page_and_found(settings, origin):
 async def test_they_are_whole_records_with_their_requests_and_no_captures(settings, origin):
     kept = {}
     for name in segments(settings.data):
-        for each in shelf_of(settings.data).scan(name):
+        for each in storage_of(settings.data).scan(name):
             path = (each.record.target_uri or "").removeprefix(origin)
             kind = each.record.get("warc-archiver-answers")
             if kind and each.record.type is RecordType.RESPONSE:

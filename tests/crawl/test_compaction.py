@@ -2,7 +2,7 @@ import pytest
 
 from archiver.crawl.compaction import why_unsettled
 from archiver.warc.locks import RunLock
-from archiver.warc.segment_storage import Shelf
+from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
 from tests.stored_records import ALL_KINDS, records
 
@@ -10,7 +10,9 @@ from tests.stored_records import ALL_KINDS, records
 @pytest.fixture
 def store(tmp_path):
     lock = RunLock(tmp_path / "run")
-    opened = SegmentStore(Shelf(tmp_path / "warc"), lock=lock, segment_bytes=1 << 30, software="x")
+    opened = SegmentStore(
+        SegmentStorage(tmp_path / "warc"), lock=lock, segment_bytes=1 << 30, software="x"
+    )
     yield opened
     opened.close()
     lock.release()
@@ -22,7 +24,7 @@ def test_a_segment_is_settled_once_its_writer_closed_it_whatever_it_writes_since
         return why_unsettled(found[0], found, indexed, store)
 
     store.append(records(*ALL_KINDS))
-    found = store.shelf.survey().segments
+    found = store.storage.survey().segments
     while_open = why()
     store.close()
     closed = why()
@@ -36,10 +38,10 @@ def test_a_segment_is_settled_once_its_writer_closed_it_whatever_it_writes_since
 def test_a_segment_that_was_made_just_now_is_not_settled_before_its_writer_has_it_open(store):
     store.append(records(*ALL_KINDS))
     store.close()
-    (first,) = store.shelf.survey().segments
+    (first,) = store.storage.survey().segments
     made = store.directory / first.name.replace("-00001.", "-00002.")
     made.touch()
-    found = store.shelf.survey().segments
+    found = store.storage.survey().segments
 
     whys = [why_unsettled(each, found, {first.name: first.size}, store) for each in found]
 

@@ -71,7 +71,7 @@ async def test_a_torn_end_is_put_beside(died, crawling, kept):
 
         assert path.read_bytes() == whole
         assert path.with_name(f"{path.name}.torn").read_bytes() == whole[:kept]
-        assert crawl.context.store.shelf.passed_by == ()
+        assert crawl.context.store.storage.unusable_files == ()
         async with crawl.context.db.read() as conn:
             assert await segment_rows.indexed(conn) == {segment.name: segment.size}
 
@@ -250,7 +250,7 @@ async def test_a_disk_that_can_not_be_read_holds_up_no_other_segment(died, crawl
     async with crawling() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
-        assert [each.name for each in crawl.context.store.shelf.passed_by] == [OURS]
+        assert [each.name for each in crawl.context.store.storage.unusable_files] == [OURS]
         async with crawl.context.db.read() as conn:
             assert (await segment_rows.indexed(conn))[segment.name] == segment.size
 
@@ -267,12 +267,12 @@ async def test_the_end_of_a_copy_that_is_not_done_is_read_once_it_is(died, crawl
     async with crawling() as crawl:
         for _ in range(2):
             await recover(crawl.context.db, crawl.context.store)
-        (passed_by,) = crawl.context.store.shelf.passed_by
-        assert "left as it is" in passed_by.problem
+        (unusable_files,) = crawl.context.store.storage.unusable_files
+        assert "left as it is" in unusable_files.problem
         assert copy.read_bytes() == whole[:-100]
 
         copy.write_bytes(whole)
         await recover(crawl.context.db, crawl.context.store)
-        assert crawl.context.store.shelf.passed_by == ()
+        assert crawl.context.store.storage.unusable_files == ()
         async with crawl.context.db.read() as conn:
             assert await segment_rows.indexed(conn) == {copy.name: len(whole)}

@@ -62,7 +62,7 @@ from archiver.warc.locks import RunLock
 from archiver.warc.records import ANSWERS
 from archiver.warc.segments import SegmentStore
 from tests.chance import times
-from tests.segments import shelf_of
+from tests.segments import storage_of
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 URLS = ("http://a.example/", "http://a.example/%C3%A9?x=%0A", "https://b.example:8443/p")
@@ -514,7 +514,9 @@ async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
     with suppress(FileNotFoundError):  # it lies on a server, and is made there
         shutil.copy(empty_index, data / "archive.sqlite3")
     lock = RunLock(data / "run")
-    store = SegmentStore(shelf_of(data), lock=lock, segment_bytes=1 << 30, software="archiver/test")
+    store = SegmentStore(
+        storage_of(data), lock=lock, segment_bytes=1 << 30, software="archiver/test"
+    )
     db = await Database.open(data / "archive.sqlite3")
     recorder = Recorder(db, store)
     running = asyncio.create_task(recorder.run())

@@ -29,7 +29,7 @@ STEPS = [
 ]
 """Which call of the program kills it, and the file that the call is about, or the directory.
 
-The first edition takes a payload in, the second is without the record that had it.
+The first version takes a payload in, the second is without the record that had it.
 """
 
 

@@ -45,7 +45,7 @@ async def kept(live, archive):
 
 
 @pytest.fixture
-async def shelf(settings):
+async def storage(settings):
     async with open_app(settings, reads_only=True) as app:
         made = book_exports.Books(app.db, app.store)
         yield made
@@ -55,9 +55,9 @@ async def whole(pieces):
     return b"".join([each async for each in pieces])
 
 
-async def test_one_page_holds_all_that_it_shows(shelf, kept):
+async def test_one_page_holds_all_that_it_shows(storage, kept):
     wanted = Selected(hash_url=hash_url(kept[0]))
-    page = (await whole(shelf.html(await shelf.begin(wanted), title=""))).decode()
+    page = (await whole(storage.html(await storage.begin(wanted), title=""))).decode()
 
     assert f'src="data:image/png;base64,{b64encode(PNG).decode()}" alt="red kite"' in page
     assert "[lost]" in page
@@ -66,10 +66,10 @@ async def test_one_page_holds_all_that_it_shows(shelf, kept):
     assert "default-src 'none'" in page
 
 
-async def test_a_list_is_one_page_or_one_book(shelf, kept):
-    manifest = await shelf.begin(Selected(ListingQuery(tag="t")))
-    page = (await whole(shelf.html(manifest, title="All"))).decode()
-    book = zipfile.ZipFile(BytesIO(await whole(shelf.epub(manifest, title="All"))))
+async def test_a_list_is_one_page_or_one_book(storage, kept):
+    manifest = await storage.begin(Selected(ListingQuery(tag="t")))
+    page = (await whole(storage.html(manifest, title="All"))).decode()
+    book = zipfile.ZipFile(BytesIO(await whole(storage.epub(manifest, title="All"))))
 
     assert page.count("<article ") == 2
     assert len({*re.findall(r' id="([^"]+)"', page)}) == page.count(' id="')
@@ -81,18 +81,18 @@ async def test_a_list_is_one_page_or_one_book(shelf, kept):
     assert [book.read(each) for each in names if "picture" in each] == [PNG]
 
 
-async def test_nothing_and_too_much_are_refused_in_words(shelf, kept, monkeypatch):
+async def test_nothing_and_too_much_are_refused_in_words(storage, kept, monkeypatch):
     monkeypatch.setattr(book_exports, "MOST_ARTICLES", 1)
     with pytest.raises(InputError, match="Narrow"):
-        await shelf.begin(Selected())
+        await storage.begin(Selected())
     with pytest.raises(NotFound):
-        await shelf.begin(Selected(ListingQuery(tag="none")))
+        await storage.begin(Selected(ListingQuery(tag="none")))
 
 
-async def test_pictures_beyond_what_is_bearable_are_left_out(shelf, kept, monkeypatch):
+async def test_pictures_beyond_what_is_bearable_are_left_out(storage, kept, monkeypatch):
     monkeypatch.setattr(book_exports, "MOST_ARTICLE_BYTES", len(PNG) - 1)
     wanted = Selected(hash_url=hash_url(kept[0]))
 
-    page = await whole(shelf.html(await shelf.begin(wanted), title=""))
+    page = await whole(storage.html(await storage.begin(wanted), title=""))
 
     assert b"[red kite]" in page

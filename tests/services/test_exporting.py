@@ -158,7 +158,7 @@ async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chos
 
     await take_in(archive, file, "a.json")
     await archive.imports.read_file(
-        io.BytesIO(file.encode()), name="b.json", choices=Choices(into="Shelf")
+        io.BytesIO(file.encode()), name="b.json", choices=Choices(into="SegmentStorage")
     )
     await archive.imports.read_file(
         io.BytesIO(file.replace("New", "Out").encode()),
@@ -169,7 +169,12 @@ async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chos
     found = [(each.path, each.query) for each in await archive.lists.all()]
     assert found[:3] == [("Mine", ""), ("New", ""), ("New/One", "")]
     assert {*found[3:]} == {
-        *(("Shelf", ""), ("Shelf/Mine", "fox"), ("Shelf/New", ""), ("Shelf/New/One", ""))
+        *(
+            ("SegmentStorage", ""),
+            ("SegmentStorage/Mine", "fox"),
+            ("SegmentStorage/New", ""),
+            ("SegmentStorage/New/One", ""),
+        )
     }
 
 
@@ -178,11 +183,11 @@ async def test_lists_that_come_twice_stay_what_they_are_below_another_one(archiv
     file = json.dumps({"archiver": 1, "lists": lists, "entries": []})
 
     await archive.imports.read_file(
-        io.BytesIO(file.encode()), name="a.json", choices=Choices(into="Shelf")
+        io.BytesIO(file.encode()), name="a.json", choices=Choices(into="SegmentStorage")
     )
 
     found = {each.path: each.query for each in await archive.lists.all()}
-    assert found == {"Shelf": "", "Shelf/A": "fox", "Shelf/B": ""}
+    assert found == {"SegmentStorage": "", "SegmentStorage/A": "fox", "SegmentStorage/B": ""}
 
 
 async def test_lines_that_were_joined_or_put_in_another_order_are_all_taken_in(archive):

@@ -7,7 +7,7 @@ from archiver.config import Settings
 from archiver.services import fixity
 from tests.conftest import live_web
 from tests.indices import change_by_hand
-from tests.segments import change_segment, segments, shelf_of
+from tests.segments import change_segment, segments, storage_of
 
 
 async def fill(data):
@@ -113,7 +113,7 @@ async def test_a_foreign_file_that_the_index_has_rows_of_is_a_problem(
 
 async def test_a_segment_that_is_gone_is_found(filled, findings):
     name, _ = segment(filled)
-    shelf_of(filled.data).remove(name)
+    storage_of(filled.data).remove(name)
 
     found = await findings()
 

@@ -7,7 +7,7 @@ from archiver.errors import ConfigurationError, RecordsMissing
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
 from tests.indices import remove_index
-from tests.segments import change_segment, segments, shelf_of
+from tests.segments import change_segment, segments, storage_of
 
 
 async def told(archive):
@@ -243,7 +243,7 @@ async def test_accept_missing_builds_the_index_from_the_segments_that_are_there(
     live, saved, settings, opened
 ):
     _, (first, _) = saved
-    shelf_of(settings.data).remove(first)
+    storage_of(settings.data).remove(first)
     assert f"{first}: It is missing." in await refused(settings)
 
     report = await reindex(settings, accept_missing=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from archiver.warc.locks import RunLock
-from archiver.warc.segment_storage import Shelf
+from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentStore
 
 
@@ -14,7 +14,10 @@ from archiver.warc.segments import SegmentStore
 def store(tmp_path: Path) -> Iterator[SegmentStore]:
     lock = RunLock(tmp_path / "run")
     opened = SegmentStore(
-        Shelf(tmp_path / "warc"), lock=lock, segment_bytes=1 << 30, software="archiver/test"
+        SegmentStorage(tmp_path / "warc"),
+        lock=lock,
+        segment_bytes=1 << 30,
+        software="archiver/test",
     )
     yield opened
     opened.close()

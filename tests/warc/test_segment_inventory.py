@@ -20,7 +20,7 @@ def ours(store):
 
 
 def named(found):
-    return {each.name: (each.problem, each.is_loss) for each in found.passed_by}
+    return {each.name: (each.problem, each.is_loss) for each in found.unusable_files}
 
 
 def test_segments_and_torn_ends_of_ours_are_known(ours):
@@ -33,8 +33,8 @@ def test_segments_and_torn_ends_of_ours_are_known(ours):
     found = survey(ours.parent)
 
     assert [each.name for each in found.segments] == [ours.name, copy.name]
-    assert [each.name for each in found.torn] == sorted(torn)
-    assert found.passed_by == ()
+    assert [each.name for each in found.truncated] == sorted(torn)
+    assert found.unusable_files == ()
     assert found.segments[0].writer == ours.name.split("-")[2]
     assert found.segments[1].writer == ""
 

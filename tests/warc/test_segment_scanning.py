@@ -38,7 +38,7 @@ def test_damage_in_the_middle_hides_nothing_behind_it(store):
     whole, damage = read(path)
 
     assert [each.location.offset for each in damage] == [places[0].offset]
-    assert not damage[0].is_torn
+    assert not damage[0].is_truncated
     assert {place.offset for place in places[1:]} <= set(whole)
 
 
@@ -73,7 +73,7 @@ def test_a_record_within_a_torn_record_is_none(tmp_path, share):
     whole, damage = read(path)
 
     assert whole == [0]
-    assert [(each.location.offset, each.is_torn) for each in damage] == [(start, True)]
+    assert [(each.location.offset, each.is_truncated) for each in damage] == [(start, True)]
 
 
 def test_a_record_within_a_record_whose_checksum_is_wrong_is_none(tmp_path):

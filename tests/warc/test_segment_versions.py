@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.warc.segment_versions import is_ours, next_edition, serial_of, superseded
+from archiver.warc.segment_versions import is_ours, next_version, serial_of, superseded
 
 
 def segment(serials: str, writer: str = "0123456789ab") -> str:
@@ -26,4 +26,4 @@ def test_a_segment_that_an_earlier_version_of_the_program_merged_is_read():
     name = segment("00001-00012")
 
     assert (is_ours(name), serial_of(name)) == (True, 12)
-    assert next_edition(name) == segment("00001-00012.2")
+    assert next_version(name) == segment("00001-00012.2")

@@ -14,7 +14,7 @@ from archiver.model.capture import Location
 from archiver.warc.locks import RunLock
 from archiver.warc.reader import verify_record
 from archiver.warc.records import RecordType
-from archiver.warc.segment_storage import Shelf
+from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.segments import SegmentReader, SegmentStore
 from tests.stored_records import ALL_KINDS, records
 
@@ -53,8 +53,8 @@ def test_a_reader_finds_the_same_records_and_opens_each_segment_once(store, monk
     store.close()
     places += store.append(written[len(ALL_KINDS) :])
     opened: list[str] = []
-    opens = store.shelf.open
-    monkeypatch.setattr(store.shelf, "open", lambda name: opened.append(name) or opens(name))
+    opens = store.storage.open
+    monkeypatch.setattr(store.storage, "open", lambda name: opened.append(name) or opens(name))
 
     read = SegmentReader(store).read
 
@@ -64,7 +64,9 @@ def test_a_reader_finds_the_same_records_and_opens_each_segment_once(store, monk
 
 def test_a_segment_is_closed_once_it_is_large_enough(tmp_path):
     lock = RunLock(tmp_path / "run")
-    store = SegmentStore(Shelf(tmp_path / "warc"), lock=lock, segment_bytes=2000, software="test")
+    store = SegmentStore(
+        SegmentStorage(tmp_path / "warc"), lock=lock, segment_bytes=2000, software="test"
+    )
     places = [store.append(records((b"x", False)))[0] for _ in range(4)]
     store.close()
     lock.release()
@@ -76,7 +78,9 @@ def test_a_segment_is_closed_once_it_is_large_enough(tmp_path):
 def test_a_batch_that_finds_the_disk_full_leaves_every_segment_as_it_was(tmp_path):
     """Also where it went on into further segments; the files that were open then are closed."""
     lock = RunLock(tmp_path / "run")
-    store = SegmentStore(Shelf(tmp_path / "warc"), lock=lock, segment_bytes=60_000, software="test")
+    store = SegmentStore(
+        SegmentStorage(tmp_path / "warc"), lock=lock, segment_bytes=60_000, software="test"
+    )
     (before,) = store.append([records((b"x", False))[0]])
     store.sync()
     size = (store.directory / before.segment).stat().st_size
@@ -129,9 +133,9 @@ def test_a_process_is_alive_as_long_as_its_lock_is_held(tmp_path):
 
     assert not mine.is_alive(other.name)
     assert not mine.is_alive("dead")
-    assert mine.left_behind("dead")
-    assert not mine.left_behind("never")
+    assert mine.is_abandoned("dead")
+    assert not mine.is_abandoned("never")
     mine.sweep()
-    assert not mine.left_behind("dead")
+    assert not mine.is_abandoned("dead")
     assert [path.name for path in tmp_path.glob("*.lock")] == [f"{mine.name}.lock"]
     mine.release()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from archiver.errors import StoreError
 from archiver.warc.segment_scanning import Scanned, scan
-from archiver.warc.truncated_segments import cut_torn_end
+from archiver.warc.truncated_segments import cut_truncated_tail
 from tests.stored_records import records
 
 NAME = "archiver-20240229120001-0123456789ab-00001.warc.gz"
@@ -83,7 +83,7 @@ def test_no_complete_record_is_lost_and_what_is_cut_lies_beside(whole, put, shar
         start for start, end in spans if spoilt[start:end] == data[start:end] and end <= len(spoilt)
     ]
 
-    size = cut_torn_end(path, from_offset=0, is_writer_known=True)
+    size = cut_truncated_tail(path, from_offset=0, is_writer_known=True)
 
     torn = beside(path)
     assert path.read_bytes() + b"".join(torn.values()) == spoilt
@@ -98,7 +98,7 @@ def test_what_is_cut_is_all_that_follows_the_last_complete_record(whole, put, sh
     data, spans = whole
     path = put(data[: int(share * len(data))])
 
-    size = cut_torn_end(path, from_offset=0, is_writer_known=True)
+    size = cut_truncated_tail(path, from_offset=0, is_writer_known=True)
 
     assert size == max([0, *(end for _, end in spans if end <= int(share * len(data)))])
 
@@ -111,7 +111,7 @@ def test_a_foreign_file_is_never_touched(whole, put, share, flips, more):
 
     for is_writer_known in (False, True):
         with suppress(StoreError):
-            cut_torn_end(path, from_offset=0, is_writer_known=is_writer_known)
+            cut_truncated_tail(path, from_offset=0, is_writer_known=is_writer_known)
 
     assert path.read_bytes() == content
     assert beside(path) == {}
@@ -134,7 +134,7 @@ def test_a_file_that_says_nothing_of_itself_is_not_touched(put, name, content):
     path = put(content, name)
 
     with suppress(StoreError):
-        cut_torn_end(path, from_offset=0)
+        cut_truncated_tail(path, from_offset=0)
 
     assert path.read_bytes() == content
     assert beside(path) == {}
@@ -144,7 +144,7 @@ def test_of_a_segment_that_names_its_writer_the_torn_end_is_cut(whole, put):
     data, spans = whole
     path = put(data[:-3])
 
-    assert cut_torn_end(path, from_offset=0) == spans[-1][0]
+    assert cut_truncated_tail(path, from_offset=0) == spans[-1][0]
     assert beside(path) == {f"{NAME}.torn": data[spans[-1][0] : -3]}
 
 
@@ -160,7 +160,9 @@ def test_a_whole_last_record_that_is_damaged_stays_whichever_bit_is_wrong(whole,
             if spoilt[-4:] != data[-4:]:
                 continue
             path = put(spoilt)
-            assert cut_torn_end(path, from_offset=0, is_writer_known=True) == len(data), position
+            assert cut_truncated_tail(path, from_offset=0, is_writer_known=True) == len(data), (
+                position
+            )
             assert beside(path) == {}
 
 
@@ -171,7 +173,7 @@ def test_so_it_does_where_the_damage_hides_the_end_of_its_head(put):
             spoilt[position] ^= 1 << bit
             path = put(spoilt)
 
-            size = cut_torn_end(path, from_offset=0, is_writer_known=True)
+            size = cut_truncated_tail(path, from_offset=0, is_writer_known=True)
 
             assert (size, beside(path)) == (len(WHOLE), {}), (position, bit)
 
@@ -180,7 +182,9 @@ def test_so_it_does_where_the_damage_hides_the_end_of_its_head(put):
 def test_bytes_that_never_were_a_record_stay(whole, put, more):
     path = put(whole[0] + more)
 
-    assert cut_torn_end(path, from_offset=0, is_writer_known=True) == len(whole[0]) + len(more)
+    assert cut_truncated_tail(path, from_offset=0, is_writer_known=True) == len(whole[0]) + len(
+        more
+    )
     assert beside(path) == {}
 
 
@@ -188,7 +192,7 @@ def test_what_an_index_has_read_is_not_looked_at_again(whole, put):
     data = whole[0][:-3]
     path = put(data)
 
-    assert cut_torn_end(path, from_offset=len(data), is_writer_known=True) == len(data)
+    assert cut_truncated_tail(path, from_offset=len(data), is_writer_known=True) == len(data)
 
 
 def test_a_torn_end_that_was_kept_is_never_overwritten(whole, put):
@@ -197,7 +201,7 @@ def test_a_torn_end_that_was_kept_is_never_overwritten(whole, put):
     path.with_name(f"{NAME}.torn").write_bytes(b"of an earlier cut")
     path.with_name(f"{NAME}.2.torn").write_bytes(b"of another")
 
-    cut_torn_end(path, from_offset=0)
+    cut_truncated_tail(path, from_offset=0)
 
     assert beside(path) == {
         f"{NAME}.torn": b"of an earlier cut",
@@ -222,7 +226,7 @@ def test_of_many_processes_that_cut_at_once_one_does(whole, put):
 
 
 def _cut(path):
-    cut_torn_end(path, from_offset=0)
+    cut_truncated_tail(path, from_offset=0)
 
 
 def test_a_segment_that_can_not_be_cut_stays_as_it_is(whole, put):
@@ -231,6 +235,6 @@ def test_a_segment_that_can_not_be_cut_stays_as_it_is(whole, put):
     path.with_name(f"{NAME}.torn.new").mkdir()
 
     with pytest.raises(StoreError, match="can't be cut"):
-        cut_torn_end(path, from_offset=0)
+        cut_truncated_tail(path, from_offset=0)
 
     assert path.read_bytes() == data

@@ -20,7 +20,7 @@ CHOSEN = (
     ("tags", "new, other"),
     ("folders_as", "nothing"),
     ("capture", "never"),
-    ("into", "Shelf"),
+    ("into", "SegmentStorage"),
     ("only_folder", "Food"),
     ("column", "url=address"),
     ("column", "title=what"),
@@ -85,7 +85,7 @@ async def test_all_that_can_be_chosen_is_chosen_in_the_query_and_shown_in_the_re
 
     said = (await runtime.entries.get("http://127.0.0.1:1/1")).entry.annotation
     assert (said.title, said.tags) == ("One", ("new", "other"))
-    assert said.folders == ("Shelf/Food/Soups",)
+    assert said.folders == ("SegmentStorage/Food/Soups",)
     receipt = await json_of(client, f"{path}/receipt")
     assert [each["outcome"] for each in receipt] == ["added", "left out", "unusable"]
     assert (await json_of(client, path))["without_capture"] == 1

@@ -1,0 +1,290 @@
+"""Segments between a folder and a bucket: every state, and every fault of the store."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from archiver.errors import ConfigurationError, StoreError, StoreUnavailable
+from archiver.model.capture import Location
+from archiver.warc import writer as warc_writer
+from archiver.warc.locks import RunLock
+from archiver.warc.object_store import BLOCK_BYTES, BucketStorage, open_bucket_storage
+from archiver.warc.records import new_record_id
+from archiver.warc.segment_scanning import Scanned
+from archiver.warc.segments import SegmentStore
+
+NOW = datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def storage(store, tmp_path) -> BucketStorage:
+    return opened(store, tmp_path / "a")
+
+
+@pytest.fixture
+def other(store, tmp_path) -> BucketStorage:
+    """The same bucket, as a machine with an empty disk sees it."""
+    return opened(store, tmp_path / "b")
+
+
+def opened(store, data: Path) -> BucketStorage:
+    return open_bucket_storage(store.address, data / "warc", data / "uploaded")
+
+
+def written(storage: BucketStorage, *texts: str) -> list[Location]:
+    """A closed segment with a record for each text."""
+    store = writer(storage)
+    made = [
+        warc_writer.metadata(id=new_record_id(), url="urn:test", date=NOW, document={"said": each})
+        for each in texts
+    ]
+    places = store.append(made)
+    store.sync()
+    store.close()
+    store.lock.release()
+    return places
+
+
+def writer(storage: BucketStorage) -> SegmentStore:
+    lock = RunLock(storage.directory.parent / "run")
+    return SegmentStore(storage, lock=lock, segment_bytes=1 << 30, software="archiver/test")
+
+
+def said(storage: BucketStorage, place: Location) -> str:
+    store = writer(storage)
+    try:
+        return store.read(place).block.read().decode()
+    finally:
+        store.lock.release()
+
+
+def test_what_was_uploaded_is_read_by_a_machine_with_an_empty_disk(storage, other):
+    places = written(storage, "one", "two")
+    storage.upload(places[0].segment)
+
+    assert [said(other, place) for place in places] == ['{"said":"one"}', '{"said":"two"}']
+    assert not other.directory.exists()
+
+
+def test_a_segment_of_which_a_kill_left_nothing_is_uploaded_and_read_as_empty(storage, other):
+    (place,) = written(storage, "one")
+    path = storage.directory / place.segment
+    path.write_bytes(path.read_bytes()[:100])
+    assert storage.cut_truncated_tail(place.segment, from_offset=0, is_writer_known=True) == 0
+
+    storage.upload(place.segment)
+
+    assert other.size(place.segment) == 0
+    assert [*other.scan(place.segment)] == []
+    with pytest.raises(StoreError):
+        said(other, place)
+
+
+def test_what_was_uploaded_leaves_the_folder_and_stays_as_a_copy(storage, store):
+    (place,) = written(storage, "one")
+    storage.upload(place.segment)
+
+    assert list(storage.directory.iterdir()) == []
+    assert [path.name for path in storage.uploaded.iterdir()] == [place.segment]
+    assert store.names() == [place.segment]
+    assert said(storage, place) == '{"said":"one"}'
+
+
+def test_copies_are_forgotten_the_oldest_first_down_to_so_many_bytes(storage):
+    places = [written(storage, str(number))[0] for number in range(3)]
+    for place in places:
+        storage.upload(place.segment)
+    _, *newer = sorted(storage.uploaded.iterdir())
+
+    storage.forget(sum(path.stat().st_size for path in newer))
+
+    assert sorted(storage.uploaded.iterdir()) == newer
+    assert [said(storage, place) for place in places] == [f'{{"said":"{n}"}}' for n in range(3)]
+
+
+def test_what_nobody_uploaded_is_elsewhere_for_another_machine_and_not_lost(storage, other):
+    (place,) = written(storage, "one")
+
+    with pytest.raises(StoreUnavailable, match="the machine that writes it"):
+        said(other, place)
+
+
+def test_an_upload_is_read_back_and_other_bytes_leave_the_file_where_it_is(storage, store):
+    (place,) = written(storage, "one")
+    store.fickle.spoil = lambda data: data[:-1] + b"?"
+
+    with pytest.raises(StoreError, match="other bytes"):
+        storage.upload(place.segment)
+
+    assert (storage.directory / place.segment).exists()
+
+
+def test_an_upload_that_was_broken_off_before_its_mark_is_finished(storage, store):
+    (place,) = written(storage, "one")
+    storage.bucket.create(place.segment, storage.directory / place.segment)
+
+    storage.upload(place.segment)
+
+    assert list(storage.directory.iterdir()) == []
+    assert store.fickle.count("PUT") == 2
+
+
+def test_other_bytes_under_a_name_are_never_overwritten(storage, store, tmp_path):
+    (place,) = written(storage, "one")
+    strange = tmp_path / "strange"
+    strange.write_bytes(b"strange")
+    storage.bucket.create(place.segment, strange)
+
+    with pytest.raises(StoreError, match="other bytes"):
+        storage.upload(place.segment)
+
+    assert store.read(place.segment) == b"strange"
+    assert (storage.directory / place.segment).exists()
+    assert [each.name for each in storage.survey().unusable_files] == [place.segment]
+
+
+@pytest.mark.parametrize("status", [500, 503, 507])
+def test_a_store_that_refuses_leaves_everything_where_it_is(storage, store, status):
+    (place,) = written(storage, "one")
+    store.fickle.failing = {"PUT": status}
+
+    with pytest.raises(StoreUnavailable, match=str(status)):
+        storage.upload(place.segment)
+
+    store.fickle.failing = {}
+    assert store.names() == []
+    storage.upload(place.segment)
+    assert store.names() == [place.segment]
+
+
+def test_a_survey_has_what_is_here_and_what_is_there_each_once(storage, other):
+    here, there = written(storage, "here")[0].segment, written(storage, "there")[0].segment
+    storage.upload(there)
+
+    assert [each.name for each in storage.survey().segments] == sorted([here, there])
+    assert [each.name for each in storage.survey_local().segments] == [here]
+    assert [each.name for each in other.survey().segments] == [there]
+
+
+def test_what_is_no_segment_in_the_bucket_is_told_of_and_left(storage, store):
+    store.write("note.txt", b"hello")
+
+    assert [each.name for each in storage.survey().unusable_files] == ["note.txt"]
+
+
+def test_a_scan_reads_a_segment_that_is_only_there_to_its_end(storage, other):
+    texts = [str(number) * 3000 for number in range(200)]
+    places = written(storage, *texts)
+    storage.upload(places[0].segment)
+
+    found = [each.place() for each in other.scan(places[0].segment) if isinstance(each, Scanned)]
+
+    assert found[1:] == places
+
+
+def test_a_few_records_ask_for_one_block_and_only_once(storage, other, store):
+    places = written(storage, "one", "two", "three")
+    storage.upload(places[0].segment)
+    store.fickle.asked.clear()
+
+    for place in places * 3:
+        said(other, place)
+
+    assert [method for method, _ in store.fickle.asked] == ["GET"]
+
+
+def test_a_record_over_many_blocks_is_read_whole(storage, other):
+    text = "".join(chr(33 + (n * n * 7919) % 90) for n in range(3 * BLOCK_BYTES))
+    (place,) = written(storage, text)
+    storage.upload(place.segment)
+
+    assert said(other, place) == said(storage, place)
+    copied = b"".join(other.copy(place.segment, place.offset, place.length))
+    assert copied == b"".join(storage.copy(place.segment, place.offset, place.length))
+
+
+def test_a_store_that_breaks_down_in_a_scan_ends_it_and_skips_nothing(storage, other, store):
+    (place,) = written(storage, "one")
+    storage.upload(place.segment)
+    store.fickle.failing = {"GET": 500, "HEAD": 500}
+
+    with pytest.raises(StoreUnavailable, match="500"):
+        list(other.scan(place.segment))
+
+
+def test_a_segment_is_removed_from_everywhere(storage, other, store):
+    (place,) = written(storage, "one")
+    size = (storage.directory / place.segment).stat().st_size
+    storage.upload(place.segment)
+
+    assert storage.remove(place.segment) == size
+    assert (store.names(), list(storage.uploaded.iterdir())) == ([], [])
+    assert other.remove(place.segment) == 0
+
+
+def test_a_bucket_that_is_not_there_is_said_in_a_sentence(store, tmp_path):
+    with pytest.raises(ConfigurationError, match="There is no bucket"):
+        open_bucket_storage("s3://no-such-bucket/x", tmp_path / "warc", tmp_path / "uploaded")
+
+
+def test_credentials_that_are_refused_are_said_in_a_sentence_without_them(
+    store, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another-secret")
+
+    with pytest.raises(StoreUnavailable, match="refuses the credentials") as refused:
+        opened(store, tmp_path)
+
+    assert "another-secret" not in str(refused.value)
+    assert store.server.access not in str(refused.value)
+
+
+def test_a_clock_that_the_store_does_not_believe_is_said_to_be_wrong(storage, store, tmp_path):
+    (place,) = written(storage, "one")
+    store.fickle.failing, store.fickle.code = {"GET": 403, "PUT": 403}, "RequestTimeTooSkewed"
+
+    for asked in (lambda: storage.upload(place.segment), lambda: opened(store, tmp_path)):
+        with pytest.raises(StoreUnavailable, match="clock"):
+            asked()
+
+
+def test_a_store_that_nobody_listens_for_is_said_in_a_sentence(store, tmp_path, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+
+    with pytest.raises(StoreUnavailable, match="does not answer as it should"):
+        opened(store, tmp_path)
+
+
+def test_a_bucket_that_is_gone_is_a_store_that_takes_nothing(storage, store):
+    (place,) = written(storage, "one")
+    store.drop()
+
+    with pytest.raises(StoreUnavailable, match="bucket"):
+        storage.upload(place.segment)
+    with pytest.raises(StoreUnavailable, match="bucket"):
+        storage.survey()
+    assert [path.name for path in storage.directory.iterdir()] == [place.segment]
+    assert said(storage, place) == '{"said":"one"}'
+
+
+@pytest.mark.parametrize("method", ["PUT", "GET"])
+def test_what_a_compaction_replaced_during_its_upload_does_not_stay_in_the_bucket(
+    storage, store, method
+):
+    (place,) = written(storage, "one")
+    path = storage.directory / place.segment
+
+    store.fickle.heard = lambda heard: path.unlink(missing_ok=True) if heard == method else None
+    storage.upload(place.segment)
+
+    assert store.names() == []
+
+
+def test_what_a_compaction_replaced_before_its_upload_is_not_uploaded(storage, store):
+    (place,) = written(storage, "one")
+    (storage.directory / place.segment).unlink()
+
+    storage.upload(place.segment)
+
+    assert store.names() == []
