@@ -38,7 +38,7 @@ class Field:
     """
 
     name: Column | Condition
-    accepted_values: str
+    takes: str
     example: str
     means: str
     read: Callable[[str], Value] | None = None
