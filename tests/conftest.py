@@ -13,14 +13,13 @@ from aiohttp import web
 from hypothesis import settings
 
 from tests.answering import answering
-from tests.chance import times
 from tests.chromium import chromium_path
 from tests.compiled_once import compile_once
 from tests.copied import copied_for, copy_children
 from tests.crawler import Crawl, crawler
 from tests.prepared import Prepared
 
-settings.register_profile("untimed", deadline=None, max_examples=times(60))
+settings.register_profile("untimed", deadline=None, max_examples=30)
 settings.load_profile("untimed")
 compile_once()
 copy_children()

@@ -4,15 +4,12 @@ import hashlib
 import json
 import os
 import pty
-import re
 import signal
 import subprocess
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.indices import remove_index
 from tests.segments import change_segment, segments, storage_of
@@ -52,14 +49,6 @@ def test_add_prints_a_line_for_each_url_and_fails_if_one_does(
     assert not found
 
 
-def test_what_is_tried_again_is_said_to_wait_and_until_when(run_in, tmp_path: Path) -> None:
-    told = run_in(tmp_path / "data", "add", "http://127.0.0.1:1/", "--retries", "1")
-
-    ((_, result, why),) = rows(told.stdout)
-    assert (told.returncode, result) == (1, "waits")
-    assert re.search(r"`archiver crawl` tries it again after \d{4}-[\d:T-]+Z\.$", why)
-
-
 @pytest.mark.usefixtures("added")
 def test_list_prints_rows_or_an_array(site, archiver) -> None:
     listed = archiver("list", "--status", "saved")
@@ -71,13 +60,6 @@ def test_list_prints_rows_or_an_array(site, archiver) -> None:
     }
     assert len(documents) == 3
     assert {tuple(each["tags"]) for each in documents} == {("animals", "wild")}
-
-
-@pytest.mark.usefixtures("added")
-def test_list_is_limited_and_narrowed(archiver) -> None:
-    assert len(rows(archiver("list", "--limit", "1").stdout)) == 1
-    assert archiver("list", "--tag", "tame").stdout == ""
-    assert json.loads(archiver("list", "--json", "--host", "a.example").stdout) == []
 
 
 @pytest.mark.usefixtures("added")
@@ -114,38 +96,6 @@ def test_show_prints_details_and_the_article(site, archiver) -> None:
 
 
 @pytest.mark.usefixtures("added")
-def test_show_prints_a_document(site, archiver) -> None:
-    document = json.loads(archiver("show", hash_of(site.url("/foxes")), "--json").stdout)
-
-    assert document["url"] == site.url("/foxes")
-    assert [each["timestamp"] for each in document["snapshots"]] == [document["timestamp"]]
-    assert "<p>" in document["article"]
-    assert "clever" in document["text"]
-
-
-def test_other_addresses_of_a_page_that_are_kept_are_told_of(site, run_in, tmp_path) -> None:
-    archiver = partial(run_in, tmp_path / "data")
-    moved, key = site.url("/moved/foxes"), hash_of(site.url("/foxes"))
-
-    told = archiver("add", site.url("/foxes"), moved)
-
-    assert [hash_of(moved), "saved", "About foxes"] in rows(told.stdout)
-    assert f"archiver: {moved} is kept as {site.url('/foxes')}, too.\n" in told.stderr
-    assert ["twin", f"{key} {site.url('/foxes')}"] in rows(archiver("show", moved).stdout)
-    document = json.loads(archiver("show", moved, "--json").stdout)
-    assert [each["hash_url"] for each in document["twins"]] == [key]
-
-
-@pytest.mark.usefixtures("added")
-def test_show_of_an_entry_without_a_snapshot_says_why(site, archiver) -> None:
-    shown = archiver("show", site.url("/missing"))
-
-    assert shown.returncode == 0
-    assert ["state", "failed"] in rows(shown.stdout)
-    assert "404" in dict(rows(shown.stdout))["failure"]
-
-
-@pytest.mark.usefixtures("added")
 @pytest.mark.parametrize("ref", ["https://a.example/", "0" * 32, "nonsense"])
 def test_show_of_what_is_not_there_is_an_error_in_a_line(archiver, ref: str) -> None:
     shown = archiver("show", ref)
@@ -163,32 +113,6 @@ def test_export_of_a_list_says_how_many_entries_it_holds(archiver, tmp_path: Pat
     written, entries = rows(exported.stdout)
     assert written == ["written", f"{file.stat().st_size:,} bytes", str(file)]
     assert entries == ["entries", "3"]
-
-
-@pytest.mark.usefixtures("added")
-def test_a_directory_in_place_of_a_file_is_refused_before_anything_is_written(
-    archiver, tmp_path: Path
-) -> None:
-    directory = tmp_path / "backup"
-    directory.mkdir()
-
-    refused = archiver("export", "json", str(directory))
-
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "is a directory" in refused.stderr
-    assert [each.name for each in tmp_path.iterdir() if "backup" in each.name] == ["backup"]
-
-
-@pytest.mark.usefixtures("added")
-def test_export_writes_the_tree(site, archiver, tmp_path: Path) -> None:
-    exported = archiver("export", "markdown", str(tmp_path / "out"))
-    text = (tmp_path / "out" / hash_of(site.url("/foxes")) / "index.md").read_text()
-    front = next(iter(yaml.safe_load_all(text.split("\n---\n")[0])))
-
-    assert exported.stdout == "written\t3\n"
-    assert len(list((tmp_path / "out").rglob("*"))) == 6
-    assert front["title"] == "About foxes"
-    assert front["tags"] == ["animals", "wild"]
 
 
 @pytest.mark.usefixtures("added")
@@ -259,16 +183,6 @@ def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
     assert ["added", "0"] in rows(again.stdout)
     assert ["saved", "5"] in rows(again.stdout)
     assert {each["url"]: each["tags"] for each in listed} == {url: ["Zoo", "birds"] for url in urls}
-
-
-def test_import_reads_standard_input(site, archiver) -> None:
-    read = archiver("import", "-", "--no-crawl", given=f"{site.url('/cats')}\n")
-    crawled = archiver("crawl")
-
-    assert ["file", "standard input (plain text)"] in rows(read.stdout)
-    assert ["added", "1"] in rows(read.stdout)
-    assert crawled.returncode == 0
-    assert ["saved", "1"] in rows(crawled.stdout)
 
 
 @pytest.mark.parametrize(
@@ -344,16 +258,6 @@ def _until_closed(terminal):
     with os.fdopen(terminal, "rb", buffering=0) as screen, suppress(OSError):
         while shown := screen.read(4096):
             yield shown
-
-
-@pytest.mark.sqlite("a server's index is of all machines that can reach it")
-@pytest.mark.usefixtures("added")
-@pytest.mark.parametrize("asked", [(), ("--unsealed",)])
-def test_an_index_that_no_machines_share_says_so(archiver, asked):
-    said = archiver("machines", *asked)
-
-    assert (said.returncode, said.stdout) == (1, "")
-    assert "of this machine alone" in said.stderr
 
 
 def test_reindex_without_a_segment_exits_with_1_and_leaves_the_index_as_it_is(

@@ -1,9 +1,8 @@
 """``archiver extract`` reads what was left, and says how much."""
 
 from archiver.app import open_app
-from archiver.cli.crawl import _again, _extract, changed_lines
+from archiver.cli.crawl import _again, _extract
 from archiver.config import Settings
-from archiver.pages.text_comparison import compare
 
 
 async def test_it_says_how_many_were_read_and_how_many_are_left(tmp_path, live, capsys):
@@ -20,14 +19,3 @@ async def test_it_says_how_many_were_read_and_how_many_are_left(tmp_path, live, 
     capsys.readouterr()
     assert await _again(settings, "", diff=True) == 0
     assert capsys.readouterr().out == "read\t0\nchanged\t0\n"
-
-
-def test_the_paragraphs_that_changed_are_shown_with_their_words_marked():
-    before = "One stays.\nThe red fox sleeps.\nGone."
-    after = "One stays.\nThe old fox sleeps.\nNew here.\nNewer."
-
-    lines = [*changed_lines(compare(before, after).pieces)]
-
-    assert lines[0] == "The [-red-]{+old+} fox sleeps."
-    assert "[-Gone-]" in "".join(lines)
-    assert not any("One" in line for line in lines)

@@ -36,16 +36,3 @@ def test_undoing_a_deletion_that_is_not_there_says_so(run_in, site, tmp_path):
 
         assert refused.returncode == 1
         assert f"There is no deletion number {number} to undo" in refused.stderr
-
-
-def test_undoing_says_on_stderr_what_was_not_put_back(archiver, site):
-    foxes, bears = site.url("/foxes"), site.url("/bears")
-    archiver("add", foxes, bears)
-    undo = archiver("delete", foxes, bears).stdout.splitlines()[-1].split("\t")[1]
-    archiver("add", foxes)
-
-    done = archiver("delete", "--undo", undo)
-
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "entries\t1")
-    assert "1 entry was not put back: it was saved, or deleted, again since." in done.stderr
-    assert listed(archiver) == {foxes, bears}

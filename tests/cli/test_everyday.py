@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 from archiver.cli.main import cli
 from archiver.http.urls import hash_url
-from archiver.model.listing import Sort
 
 MANY = 60
 
@@ -30,13 +29,6 @@ def test_what_is_piped_is_all_that_is_found_unless_it_is_said_how_many(kept):
     assert titles == sorted(titles, key=str.casefold) or len(titles) == MANY + 1
 
 
-def test_orders_are_those_of_pages_and_the_api_by_their_older_names_too(kept):
-    for order in Sort:
-        assert len(kept("list", "--sort", order).stdout.splitlines()) == MANY + 1
-    assert kept("list", "--sort", "added").stdout == kept("list", "--sort", "newest").stdout
-    assert "'best', 'newest'" in kept("list", "--sort", "none").stderr
-
-
 def test_nothing_found_is_exit_status_1(kept):
     for command in (("list", "--tag", "none"), ("search", "unheardof")):
         done = kept(*command)
@@ -53,21 +45,10 @@ def test_the_beginning_of_a_hash_names_an_entry(kept, site):
     assert (short.returncode, "8db is too short for the beginning" in short.stderr) == (1, True)
 
 
-def test_a_tag_without_a_name_is_refused(kept, site):
-    done = kept("edit", site.url("/foxes"), "--tag", "")
-
-    assert (done.returncode, done.stderr) == (1, "archiver: A list or a tag needs a name.\n")
-
-
 def test_addresses_come_from_standard_input(kept, site):
     done = kept("add", "-", given=f"{site.url('/bears')}\n\n")
 
     assert (done.returncode, "\tsaved\t" in done.stdout) == (0, True)
-
-
-@pytest.mark.parametrize("command", ["add", "crawl", "recapture"])
-def test_help_tells_of_the_browser_where_pages_are_captured(command):
-    assert "--render" in CliRunner().invoke(cli, [command, "--help"]).output
 
 
 def test_help_is_short_and_settings_have_their_own(kept):
@@ -87,16 +68,6 @@ SCREEN = 40
 @pytest.mark.parametrize("command", sorted(cli.commands))
 def test_the_help_of_every_command_fits_a_screen(command):
     assert len(CliRunner().invoke(cli, [command, "--help"]).output.splitlines()) <= SCREEN
-
-
-@pytest.mark.parametrize(
-    ("command", "flag", "named"),
-    [("search", "--help-words", "published:"), ("import", "--help-formats", "Pocket CSV")],
-)
-def test_what_is_longer_than_a_screen_has_a_flag_that_help_names(command, flag, named):
-    short, long = (CliRunner().invoke(cli, [command, each]).output for each in ("--help", flag))
-
-    assert (flag in short, named in short, named in long) == (True, False, True)
 
 
 def test_a_shell_completes_commands():

@@ -100,28 +100,6 @@ sys.exit(run({words!r}))
     assert f"{sys.executable} -m pip install {driver}`" in line
 
 
-@pytest.mark.parametrize(("is_waited_for", "is_taken_apart"), [(True, True), (False, False)])
-def test_a_thread_that_nobody_waits_for_holds_no_command_up(
-    is_waited_for: bool, is_taken_apart: bool
-) -> None:
-    code = f"""
-import atexit, sys, threading
-from archiver.cli.main import main
-atexit.register(print, "taken apart")
-gone = threading.Event()
-threading.Thread(target=gone.wait, daemon={not is_waited_for}).start()
-threading._register_atexit(gone.set)
-sys.argv = ["archiver", "--version"]
-main()
-"""
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
-    )
-
-    assert result.stdout.startswith("archiver ")
-    assert ("taken apart" in result.stdout) is is_taken_apart
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

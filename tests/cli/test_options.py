@@ -1,7 +1,6 @@
 """Flags, variables and defaults: one name each, in that order."""
 
 from ipaddress import ip_network
-from pathlib import Path
 
 import click
 import pytest
@@ -47,15 +46,6 @@ def test_a_flag_wins_over_its_variable_and_that_over_the_default(
     assert output("--port", "82").startswith("82 ")
 
 
-def test_a_switch_can_be_turned_off_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ARCHIVER_LOG_JSON", "true")
-
-    assert " True " in output()
-    assert " False " in output("--no-log-json")
-    monkeypatch.setenv("ARCHIVER_LOG_JSON", "no")
-    assert " True " in output("--log-json")
-
-
 def test_a_list_is_given_by_repetition_or_with_commas() -> None:
     expected = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
 
@@ -72,12 +62,6 @@ def test_every_setting_is_a_flag_that_says_what_it_is_for(name: str) -> None:
     assert flag(name) in said
     assert variable(name) in said
     assert described in said
-
-
-def test_the_default_of_a_list_is_shown_as_it_is_given() -> None:
-    settings = " ".join(output("--help-settings").split())
-
-    assert "default: utm_*, fbclid, gclid" in settings
 
 
 def test_help_keeps_settings_apart() -> None:
@@ -133,10 +117,6 @@ def test_a_password_is_in_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_setting_belongs_to_a_command() -> None:
     assert set(COMMON) < set(CRAWLING) < set(EVERYTHING)
     assert set(EVERYTHING) == set(SETTINGS)
-
-
-def test_a_path_is_a_path() -> None:
-    assert build_settings({"data": "here"}).data == Path("here")
 
 
 def test_what_each_of_several_processes_would_wait_has_a_bound():

@@ -16,11 +16,6 @@ def test_nobody_is_asked_until_somebody_may_be(here, capsys):
     assert "ARCHIVER_RESCUE" in capsys.readouterr().err
 
 
-def test_where_nothing_is_gone_nobody_is_asked(here, capsys):
-    assert run(["rescue", "--rescue", "wayback", *here]) == 0
-    assert capsys.readouterr().out == "asked\t0\n"
-
-
 def test_a_name_that_nobody_knows_is_refused_with_those_that_are(here, capsys):
     assert run(["rescue", "--rescue", "waybak", *here]) == 2
     assert "aggregator" in capsys.readouterr().err

@@ -16,7 +16,6 @@ from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import ChangeCursor, Job, State
 from archiver.model.seed import Seed
-from tests.chance import times
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 TIMEOUT = Failure(FailureKind.TIMEOUT, "It took too long.")
@@ -96,7 +95,7 @@ async def _all_jobs(db: Database) -> dict[int, Job]:
         return {each.id: each for each in await jobs.by_ids(conn, range(200))}
 
 
-@settings(max_examples=times(40))
+@settings(max_examples=30)
 @given(steps)
 def test_a_follower_knows_every_job_as_it_stands(steps):
     async def follow() -> None:

@@ -1,6 +1,6 @@
 """Killed at moments of chance while it edits, throws away and compacts, an archive keeps its word.
 
-It takes longer than other tests: fifty processes open the archive, and recover what the one before
+It takes longer than other tests: twenty processes open the archive, and recover what the one before
 them left.
 """
 
@@ -17,7 +17,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from archiver.app import open_app
-from tests.chance import times
 from tests.durability.changing import settings_of
 from tests.prepared import take_in
 from tests.processes import Archive
@@ -25,7 +24,7 @@ from tests.warcs import Warc
 
 log = logging.getLogger(__name__)
 
-KILLS = times(50)
+KILLS = 20
 PAGES = 80
 MOST_SPARED = 3
 """Things that a process is let do to their end."""

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.formats import archive_members
 from archiver.formats.archive_members import TarMembers
 
 FORMS = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
 NAMES = st.text("aB. -_\u00e9\u20ac\U0001f600", min_size=1, max_size=150)
 CONTENTS = st.binary(max_size=600)
-SHORT = st.builds(lambda n, m: f"{'a' * n}/{'b' * m}", st.integers(1, 90), st.integers(1, 90))
 
 
 def head(name="a.txt", kind=tarfile.REGTYPE, size=0):
@@ -49,11 +47,6 @@ def test_what_the_standard_library_packs_comes_out_as_it_was(members, form):
     assert members_of(packed(members, form)) == members
 
 
-@given(st.dictionaries(SHORT, CONTENTS, max_size=4))
-def test_so_do_names_in_two_parts(members):
-    assert members_of(packed(members, tarfile.USTAR_FORMAT)) == members
-
-
 @given(CONTENTS, st.integers(0, 3000))
 def test_whatever_stands_in_an_archive_is_no_exception(noise, at):
     data = packed({"a": b"x" * 700, "b" * 200: b"y"}, tarfile.PAX_FORMAT)
@@ -75,9 +68,3 @@ def test_heads_of_heads_without_end_are_the_end(kind):
 
 def test_a_file_that_is_longer_than_the_archive_is_left_out():
     assert [*members_of(head("a") + head("b", size=1 << 40))] == ["a"]
-
-
-def test_only_so_many_heads_are_read_whatever_they_say(monkeypatch):
-    monkeypatch.setattr(archive_members, "MOST_MEMBERS", 100)
-
-    assert not members_of(head("d", tarfile.DIRTYPE) * 100 + head("a"))

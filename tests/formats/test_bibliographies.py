@@ -3,8 +3,6 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from archiver.formats.bibliographies import address_of, text_of_latex
 from tests.formats.reading import annotations, opened, said
@@ -31,11 +29,6 @@ A, B = "https://a.example/1", "https://b.example/2"
 )
 def test_letters_are_read_as_latex_prints_them(latex, text):
     assert text_of_latex(latex) == text
-
-
-@given(st.text(alphabet="\\{}\"'^~aeoHcvkißż -", max_size=60))
-def test_any_latex_is_read(text):
-    assert isinstance(text_of_latex(text), str)
 
 
 def test_titles_notes_and_keywords_of_bibtex_are_in_letters():
@@ -91,35 +84,6 @@ def test_a_reference_with_several_addresses_is_at_the_first_and_keeps_the_others
 
     assert (both.url_given, said(both)["UR"]) == (f"{A};b=1", B)
     assert (lines.url_given, said(lines)["UR"]) == (A, B)
-
-
-@pytest.mark.parametrize(
-    ("field", "address"),
-    [
-        ("url = {https://a.example/~a/x.html}", "https://a.example/~a/x.html"),
-        (r"howpublished = {\url{https://a.example/~a/b_c}}", "https://a.example/~a/b_c"),
-        ("url = {{https://a.example/~a/}}", "https://a.example/~a/"),
-        (r"url = {https://a.example/x\_y\%20z}", "https://a.example/x_y%20z"),
-    ],
-)
-def test_an_address_in_bibtex_is_no_latex(field, address):
-    assert annotations(f"@misc{{a, title = {{T}}, {field}}}")[0].url_given == address
-
-
-def test_strings_of_bibtex_are_put_where_they_are_named():
-    text = f'@string{{who = "Ann"}}\n@misc{{k, title = who, url = {{{A}}}}}\n'
-
-    assert [each.title for each in annotations(text, "x.bib")] == ["Ann"]
-
-
-def test_entries_of_bibtex_with_the_same_key_and_fields_given_twice_are_read():
-    text = f"@misc{{k, url = {{{A}}}, url = {{{B}}}}}\n@misc{{k, url = {{{B}}}}}\n"
-
-    assert [each.url_given for each in annotations(text, "x.bib")] == [A, B]
-
-
-def test_text_that_begins_like_a_field_is_no_ris():
-    assert opened(f"AB  - is what it says\n{A}\n")[0] == "plain text"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats import compressed_files
-from tests.formats.goldens import tarred, zipped
+from tests.formats.goldens import zipped
 from tests.formats.reading import opened as read_in
 
 if sys.version_info >= (3, 14):
@@ -59,14 +59,6 @@ def test_what_is_packed_very_well_costs_its_first_megabytes(kind, monkeypatch):
     assert len(compressed_files.unpacked(io.BytesIO(bomb), bomb).read()) < 4 << 20
 
 
-@pytest.mark.parametrize("kind", PACKERS)
-def test_only_so_many_streams_are_unpacked(kind, monkeypatch):
-    monkeypatch.setattr(compressed_files, "MOST_STREAMS", 100)
-    parts = PACKERS[kind](b"a") * 99 + PACKERS[kind](b"") * 9000 + PACKERS[kind](b"b")
-
-    assert compressed_files.unpacked(io.BytesIO(parts), parts).read() == b"a" * 99
-
-
 @given(
     st.sampled_from(sorted(PACKERS)),
     st.lists(st.binary(max_size=600), max_size=4),
@@ -78,13 +70,6 @@ def test_whatever_was_packed_comes_out_as_it_was(kind, parts, most):
     found = compressed_files.unpacked(io.BytesIO(data), data)
 
     assert b"".join(iter(partial(found.read, most), b"")) == b"".join(parts)
-
-
-@pytest.mark.parametrize("kind", ["", *PACKERS])
-def test_a_tar_archive_of_lists_is_read_as_a_zip_of_them_is(kind):
-    tar = gzip.decompress(tarred({"./archive/likes.json": LIKES, "./photo": "x"}))
-
-    assert opened(PACKERS[kind](tar) if kind else tar, "archive.tar") == ("zip of lists", [A])
 
 
 def test_of_all_that_a_service_knows_of_somebody_only_what_they_saved_is_read():

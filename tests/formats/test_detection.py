@@ -53,10 +53,6 @@ def test_a_bookmark_file_is_recognised_however_it_begins(head: str) -> None:
     assert opened(data) == ("Netscape HTML", ["https://a.example/"])
 
 
-def test_a_bookmark_file_without_bookmarks_is_one() -> None:
-    assert opened(b"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL></DL>") == ("Netscape HTML", [])
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -70,12 +66,6 @@ def test_a_bookmark_file_without_bookmarks_is_one() -> None:
 )
 def test_other_text_is_plain(text: str) -> None:
     assert opened(text.encode()) == ("plain text", ["https://a.example/"])
-
-
-def test_markdown_that_begins_with_html_is_plain() -> None:
-    text = b"<a href='x'>up</a>\n\nhttps://a.example/"
-
-    assert opened(text, "notes.md") == ("plain text", ["https://a.example/"])
 
 
 @pytest.mark.parametrize("data", [b"", b" \n\t\r\n"])
@@ -190,24 +180,11 @@ def test_a_column_that_is_surely_of_links_is_taken_before_one_that_may_be_of_hou
     assert found.annotation.url_given == A
 
 
-def test_a_row_without_an_address_is_said_to_be_one():
-    _, found = read_in("url,title\nhttps://a.example/,A\n,B\n")
-
-    assert [each.problem for each in found] == ["", "This row holds no address."]
-
-
 @pytest.mark.parametrize("table", ["title,tags\nA,x\nB,y\n", "Name;Preis\nA;3,50\n", "a,b\nc,d\n"])
 def test_a_table_without_a_column_of_addresses_is_refused_with_a_sentence(table):
     said = refusal(table.encode(), "list.csv")
 
     assert said == "list.csv is a table without a column of addresses. Export it with its links."
-
-
-@pytest.mark.parametrize("table", ["url,title\n,A\n", "what,where\nA,a.example/x\n"])
-def test_a_table_in_which_addresses_may_be_is_read_row_by_row(table):
-    _, found = read_in(table, "list.csv")
-
-    assert [each.problem for each in found] == ["This row holds no address."]
 
 
 def test_one_column_of_urls_is_a_list_whatever_its_name() -> None:
@@ -229,20 +206,6 @@ def test_one_column_of_urls_is_a_list_whatever_its_name() -> None:
 def test_what_is_packed_with_gzip_is_read_as_what_it_holds(data, name, form):
     assert opened(gzip.compress(data.encode()), name) == (form, [A])
     assert opened(zipped(name, gzip.compress(data.encode())))[1] == [A]
-
-
-def test_a_pipe_that_gives_little_at_once_is_read() -> None:
-    class Trickle(io.RawIOBase):
-        left = b"https://a.example/\n" * 9_000
-
-        def read(self, count: int = -1, /) -> bytes:
-            piece, self.left = self.left[: min(7, count)], self.left[min(7, count) :]
-            return piece
-
-    form, found = open_bookmarks(Trickle(), "stdin")
-
-    assert form == "plain text"
-    assert sum(1 for _ in found) == 9_000
 
 
 @given(st.binary(max_size=300))
@@ -274,17 +237,6 @@ def test_an_object_around_links_is_read_as_its_links(document, also):
     found = {each.url_given for each in annotations(json.dumps(document), form="JSON")}
 
     assert found == {"https://a.example/", "https://b.example/"} | also
-
-
-def test_json_lines_whose_rows_hold_links_are_read_to_the_end():
-    lines = [{"url": f"{X}{each}", "links": [{"url": f"{X}{each}/in"}]} for each in range(3)]
-
-    found = annotations("\n".join(map(json.dumps, lines)), form="JSON")
-
-    assert {each.url_given for each in found} == {
-        *(f"{X}{each}" for each in range(3)),
-        *(f"{X}{each}/in" for each in range(3)),
-    }
 
 
 def test_related_links_of_a_row_are_kept_in_its_source_record():

@@ -126,14 +126,6 @@ def test_a_saved_page_with_its_parts_is_one_page_whatever_it_links_to(encode):
     ]
 
 
-def test_other_xml_is_xml():
-    form, found = open_bookmarks(
-        io.BytesIO(f'<?xml version="1.0"?><notes>{LINKS}</notes>'.encode()), "x"
-    )
-
-    assert (form, len(list(found))) == ("XML", 1)
-
-
 @pytest.mark.parametrize(
     "doctype",
     [
@@ -144,39 +136,6 @@ def test_other_xml_is_xml():
 )
 def test_a_document_type_with_declarations_of_its_own_is_passed_over(doctype):
     assert xml_root(f"{doctype}\n<rss version='0.91'>{LINKS}").name == "rss"
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        (
-            '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 '
-            'Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">\n'
-            '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>B</title></head><body>'
-        ),
-        '<?xml version="1.0"?><h:html xmlns:h="http://www.w3.org/1999/xhtml">',
-        '<?xml version="1.0"?><!-- <rss> --><dl>',
-        "<!-- <opml> --><html>",
-        (
-            "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<!-- This is a generated file. -->\n"
-            '<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">\n<TITLE>B</TITLE>'
-        ),
-        "<!DOCTYPE NETSCAPE-Bookmark-file-1><feed>",
-    ],
-)
-def test_bookmark_files_written_as_xml_are_read(head):
-    form, found = open_bookmarks(io.BytesIO((head + LINKS).encode()), "given.xml")
-
-    assert form == "Netscape HTML"
-    assert [each.annotation.url_given for each in found] == ["https://a.example/"]
-
-
-def test_a_letter_is_text():
-    letter = b"From: a@a.example\r\nContent-Type: text/plain\r\n\r\nSee https://a.example/\r\n"
-
-    form, _ = open_bookmarks(io.BytesIO(letter), "letter.eml")
-
-    assert form == "plain text"
 
 
 @given(

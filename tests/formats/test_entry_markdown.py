@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,40 +97,10 @@ def test_front_matter_then_the_article() -> None:
     assert body == "\n<p>Hello</p>\n"
 
 
-def test_an_entry_without_a_snapshot_is_front_matter_alone() -> None:
-    bare = replace(ENTRY, title="", annotation=replace(ENTRY.annotation, tags=(), note=""))
-
-    front, body = parts(entry_markdown(bare, None, ""))
-
-    assert list(front) == ["title", "url", "hash_url", "added"]
-    assert front["title"] == ""
-    assert body == ""
-
-
 def test_the_pages_title_stands_in_for_the_persons() -> None:
     front, _ = parts(entry_markdown(replace(ENTRY, title=""), SNAPSHOT, ""))
 
     assert front["title"] == "The page's title"
-
-
-@pytest.mark.parametrize(
-    "title",
-    [
-        "---",
-        "a: b # c",
-        "- x",
-        "null",
-        "2020-01-01",
-        "'\"",
-        "a\n---\nb",
-        "\u2028\x85\x00\x1b",
-        "😀",
-    ],
-)
-def test_odd_titles_come_back(title: str) -> None:
-    text = entry_markdown(replace(ENTRY, title=title), None, "")
-
-    assert next(iter(yaml.safe_load_all(text)))["title"] == title
 
 
 @given(
@@ -169,15 +138,6 @@ def test_every_text_of_front_matter_is_read_as_that_text_by_yaml_1_1_and_1_2(tex
         assert found["hash_url"] == ENTRY.hash_url
 
 
-@pytest.mark.parametrize(
-    "name", ["12345678901234567890123456789e12", "1" * 32, "0e123456789012345678901234567890"]
-)
-def test_a_hash_url_that_looks_like_a_number_is_read_as_a_text(name: str) -> None:
-    front = entry_markdown(replace(ENTRY, hash_url=HashUrl(name)), None, "").split("---\n")[1]
-
-    assert yaml.safe_load(front)["hash_url"] == READ_1_2.load(front)["hash_url"] == name
-
-
 def test_an_entry_that_failed_says_why() -> None:
     failure = Failure(FailureKind.DNS, "There is no such host.")
     failed = replace(ENTRY, state=State.FAILED, failure=failure)
@@ -185,7 +145,3 @@ def test_an_entry_that_failed_says_why() -> None:
     front, _ = parts(entry_markdown(failed, None, ""))
 
     assert (front["state"], front["failure"]) == ("failed", "There is no such host.")
-
-
-def test_a_lone_surrogate_does_not_spoil_the_file() -> None:
-    assert entry_markdown(replace(ENTRY, title="a\ud800"), SNAPSHOT, "\udfff").encode()

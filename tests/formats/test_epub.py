@@ -129,9 +129,3 @@ def test_a_chapter_is_set_as_its_article_and_pages_are_turned_so(set_by, progres
     assert re.search(rf"<html[^>]*{set_by}>", page)
     assert f"<div{set_by}>" in page
     assert spine.get("page-progression-direction") == progression
-
-
-def test_pages_of_a_book_are_turned_so_only_where_all_its_chapters_are():
-    opened = book(chapter(1, '<div dir="rtl"><p>One</p></div>'), chapter(2, "<p>Two</p>"))
-
-    assert b"page-progression" not in opened.read("EPUB/package.opf")

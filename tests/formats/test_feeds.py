@@ -56,17 +56,6 @@ def test_a_json_feed_says_the_same():
     assert (found["date_published"], found["tags"]) == ("2026-03-01T12:00:00Z", ["one", "t&w"])
 
 
-def test_a_list_without_entries_is_a_feed():
-    assert feedparser.parse(write_atom(feed())).entries == []
-    assert json.loads(write_json_feed(feed()))["items"] == []
-
-
-def test_an_entry_without_title_and_snapshot_is_called_by_its_address():
-    (found,) = feedparser.parse(write_atom(feed(item(title="", changed_at=ADDED)))).entries
-
-    assert (found.title, found.updated) == (URL, "2026-03-01T12:00:00Z")
-
-
 @given(words, words, words)
 def test_whatever_is_said_of_an_entry_is_well_formed_xml(title, tag, note):
     read = feedparser.parse(write_atom(feed(item(title, (tag,), note))))

@@ -46,25 +46,6 @@ async def test_links_of_which_much_is_said_come_in_smaller_batches():
     }
 
 
-async def test_a_batch_that_is_read_later_is_as_if_read_first():
-    plain = "".join(f'<DT><A HREF="http://a.example/{n}">{n}</A>\n' for n in range(BATCH))
-    rich = (
-        '<DT><H3>Folder &amp; more</H3><DL><p><DT><A HREF="http://B.example/é" TAGS="b, c"'
-        ' ADD_DATE="1300000000" LAST_VISIT="1400000000" TOREAD="1">Größe</A><DD>a note\n'
-        '<DT><A HREF="javascript:1">no link</A></DL>'
-    )
-    text = f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>{plain}{rich}</DL>".encode()
-    async with open_links(BytesIO(text), "b.html", memory_bytes=MEMORY) as file:
-        _, second, last = [await file.next_batch() for _ in range(3)]
-    async with open_links(BytesIO(text), "b.html", memory_bytes=MEMORY, skip=BATCH) as file:
-        alone = await file.next_batch()
-
-    assert second == alone
-    assert [each.row for each in second.seeds] == [BATCH + 1]
-    assert [each.row for each in second.rejected] == [BATCH + 2]
-    assert not last
-
-
 async def test_what_was_read_before_is_passed_over():
     async with open_links(links(5), "list.txt", memory_bytes=MEMORY, skip=3) as file:
         batch = await file.next_batch()
@@ -97,14 +78,6 @@ async def test_what_can_not_be_kept_comes_with_the_reason():
     assert [each.seed.url for each in batch.seeds] == ["http://b/"]
     assert [each.given for each in batch.rejected] == ["http://[1"]
     assert batch.rejected[0].reason
-
-
-async def test_half_a_pair_in_what_can_not_be_kept_is_shown_as_a_mark():
-    rows = rb'[{"href": "http://\ud800/", "description": "x", "extended": "", "toread": "no"}]'
-    async with open_links(BytesIO(rows), "p.json", memory_bytes=MEMORY) as file:
-        (rejected,) = (await file.next_batch()).rejected
-
-    assert rejected.given == "http://\ufffd/"
 
 
 async def test_a_file_of_the_wrong_kind_is_refused_in_words():

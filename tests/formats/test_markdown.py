@@ -113,30 +113,6 @@ def test_formulas_are_latex_where_the_page_gave_it(display, source, expected):
         assert "<math" in made
 
 
-@pytest.mark.parametrize("display", ["inline", "block"])
-@pytest.mark.parametrize(
-    "source",
-    ["&lt;img src=x onerror=a()&gt;", "x\n&lt;script&gt;a()&lt;/script&gt;", "[a](javascript:b)"],
-)
-def test_no_formula_is_html_or_leads_anywhere_where_nobody_knows_formulas(display, source):
-    note = f'<annotation encoding="application/x-tex">{source}</annotation>'
-    html = f'<p>so <math display="{display}"><semantics><mi>a</mi>{note}</semantics></math> is</p>'
-
-    made = to_markdown(sanitise(html))
-
-    assert "$" in made
-    kinds = {each.type for block in MarkdownIt().parse(made) for each in block.children or [block]}
-    assert not kinds & {"html_inline", "html_block", "link_open"}
-    assert "](" not in made
-
-
-def test_relations_in_formulas_stay():
-    note = '<annotation encoding="application/x-tex">0 &lt; a&lt;b \\le [c](d)</annotation>'
-    html = f"<p><math><semantics><mi>a</mi>{note}</semantics></math></p>"
-
-    assert to_markdown(html) == "$0 < a< b \\le [c] (d)$\n"
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

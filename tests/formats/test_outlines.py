@@ -40,22 +40,12 @@ def test_what_is_written_is_well_formed_and_reads_back_to_what_is_written(subscr
     assert write_subscriptions(found) == written
 
 
-def test_tags_with_what_means_something_in_xml_read_back():
-    held = [Subscription("https://a.example/", 'A & "B" <c>', tags=("a<b", "c&d"))]
-    assert read_subscriptions(write_subscriptions(held), "f.opml") == held
-
-
 def test_an_outline_with_entities_is_read_without_them():
     bomb = (
         '<!DOCTYPE opml [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><opml><body>'
         '<outline text="&b;" xmlUrl="https://a.example/"/></body></opml>'
     )
     assert "aaaa" not in read_subscriptions(bomb.encode(), "f.opml")[0].title
-
-
-def test_folders_nested_ten_thousand_deep_are_no_trouble():
-    deep = "<outline text='f'>" * 10_000
-    assert read_subscriptions(f"<opml><body>{deep}".encode(), "f.opml") == []
 
 
 @pytest.mark.parametrize("content", [b"", b"<html/>", b"\x00\xff", b"{}"])

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.formats.feeds import ATOM
-from archiver.formats.netscape import BOOKMARKS_HTML, GENERATOR
-from archiver.formats.outlines import OPML_HOSTS
-from archiver.formats.own_csv import CSV, as_it_was, defused
+from archiver.formats.netscape import BOOKMARKS_HTML
+from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES, OWN_JSON
 from archiver.formats.seeds import bounded
 from archiver.formats.source_file import GivenFile
@@ -89,11 +88,6 @@ def test_no_cell_of_a_table_begins_as_a_formula_does(found):
         assert not cell.startswith(("\t", "\r"))
 
 
-@given(texts)
-def test_a_cell_is_what_it_was_before_it_was_defused(text):
-    assert as_it_was(defused(text)) == text
-
-
 def in_folders(found):
     """Entries in each of their folders, folder by folder, as a plan has them."""
     pairs = [(folder, each) for each in found for folder in each.entry.annotation.folders or ("",)]
@@ -147,20 +141,6 @@ def test_the_title_of_a_page_is_no_persons_and_is_written_again(title):
     assert written(BOOKMARKS_HTML, [entry_of(read)]) == first
 
 
-@pytest.mark.parametrize("title", ["", "https://a.example/?b&c"])
-def test_a_link_without_a_title_is_called_by_its_address_and_gets_none_by_that(title):
-    link = Annotation("https://a.example/?b&c", AT, title)
-    first = written(BOOKMARKS_HTML, [entry_of(link)])
-
-    (read,) = annotations(first, "x.html", form="archiver HTML")
-    (elsewhere,) = annotations(first.replace(GENERATOR.encode(), b""), form="Netscape HTML")
-
-    assert b">https://a.example/?b&amp;c</A>" in first
-    assert (read.title, read.source_record) == (title, "")
-    assert elsewhere.title == ""
-    assert written(BOOKMARKS_HTML, [entry_of(read)]) == first
-
-
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("form", [JSON, JSON_LINES, CSV, BOOKMARKS_HTML])
 def test_what_a_stranger_calls_a_page_is_nothing_but_its_title(form, text):
@@ -174,23 +154,6 @@ def test_what_a_stranger_calls_a_page_is_nothing_but_its_title(form, text):
         "https://b.example/",
     ]
     assert not [each.problem for each in read if each.problem]
-
-
-def test_a_note_of_a_megabyte_is_kept_as_far_as_notes_go():
-    long = entry_of(Annotation("https://a.example/", AT, note='<&"' * 350_000))
-
-    for form in (JSON, JSON_LINES, CSV, BOOKMARKS_HTML):
-        assert annotations(written(form, [long]))[0].note == long.entry.annotation.note
-
-
-def test_what_an_archive_held_comes_back_until_there_is_something_of_its_own():
-    held = {"state": "saved", "title": "T", "failure": None, "snapshots": [{"timestamp": "2020"}]}
-    first = json.loads(written(JSON, [entry_of(Annotation("https://a.example/", AT))]))
-    first["entries"][0]["archive"] = held
-
-    read = annotations(json.dumps(first))
-
-    assert json.loads(written(JSON, [entry_of(each) for each in read])) == first
 
 
 def test_what_a_later_version_says_is_kept_in_the_source_record():
@@ -243,15 +206,6 @@ def test_a_feed_gives_back_addresses_titles_and_dates(found):
     assert [each.title for each in read] == [
         "" if title == each.entry.url else title for title, each in zip(titles, found, strict=True)
     ]
-
-
-@given(lists.filter(bool))
-def test_sites_are_read_back_as_addresses(found):
-    hosts = [each.entry.host for each in found]
-
-    read = annotations(written(OPML_HOSTS, found, places=hosts), "x.opml", form="OPML")
-
-    assert [each.url_given for each in read] == [f"https://{host}/" for host in hosts]
 
 
 def test_a_file_tells_of_no_more_deep_lists_than_memory_holds_with_all_that_they_lie_in():

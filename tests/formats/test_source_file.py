@@ -36,11 +36,6 @@ def test_a_declared_charset_is_believed(declared: bytes) -> None:
     assert text_of(declared + "Жизнь".encode("cp1251")).endswith("Жизнь")
 
 
-@pytest.mark.parametrize("label", ["rot13", "zip", "utf-7", "idna", "unicode_escape", "no-such"])
-def test_a_label_that_is_no_charset_of_the_web_is_not(label: str) -> None:
-    assert text_of(f"<META charset={label}>é +AGE-".encode()).endswith("é +AGE-")
-
-
 def test_each_line_that_is_not_utf_8_is_windows_1252() -> None:
     data = "né 1\n".encode() + "né 2\n".encode("cp1252") + "né 3".encode()
 
@@ -51,16 +46,6 @@ def test_a_wrong_byte_late_in_a_long_file_is_read() -> None:
     data = "né\n".encode() * 100_000 + b"\x93caf\xe9\x94"
 
     assert text_of(data) == "né\n" * 100_000 + "“café”"
-
-
-def test_a_character_across_chunks_is_whole() -> None:
-    text = "a" + "€" * 100_000
-
-    assert text_of(text.encode()) == text
-
-
-def test_nuls_are_left_out() -> None:
-    assert text_of(b"a" * 100 + b"\0" + b"b") == "a" * 100 + "b"
 
 
 @given(st.binary())

@@ -40,7 +40,3 @@ def test_the_coding_that_is_wanted_most_is_taken(field, expected):
 @given(st.text(max_size=40) | st.from_regex(r"[a-z*]{1,4};q=[0-9.]{1,6}(, *[a-z*;=q0-9.]*)*"))
 def test_whatever_the_field_says_one_coding_is_chosen(field):
     assert choose_coding(field, BOTH) in Coding
-
-
-def test_a_field_of_any_length_is_read_in_part():
-    assert choose_coding("," * 100_000 + "gzip", BOTH) is Coding.IDENTITY

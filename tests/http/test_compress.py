@@ -31,8 +31,3 @@ def test_every_piece_of_a_stream_can_be_read_when_it_was_sent(coding, pieces):
         assert read(packer.pack(piece)) == piece
     assert read(packer.finish()) == b""
     assert reader.is_finished() if coding is Coding.BROTLI else reader.eof
-
-
-def test_what_is_not_coded_needs_no_packer():
-    assert new_packer(Coding.IDENTITY) is None
-    assert pack(b"as it is", Coding.IDENTITY) == b"as it is"

@@ -65,33 +65,6 @@ async def test_a_kept_connection_that_ended_meanwhile_is_made_again():
     assert happened == ["sent", "sent", "waited", "sent"]  # each that went out is known of
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_a_connection_that_ended_before_its_turn_came_is_made_again(method):
-    async def serve(reader, writer, number):
-        if number > 1:
-            await read_request(reader)
-            writer.write(SHORT)
-
-    class Turn:
-        async def due(self):
-            happened.append("waited")
-
-        @asynccontextmanager
-        async def sending(self):
-            while not happened and open_files() > idle:  # noqa: ASYNC110 - nobody tells
-                await asyncio.sleep(0)
-            yield
-            happened.append("sent")
-
-    happened = []
-    async with server_of(serve) as (url, counted), Fetcher(settings()) as fetcher:
-        idle = open_files()
-        (await fetcher.fetch(Outgoing(url, method=method), Turn())).body.close()
-
-    assert len(counted) == 2
-    assert happened == ["waited", "sent"]
-
-
 async def test_a_request_is_on_its_way_once_the_system_has_all_of_it():
     async def serve(reader, writer, _number):
         await read_request(reader)

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.http.cookies import Cookie, cookies_for, read_cookies, write_cookies
+from archiver.http.cookies import cookies_for, read_cookies
 
 NOW = 1_700_000_000
 FILE = (
@@ -18,18 +18,6 @@ FILE = (
     "com\tTRUE\t/\tFALSE\t0\tall\tx\n"
     "not a cookie\n"
     "www.shop.example\tFALSE\t/\tFALSE\t0\tempty\n"
-)
-_text = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E, exclude_characters=";"))
-_name = st.text("abcXYZ019-_.", min_size=1, max_size=20)
-_cookies = st.builds(
-    Cookie,
-    host=st.sampled_from(["a.example", "www.a.example", "127.0.0.1", "::1", "localhost"]),
-    is_for_subdomains=st.just(False),
-    path=st.sampled_from(["/", "/a", "/a/b?c"]),
-    is_secure=st.booleans(),
-    expires=st.integers(0, 10**12),
-    name=_name,
-    value=_text,
 )
 
 
@@ -90,20 +78,8 @@ def test_an_address_has_no_subdomains():
     assert cookies_for("http://127.0.0.1:80/", [cookie], NOW, ["127.0.0.1"]) == "c=d"
 
 
-@given(st.lists(_cookies, unique_by=lambda each: each.key))
-def test_what_is_written_is_read(cookies):
-    assert read_cookies(write_cookies(cookies)) == (cookies, [])
-
-
 @given(st.text())
 def test_any_text_is_read_and_no_field_of_it_breaks_a_request(text):
     field = cookies_for("https://a.example/", read_cookies(text)[0], NOW, ["a.example"])
 
     assert not set(field) & set("\r\n\t\0")
-
-
-@given(st.text(), st.text(alphabet="\tTRUEFALSE/ #.a\r\n0"))
-def test_lines_that_look_like_cookies_are_read_or_refused(before, after):
-    found, _ = read_cookies(before + "\n" + after)
-
-    assert read_cookies(write_cookies(found)) == (found, [])

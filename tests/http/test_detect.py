@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.http.encoding_detection import SAMPLE_BYTES, detect, has_enough
@@ -64,26 +64,6 @@ def test_the_domain_decides_where_bytes_can_not():
     assert detect(hungarian, NOWHERE) == "windows-1252"
 
 
-@pytest.mark.parametrize(
-    "url", ["", "about:blank", "http://[::1]/", "http://a/", "http://xn--p1ai/"]
-)
-def test_any_url_will_do(url):
-    assert detect(written("windows-1251"), url) == "windows-1251"
-
-
-def test_ascii_is_windows_1252_as_browsers_have_it():
-    assert detect(b"<p>abc", NOWHERE) == detect(b"", NOWHERE) == "windows-1252"
-
-
-@settings(deadline=None)
-@given(st.text(st.characters(min_codepoint=0x80, exclude_categories=["Cs"]), min_size=1), st.data())
-def test_utf_8_is_told_though_its_end_is_cut(text, data):
-    encoded = f"<p>{text}".encode()
-    cut = data.draw(st.integers(0, len(text[-1].encode()) - 1 if len(text) > 1 else 0))
-
-    assert detect(encoded[: len(encoded) - cut], NOWHERE) == "utf-8"
-
-
 @pytest.mark.parametrize("bad", [b"\xff", b"\xe9 ", b"\xc3("])
 def test_a_damaged_character_does_not_make_utf_8_another_encoding(bad):
     text = "Où était l'été, où était le bœuf ?".encode()
@@ -95,10 +75,6 @@ def test_a_damaged_character_does_not_make_utf_8_another_encoding(bad):
 def test_no_other_encoding_is_taken_for_damaged_utf_8(encoding):
     for length in range(4, 40):
         assert detect(written(encoding)[:length], NOWHERE) != "utf-8"
-
-
-def test_a_character_at_the_very_end_is_no_cut_one():
-    assert detect(b"the end of the caf\xe9", NOWHERE) == "windows-1252"
 
 
 def test_what_comes_late_is_looked_at_too():

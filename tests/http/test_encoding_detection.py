@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from archiver.http.encoding_detection import Source, choose_encoding, decode_document, is_enough
 from archiver.http.media_types import extract_media_type, sniff
-from archiver.http.text_decoders import WINDOWS_1252, lookup
+from archiver.http.text_decoders import lookup
 from tests.chromium import chromium
 from tests.raw_web import raw_web
 
@@ -231,13 +231,6 @@ async def test_chromium_reads_style_sheets_in_the_same_encoding():
     assert differences == {}
 
 
-def test_of_attributes_with_one_name_the_first_counts():
-    # The standard (HTML §13.2.3.2) and Firefox; Chromium takes the last.
-    page = b"<meta charset=koi8-r charset=windows-1251>"
-
-    assert read("text/html", page).choice.encoding == "koi8-r"
-
-
 @pytest.mark.parametrize(
     ("content_type", "body", "declared", "source"),
     [
@@ -289,15 +282,3 @@ def test_the_start_of_a_document_decides_for_all_of_it(start):
         assert choose_encoding(start, "text/html", "", URL) == choose_encoding(
             later, "text/html", "", URL
         )
-
-
-def test_an_end_that_is_cut_off_within_a_character_is_left_out():
-    text = "naïve " * 20_000
-
-    for length in (65_536, 65_537, 65_538, 65_539):
-        choice = choose_encoding(text.encode()[:length], "text/html", "", URL)
-        assert choice.encoding == "utf-8"
-
-
-def test_nothing_at_all_is_windows_1252():
-    assert choose_encoding(b"", "text/html", "", URL).encoding == WINDOWS_1252

@@ -1,6 +1,6 @@
 import pytest
 
-from archiver.http.text_decoders import ENCODINGS, lookup, lookup_inside
+from archiver.http.text_decoders import ENCODINGS, lookup
 
 # WHATWG Encoding §4.2 has this many; a library that loses or invents one is noticed.
 ENCODINGS_OF_THE_STANDARD = 40
@@ -43,8 +43,3 @@ def test_a_label_means_what_the_web_says(label, encoding):
 )
 def test_what_only_python_knows_is_no_label(label):
     assert lookup(label) is None
-
-
-@pytest.mark.parametrize("label", ["utf-16", "UTF-16BE", "unicode"])
-def test_text_that_can_be_read_as_ascii_is_no_utf_16(label):
-    assert lookup_inside(label) == "utf-8"

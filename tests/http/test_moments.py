@@ -18,16 +18,6 @@ def test_any_moment_is_written_with_a_year_of_four_digits_and_read_back(moment):
     assert read_iso(text) == in_utc(moment)
 
 
-@given(MOMENTS)
-def test_any_moment_has_a_second_in_utc(moment):
-    found = in_utc(moment)
-
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    assert found.tzinfo is UTC
-    assert FIRST <= found <= LAST
-    assert abs(found - aware) < timedelta(seconds=1) or found in (FIRST, LAST)
-
-
 @pytest.mark.parametrize(
     ("text", "moment"),
     [
@@ -38,11 +28,3 @@ def test_any_moment_has_a_second_in_utc(moment):
 )
 def test_what_lies_beyond_the_calendar_is_its_first_or_last_second(text, moment):
     assert read_iso(text) == moment
-
-
-@given(st.text(max_size=30))
-def test_what_is_no_moment_is_a_value_error(text):
-    try:
-        assert read_iso(text).tzinfo is UTC
-    except ValueError:
-        return

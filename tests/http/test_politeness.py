@@ -56,23 +56,6 @@ async def test_pages_go_out_apart_however_long_their_connections_took():
     assert moments == [102, 102, 104, 104]
 
 
-async def test_after_a_slow_connection_no_more_than_one_waits_connected():
-    polite, clock = throttle(host_delay=2)
-    async with polite.slot("a.example") as slow, polite.slot("a.example") as quick:
-        clock.now += 5  # until the first is connected
-        for each in (slow, quick):
-            await send(each)
-    sent, connected = [clock.now], []
-    for _ in range(2):
-        async with polite.slot("a.example") as turn:
-            connected.append(clock.now)
-            await send(turn)
-            sent.append(clock.now)
-
-    assert sent == [109, 111, 113]
-    assert connected == sent[1:]
-
-
 async def test_the_distance_runs_from_when_the_system_had_the_request():
     polite, clock = throttle(host_delay=2)
     async with polite.slot("a.example") as turn, polite.slot("a.example") as next_turn:
@@ -223,19 +206,3 @@ async def test_a_host_that_asked_for_rest_gets_it():
     async with polite.slot("a.example", spaced=False):
         assert clock.now == 130
     assert polite.resting_hosts() == []
-
-
-async def test_who_waits_for_a_host_hears_that_it_asked_for_rest():
-    polite, clock = throttle(host_delay=2)
-    slept = []
-
-    async def sleep(seconds):
-        clock.now += seconds
-        if not slept:
-            polite.pause("a.example", 30)
-        slept.append(seconds)
-
-    async with polite.slot("a.example"):
-        polite._sleep = sleep
-    async with polite.slot("a.example"):
-        assert (clock.now, slept) == (132, [2, 30])

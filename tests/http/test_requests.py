@@ -1,7 +1,5 @@
 """A request is written as aiohttp would write it, and goes to the host of its URL."""
 
-import asyncio
-
 import aiohttp
 import pytest
 from yarl import URL
@@ -77,18 +75,3 @@ async def test_a_field_that_holds_the_end_of_a_line_is_not_sent(name):
 
     assert raised.value.failure.kind is FailureKind.INVALID_URL
     assert received == []
-
-
-async def test_many_hosts_do_not_mix_up_their_heads():
-    async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
-        names = [f"127.0.0.{n}" for n in range(2, 4)]
-        for name in (*names, *names):
-            with pytest.raises(FetchError):
-                await fetcher.fetch(Outgoing(f"http://{name}:{port}/"))
-        await asyncio.gather(
-            *(fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}/")) for _ in range(9))
-        )
-
-    assert {line for each in received for line in each.split(b"\r\n") if b"Host" in line} == {
-        b"Host: 127.0.0.1:%d" % port
-    }

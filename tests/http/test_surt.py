@@ -5,7 +5,6 @@ That library is AGPL, so it is no dependency; ``benchmarks/surt_oracle.py`` runs
 
 import re
 from contextlib import suppress
-from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -87,15 +86,6 @@ def test_a_key_is_the_field_s(url, key):
 def test_a_key_is_printable_ascii_without_a_space(text):
     with suppress(InvalidUrl):
         assert re.fullmatch(r"[!-~]*\)/[!-~]*", surt(parse_url(text)))
-
-
-@given(PATHS)
-def test_letter_case_and_escapes_of_what_needs_none_do_not_count(path):
-    url = parse_url(f"http://example.com/{path}")
-    path, question, query = url.removeprefix("http://example.com").partition("?")
-
-    assert surt(f"https://www.example.com{quote(path)}{question}{quote(query)}") == surt(url)
-    assert surt(url.upper().replace("HTTP", "http")) == surt(url)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from archiver.http.text_decoders import (
 )
 from tests.chromium import chromium
 
-ASCII = bytes(range(0x80))
 NAMES = st.sampled_from(sorted(ENCODINGS))
 LEADS, TRAILS = range(0x7F, 0x100), range(0x20, 0x100)
 PAIRS = [bytes(pair) for pair in product(LEADS, TRAILS)]
@@ -79,12 +78,6 @@ def test_pieces_of_any_size_give_the_same_text(name, data, cuts):
     assert "".join(pieces) + reading.decode(b"", True) == decode(data, name)
 
 
-@given(st.sampled_from(sorted(ASCII_TRANSPARENT)), st.binary(max_size=20), st.binary(max_size=20))
-def test_a_byte_of_ascii_is_that_character_whatever_stands_around_it(name, before, behind):
-    assert "<" in decode(before + b"<" + behind, name)
-    assert decode(ASCII, name) == ASCII.decode()
-
-
 @given(st.sampled_from(sorted(ASCII_TRANSPARENT)), st.text())
 def test_what_an_encoding_lacks_is_written_as_a_reference(name, text):
     written = encode_part(text.encode("utf-8", "replace").decode(), name)
@@ -104,14 +97,6 @@ def test_what_an_encoding_lacks_is_written_as_a_reference(name, text):
 )
 def test_text_in_markup_is_written_in_the_markup_s_encoding(name, text, written):
     assert encode_part(text, name) == written
-
-
-@pytest.mark.parametrize("mark", ["\ufeff", ""])
-@pytest.mark.parametrize(
-    ("name", "python"), [("utf-8", "utf-8"), ("utf-16le", "utf-16-le"), ("utf-16be", "utf-16-be")]
-)
-def test_a_byte_order_mark_is_no_text(name, python, mark):
-    assert decode(f"{mark}né\ufeff".encode(python), name) == "né\ufeff"
 
 
 def test_an_encoding_that_can_be_abused_is_not_read():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from archiver.errors import InvalidUrl
 from archiver.http.surt import surt
-from archiver.http.urls import _AS_IT_IS, hash_url, host, is_hash_url, join, parse_url
+from archiver.http.urls import _AS_IT_IS, hash_url, is_hash_url, join, parse_url
 
 ORIGINAL = "http://pawelmhm.github.io/asyncio/python/aiohttp/2016/04/22/asyncio-aiohttp.html"
 
@@ -63,17 +63,6 @@ def test_a_url_is_serialised_as_browsers_do_without_its_fragment(given, parsed):
 def test_what_can_t_be_kept_is_refused_with_a_reason(given, says):
     with pytest.raises(InvalidUrl, match=says.replace("?", r"\?")):
         parse_url(given)
-
-
-@given(st.text(max_size=60).map("http://example.com/".__add__))
-def test_parsing_twice_is_parsing_once(text):
-    try:
-        once = parse_url(text)
-    except InvalidUrl:
-        return
-    assert parse_url(once) == once
-    assert surt(once).startswith("com,example)/")
-    assert host(once) == "example.com"
 
 
 @given(st.text(max_size=60))

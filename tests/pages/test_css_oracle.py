@@ -86,7 +86,7 @@ def test_urls_of_known_sheets_are_those_that_tinycss2_finds(sheet):
     assert found_by_us(sheet) == found_by_tinycss2(sheet) != []
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(SHEETS)
 def test_urls_of_any_sheet_are_those_that_tinycss2_finds(sheet):
     assert found_by_us(sheet) == found_by_tinycss2(sheet)

@@ -100,17 +100,17 @@ def test_a_long_page_is_not_too_deep(html):
 )
 def test_floods_of_css_are_read_in_linear_time(unit):
     """A quadratic scan of this much would not end while anyone waits."""
-    assert len(find_sheet_requisites(unit * 100_000, "http://example.com/")) < 2
+    assert len(find_sheet_requisites(unit * 30_000, "http://example.com/")) < 2
 
 
 @pytest.mark.parametrize("value", [",", " ", "a (", "a 1x,", "a()", "(", "a,"], ids=repr)
 def test_floods_of_candidates_are_read_in_linear_time(value):
-    html = f"<img srcset='{value * 200_000}'>"
+    html = f"<img srcset='{value * 50_000}'>"
 
     assert len(find_requisites(html, "http://example.com/", 10)) < 3
 
 
 @pytest.mark.parametrize("unit", ["<!--", "<a ", "<a '", '<a "', "<"])
 def test_floods_are_made_text_in_linear_time(unit):
-    assert isinstance(to_text(unit * 100_000), str)
-    assert isinstance(sanitise(unit * 100_000), str)
+    assert isinstance(to_text(unit * 30_000), str)
+    assert isinstance(sanitise(unit * 30_000), str)

@@ -81,20 +81,6 @@ def test_a_row_counts_how_often_its_digest_came_before():
     ]
 
 
-def test_a_row_counts_those_that_were_skipped_behind_it():
-    days = [capture(timestamp=f"2024{month:02}01000000") for month in range(1, 8)]
-    days += [capture(timestamp="20250101000000")]
-
-    found = answer(
-        *days, collapse="timestamp:4", showSkipCount="true", lastSkipTimestamp="true", limit="2"
-    )
-
-    assert [line.split()[1:2] + line.split()[-2:] for line in found.splitlines()] == [
-        ["20240101000000", "6", "20240701000000"],
-        ["20250101000000", "0", "20250101000000"],
-    ]
-
-
 def test_a_revisit_is_resolved_to_what_holds_its_payload():
     revisit, first = capture(is_revisit=True), capture()
     query = parse_cdx_query({"url": ["a.example"], "resolveRevisits": ["true"]})

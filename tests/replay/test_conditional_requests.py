@@ -48,14 +48,6 @@ def test_what_is_no_single_range_is_passed_over(field):
     assert chosen(range=field)[0] == 200 or field.strip() == "bytes=0-1"
 
 
-def test_nothing_has_no_part():
-    assert chosen(range="bytes=0-", length=0) == (416, 0, 0, "bytes */0")
-
-
-def test_a_head_is_never_of_a_part():
-    assert chosen(range="bytes=0-1", in_parts=False) == WHOLE
-
-
 @pytest.mark.parametrize("held", [TAG, f" {TAG} "])
 def test_a_part_is_given_of_what_the_client_has_a_part_of(held):
     assert chosen(range="bytes=0-1", if_range=held)[0] == 206

@@ -63,13 +63,6 @@ def test_what_has_no_such_form_is_no_address(address):
     assert read_address(address) is None
 
 
-@given(st.text(max_size=400))
-def test_any_text_is_an_address_or_none(text):
-    for each in (text, f"{WAYBACK}/{text}", f"https://{text}/20130508055413/http://a.example/"):
-        found = read_address(each)
-        assert found is None or found.raw.startswith("http")
-
-
 @pytest.mark.parametrize(
     ("said", "expected"),
     [

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.replay.tag_syntax import decode_references, encode_references
+from archiver.replay.tag_syntax import decode_references
 
 
 @pytest.mark.parametrize(
@@ -18,14 +18,6 @@ from archiver.replay.tag_syntax import decode_references, encode_references
 )
 def test_references_mean_what_they_mean_in_attributes(source, meaning):
     assert decode_references(source) == meaning
-
-
-@given(st.text(), st.sampled_from(["'", '"']), st.booleans())
-def test_what_is_encoded_means_what_it_was(text, quote, xml):
-    encoded = encode_references(text, quote, xml=xml)
-
-    assert decode_references(encoded) == text
-    assert quote not in encoded
 
 
 @given(st.text("&#x0123456789abcdefqamp;="))

@@ -80,41 +80,6 @@ async def test_a_page_with_its_requisites_is_kept_read_and_found(runtime, tmp_pa
     assert await problems(runtime) == []
 
 
-@pytest.mark.parametrize(
-    ("at", "timestamp"),
-    [
-        ("0001-01-01T00:00:00Z", "00010101000000"),
-        ("0001-01-01T00:00:00+05:00", "00010101000000"),
-        ("9999-12-31T23:59:59Z", "99991231235959"),
-        ("9999-12-31T23:59:59-05:00", "99991231235959"),
-    ],
-)
-async def test_captures_of_either_end_of_the_calendar_are_kept_checked_and_indexed_again(
-    tmp_path, at, timestamp
-):
-    settings, made = Settings(data=tmp_path / "data", allow_networks=()), Warc()
-    made.response(PAGE, HTML, "text/html", at=at)
-    async with open_app(settings) as runtime:
-        status = await take_in(runtime, tmp_path, made.bytes)
-        before = (await runtime.entries.snapshot(PAGE)).snapshot
-
-        assert (status.added, status.error) == (1, "")
-        assert before.timestamp == timestamp
-        assert await problems(runtime) == []
-
-    await reindex(settings)
-    async with open_app(settings) as runtime:
-        assert (await runtime.entries.snapshot(PAGE)).snapshot == before
-        assert await problems(runtime) == []
-        for wanted in (Selected(), Selected(ListingQuery(q="herons"))):
-            manifest = await runtime.packages.begin(wanted)
-            async with aclosing(runtime.packages.wacz(manifest, title="All")) as pieces:
-                whole = b"".join([piece async for piece in pieces])
-            pages = zipfile.ZipFile(io.BytesIO(whole)).read("pages/pages.jsonl").decode()
-            assert f'"ts": "{timestamp[:4]}-' in pages
-        assert f"captured: {timestamp[:4]}-" in await runtime.exporting.index_md(PAGE)
-
-
 async def test_the_same_file_again_brings_nothing_new(runtime, tmp_path):
     await take_in(runtime, tmp_path, wget_like())
     again = await take_in(runtime, tmp_path, wget_like())
@@ -142,22 +107,6 @@ async def test_a_torn_file_gives_what_is_whole_and_says_where_it_ends(runtime, t
     (torn,) = status.rejected_samples
     assert (torn.given, "ends" in torn.reason) == (STYLE, True)
     assert await payload(runtime, PAGE) == HTML
-
-
-async def test_a_revisit_shows_the_payload_it_refers_to(runtime, tmp_path):
-    made = Warc()
-    made.response(PAGE, HTML, "text/html")
-    made.revisit(PAGE, of=PAGE, of_date="2020-01-02T03:04:05Z", at="2021-01-02T03:04:05Z")
-    made.revisit(STYLE, of=STYLE, of_date="2019-01-02T03:04:05Z", at="2021-01-02T03:04:05Z")
-
-    status = await take_in(runtime, tmp_path, made.bytes)
-
-    assert (status.read, status.merged, status.rejected) == (3, 2, 1)
-    later = await runtime.replay.resolve(parse_replay_path(f"/web/2021/{PAGE}"))
-    assert (later.timestamp, later.is_revisit) == ("20210102030405", True)
-    snapshots = (await runtime.entries.get(PAGE)).snapshots
-    assert [each.timestamp[:4] for each in snapshots] == ["2021", "2020"]
-    assert await problems(runtime) == []
 
 
 async def test_a_wacz_says_which_captures_are_pages(runtime, tmp_path):
@@ -192,21 +141,6 @@ async def test_what_a_browser_asked_for_into_a_frame_is_no_page(runtime, tmp_pat
     assert (status.merged, status.added) == (2, 1)
 
 
-async def test_chunks_that_were_taken_off_and_lengths_that_lie_do_not_matter(runtime, tmp_path):
-    made = Warc()
-    made.response(PAGE, HTML, "text/html", extra=["Transfer-Encoding: chunked"])
-    made.response(
-        "http://a.example/lies", HTML, "text/html", extra=["Content-Length: 7"],
-        status="HTTP/2 200",
-    )  # fmt: skip
-
-    status = await take_in(runtime, tmp_path, made.bytes)
-
-    assert (status.merged, status.added, status.rejected) == (2, 2, 0)
-    assert await payload(runtime, PAGE) == await payload(runtime, "http://a.example/lies") == HTML
-    assert await problems(runtime) == []
-
-
 async def test_our_own_export_brings_back_what_a_person_said(tmp_path, live):
     settings = Settings(data=tmp_path / "one", allow_networks="127.0.0.0/8", host_delay=0)
     async with open_app(settings) as first:
@@ -225,17 +159,6 @@ async def test_our_own_export_brings_back_what_a_person_said(tmp_path, live):
     assert (after.article, after.requisites) == (before.article, before.requisites)
     assert after.snapshot.timestamp == before.snapshot.timestamp
     assert live.asked["/foxes"] == 1
-
-
-async def test_an_older_capture_joins_an_entry_without_taking_its_place(runtime, tmp_path):
-    made = Warc()
-    made.response(PAGE, HTML.replace(b"Herons", b"Older"), "text/html", at="2010-01-02T03:04:05Z")
-    await take_in(runtime, tmp_path, wget_like())
-    await take_in(runtime, tmp_path, made.bytes, "old.warc.gz")
-
-    detail = await runtime.entries.get(PAGE)
-    assert (detail.entry.title, detail.entry.snapshot_count) == ("Herons", 2)
-    assert detail.entry.latest == "20200102030405"
 
 
 @pytest.mark.parametrize(

@@ -74,13 +74,6 @@ async def test_an_entry_is_a_folder_with_its_article_and_its_pictures(tree, kept
     assert parts(tmp_path / "tree" / missing / "index.md")[1].strip() == ""
 
 
-async def test_a_link_to_what_is_not_in_the_tree_leads_to_the_web(tree, kept, tmp_path):
-    await written(tree, tmp_path / "tree", Selected(ListingQuery("kites is:starred")))
-
-    (found,) = (tmp_path / "tree").glob("*/index.md")
-    assert f"[the owls]({kept[1]}#nests)" in found.read_text()
-
-
 async def test_the_same_tree_is_sent_as_a_zip(archive, tree, kept, tmp_path):
     await written(tree, tmp_path / "tree")
 

@@ -1,9 +1,7 @@
 """Articles are taken away with the pictures that the archive has of their time."""
 
 import re
-import zipfile
 from base64 import b64decode, b64encode
-from io import BytesIO
 
 import pytest
 from aiohttp import web
@@ -64,21 +62,6 @@ async def test_one_page_holds_all_that_it_shows(storage, kept):
     assert "<title>One &amp; only</title>" in page
     assert re.findall(r"(?:src|srcset|poster)=\"(?!data:)", page) == []
     assert "default-src 'none'" in page
-
-
-async def test_a_list_is_one_page_or_one_book(storage, kept):
-    manifest = await storage.begin(Selected(ListingQuery(tag="t")))
-    page = (await whole(storage.html(manifest, title="All"))).decode()
-    book = zipfile.ZipFile(BytesIO(await whole(storage.epub(manifest, title="All"))))
-
-    assert page.count("<article ") == 2
-    assert len({*re.findall(r' id="([^"]+)"', page)}) == page.count(' id="')
-    names = book.namelist()
-    assert [each for each in names if "chapter" in each] == [
-        "EPUB/chapter-00001.xhtml",
-        "EPUB/chapter-00002.xhtml",
-    ]
-    assert [book.read(each) for each in names if "picture" in each] == [PNG]
 
 
 async def test_nothing_and_too_much_are_refused_in_words(storage, kept, monkeypatch):

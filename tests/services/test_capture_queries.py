@@ -9,7 +9,7 @@ from archiver.db.engine import Database
 from archiver.errors import InputError
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.replay.cdx_query import parse_cdx_query
-from archiver.services.capture_queries import KEPT_SECONDS, Cdx, CdxPages
+from archiver.services.capture_queries import Cdx, CdxPages
 
 BLOCK = 10
 ALL = "a.example/*"
@@ -137,28 +137,6 @@ async def test_captures_that_are_added_meanwhile_move_no_row_from_one_page_to_an
     assert [row for row in found if row in {*whole}] == whole
 
 
-async def test_captures_that_are_added_meanwhile_move_no_row_past_a_resume_key(archive):
-    fields = "original,timestamp,offset"
-    whole = await archive.rows(fl=fields)
-
-    async def more():
-        await archive.keep(*((f"http://a.example/{n}", "20240102030405") for n in range(9)))
-
-    found = await archive.resumed(limit=11, fl=fields, between=more)
-
-    assert len(found) == len({*found})
-    assert [row for row in found if row in {*whole}] == whole
-
-
-async def test_pages_nobody_turns_any_more_are_made_anew(archive):
-    before = int(await archive.ask(showNumPages="true", pageSize=1))
-    await archive.keep(*((f"http://a.example/{n}", "20240102030405") for n in range(50)))
-
-    assert int(await archive.ask(showNumPages="true", pageSize=1)) == before
-    archive.clock.seconds += KEPT_SECONDS + 1
-    assert int(await archive.ask(showNumPages="true", pageSize=1)) == before + 5
-
-
 @pytest.mark.parametrize("closest", ["2023", "20240103", "20240104000000", "2025"])
 @pytest.mark.parametrize("limit", [1, 3, 1000])
 async def test_the_nearest_come_first_and_are_gone_on_with(archive, closest, limit):
@@ -174,16 +152,6 @@ async def test_the_nearest_come_first_and_are_gone_on_with(archive, closest, lim
     assert [tuple(row.split()) for row in resumed] == whole
 
 
-async def test_the_last_rows_come_in_the_usual_order(archive):
-    whole = await archive.rows()
-
-    assert await archive.rows(limit=-5) == whole[-5:]
-    assert await archive.rows(limit=5, fastLatest="true") == whole[-5:]
-    assert await archive.rows(limit=-5, showResumeKey="true") == whole[-5:]
-    assert await archive.rows(offset=130) == whole[130:]
-    assert await archive.rows(offset=20, limit=7) == whole[20:27]
-
-
 async def test_a_page_behind_the_last_one_is_empty_or_refused_as_the_dialect_has_it(archive):
     assert await archive.ask(page=99, output="json") == ""
     with pytest.raises(InputError, match="Last Page is 0"):
@@ -194,11 +162,6 @@ async def test_pywb_counts_pages_in_an_object(archive):
     found = json.loads(await archive.ask(showNumPages="true", pageSize=1, pywb=True))
 
     assert found == {"pages": 14, "pageSize": 1, "blocks": 14}
-
-
-async def test_nothing_has_no_page_and_its_first_is_empty(archive):
-    assert await archive.ask("b.example", showNumPages="true") == "0\n"
-    assert await archive.ask("b.example", page=0, output="json") == "[]\n"
 
 
 @pytest.mark.parametrize("key", ["x", "1", "1-2-3", "9" * 30, "999-20240101000000-00000000"])

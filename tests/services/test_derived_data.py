@@ -1,6 +1,5 @@
 """Articles left for later: kept, found by title, read from what is stored, the same ever after."""
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -99,20 +98,6 @@ async def test_the_same_is_given_back_from_the_segments_alone(live, later, opene
     assert report.snapshots == 2
 
 
-async def test_a_page_whose_bytes_are_those_of_a_read_snapshot_is_read_already(live, later, opened):
-    url = live.article("foxes")
-    async with opened(settings=later) as archive:
-        await save(archive, url)
-        await archive.articles.read_all()
-        await save(archive, url)
-
-        assert await archive.articles.left() == 0
-        _, snapshots = await told(archive, url)
-        assert len(snapshots) == 2
-        assert snapshots[0][1] == snapshots[1][1] != ""
-        assert snapshots[0][0].title == "foxes"
-
-
 async def test_an_older_snapshot_that_is_read_late_changes_nothing_of_its_entry(
     live, later, opened
 ):
@@ -133,21 +118,6 @@ async def test_an_older_snapshot_that_is_read_late_changes_nothing_of_its_entry(
         assert ["lost in time" in article for _, article, _ in snapshots] == [False, True]
 
 
-async def test_two_unread_snapshots_of_an_entry_each_get_their_own(live, later, opened):
-    url = live.article("foxes")
-    async with opened(settings=later) as archive:
-        await save(archive, url)
-        live.put("/foxes", "<title>newer</title><p>" + "Now quite another text stands here. " * 30)
-        await save(archive, url)
-
-        await archive.articles.read_all()
-
-        _, snapshots = await told(archive, url)
-        assert [each.title for each, _, _ in snapshots] == ["newer", "foxes"]
-        assert ["another" in article for _, article, _ in snapshots] == [True, False]
-        assert ["lost in time" in article for _, article, _ in snapshots] == [False, True]
-
-
 async def test_one_whose_record_is_damaged_is_passed_over_and_stays_unread(live, later, opened):
     urls = [live.article(name) for name in ("foxes", "bears")]
     async with opened(settings=later) as archive:
@@ -163,17 +133,6 @@ async def test_one_whose_record_is_damaged_is_passed_over_and_stays_unread(live,
 
         assert await archive.articles.left() == 1
         assert await found(archive, "clever") == [urls[1]]
-
-
-async def test_the_service_reads_them_once_nothing_is_to_be_fetched(live, later, opened):
-    url = live.article("foxes")
-    async with opened(settings=later) as archive:
-        await save(archive, url)
-    async with opened(serve=True) as archive, asyncio.timeout(120):
-        while await archive.articles.left():
-            pass
-
-        assert "lost in time" in (await archive.entries.snapshot(url)).article
 
 
 async def read_by_an_older_version(archive, later, *urls):

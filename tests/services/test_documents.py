@@ -104,15 +104,6 @@ async def test_a_tag_and_a_note_that_came_later_are_found(filled, parts_of, live
     assert await remake_stale(db, store) == 0
 
 
-async def test_a_link_that_is_saved_again_with_a_tag_is_found_by_it(filled, live):
-    url = live.url("/page3")
-    await filled.entries.save([url], tags=("burrows",), source="cli")
-    await filled.crawling.work()
-
-    assert await found(filled, "tag:burrows badgers") == ["page3"]
-    assert await found(filled, "burrows") == ["page3"]
-
-
 @pytest.mark.sqlite("what waits in a server's index is looked at in tests of cluster")
 async def test_a_full_part_is_put_into_one_piece_and_finds_the_same(filled, parts_of, monkeypatch):
     db, _ = parts_of

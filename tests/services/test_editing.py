@@ -54,16 +54,6 @@ async def test_a_title_that_is_emptied_gives_way_to_the_page_s_own(archive, live
     assert (await archive.entries.get(foxes)).entry.title == "foxes"
 
 
-async def test_nothing_is_changed_where_one_entry_is_not_there(archive, live):
-    foxes = live.article("foxes")
-    await save(archive, foxes)
-
-    with pytest.raises(NotFound):
-        await archive.editing.change([foxes, "http://b.example/"], AnnotationChange(is_read=True))
-
-    assert not (await annotation(archive, foxes)).is_read
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -191,30 +181,6 @@ async def test_a_tag_that_is_deleted_leaves_its_entries(archive, live):
     assert (await annotation(archive, foxes)).tags == ("a", "b")
 
 
-@pytest.mark.parametrize("new", ["", "  ", "x" * 101])
-async def test_a_tag_is_not_given_a_name_that_is_none(archive, new):
-    with pytest.raises(InputError):
-        await archive.editing.rename_tag("a", new)
-
-
-@pytest.mark.parametrize("name", ["", " "])
-async def test_a_tag_that_is_not_named_is_not_every_entry(archive, name):
-    for change in (archive.editing.rename_tag(name, "new"), archive.editing.delete_tag(name)):
-        with pytest.raises(InputError):
-            await change
-
-
-@pytest.mark.parametrize("q", ["(", '"', "-", "OR", "!!!", "\N{PARTY POPPER}"])
-async def test_a_search_for_nothing_changes_nothing(archive, live, q):
-    foxes = live.article("foxes")
-    await save(archive, foxes)
-
-    with pytest.raises(InvalidQuery):
-        await archive.editing.change_found(ListingQuery(q=q), AnnotationChange(is_read=True))
-
-    assert not (await annotation(archive, foxes)).is_read
-
-
 async def test_the_number_of_an_edit_is_never_given_again(archive, live):
     foxes, bears = live.article("foxes"), live.article("bears")
     await save(archive, foxes, bears)
@@ -228,16 +194,6 @@ async def test_the_number_of_an_edit_is_never_given_again(archive, live):
     assert (await annotation(archive, bears)).title == "2"
 
 
-async def test_edits_that_change_nothing_take_no_place_of_others(archive, live):
-    foxes = live.article("foxes")
-    await save(archive, foxes)
-    first = await archive.editing.change([foxes], AnnotationChange(title="1"))
-    for _ in range(edit_history.KEPT):
-        await archive.editing.change([foxes], AnnotationChange(is_starred=False))
-
-    assert (await archive.editing.undo(first.id)).changed == 1
-
-
 async def test_an_entry_gets_no_more_tags_than_it_may_have(archive, live):
     foxes = live.article("foxes")
     await save(archive, foxes, tags=[f"a{n}" for n in range(60)])
@@ -247,11 +203,3 @@ async def test_an_entry_gets_no_more_tags_than_it_may_have(archive, live):
         await archive.editing.change([foxes], AnnotationChange(with_tags=more))
 
     assert len((await annotation(archive, foxes)).tags) == 60
-
-
-async def test_a_tag_has_nothing_in_it_that_ends_texts(archive, live):
-    foxes = live.article("foxes")
-    await save(archive, foxes, tags=("a\0b",))
-    await archive.editing.change([foxes], AnnotationChange(with_tags=("\0c", "\0")))
-
-    assert (await annotation(archive, foxes)).tags == ("ab", "c")

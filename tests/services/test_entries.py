@@ -36,10 +36,6 @@ def test_tags_are_tidied():
     assert clean_tags((" a  b ", "c", "a b", "", "  ")) == ("a b", "c")
 
 
-def test_the_sign_that_some_write_before_a_tag_is_none_of_it():
-    assert clean_tags(("#a", "# a", "C#", "#", "##")) == ("a", "C#")
-
-
 @pytest.mark.parametrize(
     "tags", [["x" * (MOST_TAG_CHARACTERS + 1)], map(str, range(MOST_TAGS + 1))]
 )
@@ -111,13 +107,3 @@ async def test_what_is_missing_from_a_snapshot_is_told(archive, live):
     styles = {e.url: e.status for e in detail.requisites if e.kind is RequisiteKind.STYLE}
     assert styles == {live.url("/there.css"): 200, live.url("/gone.css"): 404}
     assert detail.snapshot.missing_count >= 1
-
-
-async def test_jobs_are_told_in_the_order_they_were_made(archive):
-    result = await archive.entries.save(["http://b.example/", "http://a.example/"], source="api")
-    ids = [each.job_id for each in result.accepted]
-
-    found = await archive.entries.jobs(ids[::-1])
-
-    assert [each.id for each in found] == ids
-    assert [each.url for each in found] == ["http://b.example/", "http://a.example/"]

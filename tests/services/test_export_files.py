@@ -8,7 +8,7 @@ import pytest
 
 from archiver.errors import InputError, NotFound, StoreError
 from archiver.model.listing import ListingQuery
-from archiver.services.export_files import MOST_JOBS, MOST_STARTS, ExportState
+from archiver.services.export_files import MOST_STARTS, ExportState
 from archiver.services.export_formats import BY_KEY, EXPORTS
 from archiver.services.export_selection import Selected
 
@@ -65,16 +65,6 @@ async def test_what_can_not_be_read_leaves_no_file_and_the_old_one_as_it_was(
     assert (tmp_path / "out").read_text() == "old"
 
 
-@pytest.mark.parametrize("key", ["json", "wacz", "epub"])
-async def test_an_export_of_nothing_leaves_nothing_behind(links, tmp_path, key):
-    with pytest.raises(NotFound):
-        await links.exporting.write(
-            BY_KEY[key], Selected(ListingQuery(tag="none")), tmp_path / "out"
-        )
-
-    assert left_in(tmp_path) == []
-
-
 async def test_a_cancelled_export_leaves_nothing_behind(links, tmp_path):
     begun = asyncio.Event()
 
@@ -101,11 +91,6 @@ async def test_one_process_at_a_time_writes_a_file(links, tmp_path):
 
     await first
     assert len(json.loads(path.read_text())["entries"]) == COUNT
-
-
-async def test_an_error_names_the_file_that_was_asked_for(links, tmp_path):
-    with pytest.raises(OSError, match=r"nowhere/list\.csv'$"):
-        await links.exporting.write(BY_KEY["csv"], Selected(), tmp_path / "nowhere" / "list.csv")
 
 
 async def test_a_job_writes_a_file_that_stays_until_it_is_deleted(links):
@@ -201,11 +186,3 @@ async def test_what_an_interrupted_process_left_is_removed(links):
     await asyncio.wait([working])
 
     assert {each.name for each in directory.iterdir()} == {name, f"{name}.wanted"}
-
-
-async def test_there_are_not_more_jobs_than_a_few(links):
-    for _ in range(MOST_JOBS):
-        await links.export_jobs.create(BY_KEY["json"], ListingQuery())
-
-    with pytest.raises(InputError, match="Delete one first"):
-        await links.export_jobs.create(BY_KEY["json"], ListingQuery())

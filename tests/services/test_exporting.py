@@ -13,7 +13,7 @@ from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.services.export_formats import BY_KEY, EXPORTS
 from archiver.services.export_selection import Selected
-from tests.formats.goldens import GOLDENS, OWN
+from tests.formats.goldens import OWN
 from tests.formats.test_own_json import SCHEMA, check
 
 LISTS = [each.key for each in EXPORTS if each.form]
@@ -73,32 +73,6 @@ async def test_what_is_kept_as_a_link_alone_comes_back_as_one(opened, settings, 
         states = [(await second.entries.get(f"http://127.0.0.1:1/{n}")).entry.state for n in "ab"]
         assert states == [State.LINK, State.QUEUED]
         assert by_url(await exported(second, "json")) == by_url(given)
-
-
-async def said_of_all(archive, urls):
-    return [(await archive.entries.get(each)).entry for each in urls]
-
-
-@pytest.mark.parametrize("key", READ_BACK)
-async def test_a_list_that_comes_back_into_its_own_archive_changes_nothing_and_it_is_said(
-    archive, live, key
-):
-    urls = [live.article("heron"), live.url("/missing"), live.article("otter")]
-    await archive.entries.save(urls[:2], source="cli")
-    await archive.crawling.work()
-    await archive.entries.save(urls[2:], source="web")
-    await take_in(archive, "http://127.0.0.1:1/b\n", "b.txt")
-    before = await said_of_all(archive, urls)
-    given = await exported(archive, key)
-
-    survey = await archive.surveys.look(io.BytesIO(given), f"x.{BY_KEY[key].suffix}")
-    status = await take_in(archive, given, f"x.{BY_KEY[key].suffix}")
-
-    assert (status.added, status.merged, status.known) == (0, 0, 4)
-    assert (survey.new, survey.merged, survey.known) == (0, 0, 4)
-    assert [each.state for each in before] == [State.SAVED, State.FAILED, State.QUEUED]
-    assert await said_of_all(archive, urls) == before
-    assert await exported(archive, key) == given
 
 
 async def test_a_dry_run_tells_what_adds_to_entries_from_what_does_not(archive):
@@ -178,37 +152,6 @@ async def test_lists_of_a_file_stand_behind_those_that_there_are_and_as_was_chos
     }
 
 
-async def test_lists_that_come_twice_stay_what_they_are_below_another_one(archive):
-    lists = [{"path": "A", "query": ""}, {"path": "A", "query": "fox"}, {"path": "B", "query": ""}]
-    file = json.dumps({"archiver": 1, "lists": lists, "entries": []})
-
-    await archive.imports.read_file(
-        io.BytesIO(file.encode()), name="a.json", choices=Choices(into="SegmentStorage")
-    )
-
-    found = {each.path: each.query for each in await archive.lists.all()}
-    assert found == {"SegmentStorage": "", "SegmentStorage/A": "fox", "SegmentStorage/B": ""}
-
-
-async def test_lines_that_were_joined_or_put_in_another_order_are_all_taken_in(archive):
-    entries = [{"hash_url": "", **each} for each in json.loads(a_list())["entries"]]
-    lines = [*entries[:1], {"archiver": 1, "lists": [{"path": "A", "query": ""}]}, *entries[1:]]
-
-    status = await take_in(archive, "\n".join(map(json.dumps, lines)), "a.jsonl")
-
-    assert (status.read, status.rejected) == (len(entries), 0)
-    assert "A" in [each.path for each in await archive.lists.all()]
-
-
-async def test_lists_alone_are_taken_in_too(archive):
-    file = '{"archiver":1,"lists":[{"path":"A","query":""}],"entries":[\n]}\n'
-
-    status = await take_in(archive, file, "a.json")
-
-    assert (status.read, status.error) == (0, "")
-    assert [each.path for each in await archive.lists.all()] == ["A"]
-
-
 async def test_json_says_what_was_said_and_what_is_held_by_its_schema(archive, live):
     await archive.entries.save(
         [live.article("foxes"), live.url("/missing")], tags=("t",), source="cli"
@@ -251,11 +194,6 @@ async def test_a_list_made_by_hand_is_exported_in_its_order(archive):
     assert re.findall(r'HREF="https://(\w+)\.example', found) == ["c", "d", "a", "b"]
 
 
-@pytest.mark.parametrize("key", LISTS)
-async def test_an_empty_archive_is_an_empty_list(archive, key):
-    assert b"example" not in await exported(archive, key)
-
-
 async def test_what_is_thrown_away_while_a_list_is_written_is_passed_over(archive):
     await take_in(archive, a_list(), "a.json")
     pieces = await archive.exporting.begin(BY_KEY["json"], Selected(), name="x")
@@ -265,12 +203,3 @@ async def test_what_is_thrown_away_while_a_list_is_written_is_passed_over(archiv
     document = json.loads(opening + b"".join([piece async for piece in pieces]))
 
     assert len(document["entries"]) == 4
-
-
-def test_each_form_has_a_name_and_a_suffix_of_its_own():
-    for names in ([each.key for each in EXPORTS], [each.suffix for each in EXPORTS]):
-        assert len({*names}) == len(EXPORTS)
-
-
-def test_what_we_write_for_ourselves_is_read_by_a_line_of_its_own():
-    assert {"archiver JSON", "archiver CSV", "archiver HTML"} <= GOLDENS.keys()

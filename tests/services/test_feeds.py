@@ -66,13 +66,6 @@ async def test_what_is_new_in_a_feed_is_captured_and_given_its_tags(archive, fee
     assert found[new].annotation.source == f"feed:{feed.url}"
 
 
-async def test_all_that_is_in_a_feed_is_captured_where_that_is_wanted(archive, feed):
-    old = feed.post("old", at=YESTERDAY)
-    followed = await archive.subscriptions.follow(feed.url, everything=True)
-    assert followed.state.brought == 1
-    assert [*await listed(archive)] == [old]
-
-
 async def test_what_was_thrown_away_does_not_come_again(archive, feed):
     url = feed.post("new")
     await archive.subscriptions.follow(feed.url, everything=True)
@@ -101,12 +94,6 @@ async def test_the_feed_that_a_page_names_is_followed(archive, feed, live):
     assert followed.subscription.url == feed.url
     assert followed.subscription.title == "A & B"
     assert followed.subscription.home == page
-
-
-async def test_a_feed_may_be_named_without_its_scheme(archive, feed):
-    followed = await archive.subscriptions.follow(feed.url.removeprefix("http://"))
-
-    assert followed.subscription.url == feed.url
 
 
 async def test_a_page_without_a_feed_is_refused_and_its_links_are_not_taken(archive, live):
@@ -140,12 +127,6 @@ async def test_relative_links_and_bare_ampersands_are_read_as_browsers_do(
     await archive.subscriptions.follow(live.url("/feeds/of/it"), everything=True)
 
     assert [*await listed(archive)] == [live.url("/post?a=1&copy=2")]
-
-
-async def test_a_feed_whose_items_have_no_usable_link_says_so(archive, feed, live):
-    bad = live.put("/bad.xml", "<rss><channel><item><title>T</title></item></channel></rss>")
-    with pytest.raises(InputError, match="has 1 items, and none has a link that can be read"):
-        await archive.subscriptions.follow(bad)
 
 
 async def test_a_feed_that_fails_is_asked_less_and_less_often_and_says_why(archive, feed):
@@ -208,35 +189,6 @@ async def test_an_outline_of_another_reader_is_taken_in_and_given_back(archive, 
     await archive.subscriptions.unfollow(feed.url)
     assert await archive.subscriptions.take_in(held, "back.opml") == 1
     assert (await archive.subscriptions.all())[0].subscription == followed.subscription
-
-
-async def test_a_feed_is_looked_at_and_left_by_its_address_without_the_scheme(archive, feed):
-    given = feed.url.removeprefix("http://")
-    await archive.subscriptions.follow(given)
-
-    assert (await archive.subscriptions.look(given)).subscription.url == feed.url
-    await archive.subscriptions.unfollow(given)
-
-    assert await archive.subscriptions.all() == []
-
-
-@pytest.mark.parametrize("title", ["", 'text="{url}"'])
-async def test_a_feed_taken_in_without_a_title_gets_its_own_at_the_first_look(archive, feed, title):
-    outline = (
-        f'<opml><body><outline {title.format(url=feed.url)} xmlUrl="{feed.url}"/></body></opml>'
-    )
-    await archive.subscriptions.take_in(outline.encode(), "f.opml")
-
-    await archive.subscriptions.look(feed.url)
-
-    (followed,) = await archive.subscriptions.all()
-    assert followed.subscription.title == "A & B"
-
-
-@pytest.mark.parametrize("content", [b"", b"not xml", b"<rss/>", b"<opml/>"])
-async def test_what_is_no_outline_of_feeds_is_refused(archive, content):
-    with pytest.raises(InputError):
-        await archive.subscriptions.take_in(content, "f.opml")
 
 
 async def test_a_file_of_feeds_that_cannot_be_read_is_not_written_over(archive, feed):

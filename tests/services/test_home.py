@@ -51,13 +51,6 @@ async def test_of_each_earlier_year_what_was_saved_on_this_day_is_shown(archive)
     assert (new, old[:2], len(old)) == ("", "ab", 4)
 
 
-def test_a_leap_day_is_looked_for_where_there_was_one():
-    days = [datetime.fromtimestamp(first, UTC) for first, _ in years_before(at(2028, 2, 29))]
-
-    assert [day.year for day in days[:3]] == [2024, 2020, 2016]
-    assert {(day.month, day.day) for day in days} == {(2, 29)}
-
-
 @given(st.datetimes(at(1970, 1, 1).replace(tzinfo=None), at(2300, 1, 1).replace(tzinfo=None)))
 def test_no_day_of_the_calendar_breaks_it(day):
     spans = years_before(day.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=UTC))

@@ -30,17 +30,6 @@ async def test_what_cannot_be_sent_back_is_not_kept_and_the_feed_is_asked_again(
     assert again.state.problem == ""
 
 
-async def test_a_title_that_is_no_json_is_none(archive):
-    feed = (
-        b'{"version":"https://jsonfeed.org/version/1.1",'
-        b'"items":[{"url":"http://a.example/"}],"title":"\\q"}'
-    )
-    async with raw_web(lambda _: answered(feed)) as origin:
-        followed = await archive.subscriptions.follow(f"{origin}/f")
-
-    assert followed.subscription.title == ""
-
-
 async def test_an_outline_leads_to_no_script_and_its_texts_are_bounded(archive):
     feed = (
         f'<outline xmlUrl="http://127.0.0.1:1/f" htmlUrl="javascript:alert(1)" '

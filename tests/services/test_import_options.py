@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from archiver.errors import InputError, UnreadableFile
+from archiver.errors import InputError
 from archiver.model.imports import CaptureWhen, Choices, ColumnRole, FoldersAs, ToRead
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
@@ -72,18 +72,6 @@ async def test_folders_and_what_is_to_be_read_are_as_was_chosen(archive, chosen,
     assert (annotation.tags, annotation.folders) == (tags, folders)
 
 
-async def test_a_folder_becomes_no_tag_that_the_link_has_in_other_letters(archive):
-    await imported(archive, "url,folder,tags\nhttp://127.0.0.1:1/1,Design/Fonts,design\n")
-
-    assert (await said(archive)).tags == ("Fonts", "design")
-
-
-async def test_all_can_be_tagged_to_be_read(archive):
-    await imported(archive, to_read=ToRead.ALL)
-
-    assert (await said(archive, 3)).tags == ("toread",)
-
-
 async def test_links_that_are_never_captured_are_listed_found_and_captured_when_asked(archive):
     status = await imported(archive, capture=CaptureWhen.NEVER)
     await archive.crawling.work()
@@ -116,16 +104,6 @@ async def test_links_stay_links_after_a_reindex_until_they_are_saved(opened, set
         assert (await said(archive)).title == "Otters"
 
 
-async def test_links_that_are_not_written_down_yet_stay_links_too(opened, settings):
-    async with opened() as archive:
-        await imported(archive, capture=CaptureWhen.NEVER)
-
-    await reindex(settings)
-
-    async with opened() as archive:
-        assert await found(archive, "is:link") == ["1", "2", "3"]
-
-
 async def test_what_is_captured_when_idle_waits_behind_all_others(archive):
     await imported(archive, capture=CaptureWhen.IDLE)
     await archive.crawling.work()
@@ -153,19 +131,6 @@ async def test_columns_are_guessed_shown_and_corrected(archive):
     assert (annotation.title, annotation.note) == ("", "Mine")
     assert annotation.saved_at.year == 2020
     assert "wrong" in annotation.source_record
-
-
-def test_choices_that_are_written_are_read_back():
-    choices = typed_choices(
-        tags=["a"],
-        words={"folders_as": "paths", "to_read": "all", "capture": "idle", "into": " A / B "},
-        only_folders=["Food/Soups", ""],
-        columns=["url=Li=nk", "keep=x"],
-    )
-
-    assert Choices.read(choices.write()) == choices
-    assert (choices.into, choices.only_folders) == ("A/B", ("Food/Soups",))
-    assert choices.columns == {"Li=nk": ColumnRole.URL, "x": ColumnRole.KEEP}
 
 
 @pytest.mark.parametrize(
@@ -207,14 +172,3 @@ async def test_a_look_tells_the_moments_that_the_file_says_and_no_other(archive)
     assert await saved(*rows[1:]) == [4_000_000_000] * 2
     assert await saved(*rows[:2]) == [1_300_000_000] * 2
     assert await saved(rows[1]) == [None, None]
-
-
-async def test_a_file_of_which_nothing_can_be_read_is_refused_with_a_sentence(archive):
-    for text in ("[" * 100_000, '{"a": ' * 100_000, '[{"url": "http'):
-        with pytest.raises(UnreadableFile, match="holds no link that can be read"):
-            await archive.surveys.look(io.BytesIO(text.encode()), "x.json")
-
-
-def test_there_is_room_for_folders_below_the_list_that_all_is_put_into():
-    with pytest.raises(InputError, match="15 others"):
-        typed_choices(words={"into": "a/" * 17})

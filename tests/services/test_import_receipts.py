@@ -6,7 +6,7 @@ import io
 import json
 from contextlib import aclosing
 
-from archiver.model.imports import Choices, FoldersAs
+from archiver.model.imports import Choices
 from archiver.services.reindex import reindex
 from tests.indices import remove_index
 from tests.segments import segments
@@ -57,22 +57,6 @@ async def test_a_receipt_as_csv_has_no_formula(archive):
     assert table[1][:3] == ["1", "unusable", "'=1+1"]
 
 
-async def test_the_receipt_of_what_does_not_exist_is_empty(archive):
-    assert json.loads(await whole(archive.receipts.json(99))) == []
-
-
-async def test_what_two_rows_say_of_one_address_is_all_kept(archive):
-    await imported(archive)
-
-    found = await archive.entries.get("http://a.example/1")
-
-    said = found.entry.annotation
-    assert (said.title, {*said.folders}) == ("One", {"Food/Soups", "Food"})
-    assert said.added_at.year == 2019
-    assert set(said.tags) == {"Food", "Soups"}
-    assert said.source_record.split("\n") == ['{"mood":"good"}', '{"title":"Uno"}']
-
-
 async def test_the_same_file_again_changes_nothing_and_says_so(archive):
     await imported(archive)
     before = await archive.entries.get("http://a.example/1")
@@ -121,17 +105,6 @@ async def test_a_dry_run_says_what_an_import_does_and_keeps_nothing(archive):
     assert [each.title for each in survey.sample] == ["One", "Uno", "=Two"]
     again = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv")
     assert (again.new, again.known, again.merged) == (0, 3, 0)
-
-
-async def test_choices_hold_for_every_link(archive):
-    choices = Choices(("new", "from csv"), FoldersAs.PATHS)
-
-    survey = await archive.surveys.look(io.BytesIO(TABLE.encode()), "x.csv", choices=choices)
-    await imported(archive, choices=choices)
-
-    found = await archive.entries.get("http://a.example/1")
-    assert set(found.entry.annotation.tags) == {"Food/Soups", "Food", "new", "from csv"}
-    assert {each.name for each in survey.tags} == {"Food/Soups", "Food", "new", "from csv"}
 
 
 async def test_choices_outlive_the_process_that_was_given_them(archive, tmp_path):
@@ -215,20 +188,3 @@ async def test_a_receipt_that_was_cut_is_named_and_gives_what_is_left_of_it(open
     assert [each.where for each in report.problems] == [path.name]
     async with opened() as archive:
         assert (await archive.imports.status(1)).read == 5
-
-
-async def test_a_receipt_whose_number_is_taken_gets_another(opened, settings):
-    async with opened() as archive:
-        await imported(archive)
-    (earlier,) = (settings.data / "receipts").iterdir()
-    earlier.rename(earlier.with_name("20200101T000000Z-1.jsonl.gz"))
-    remove_index(settings.data)
-    async with opened() as archive:
-        await imported(archive, "url\nhttp://a.example/other\n")
-    names = sorted((settings.data / "receipts").iterdir())
-
-    await reindex(settings)
-
-    async with opened() as archive:
-        assert [each.id for each in await archive.imports.recent()] == [2, 1]
-    assert len(names) == len([*(settings.data / "receipts").iterdir()])

@@ -120,19 +120,6 @@ async def test_an_import_that_its_receipt_alone_tells_of_is_not_undone_and_it_is
         assert {each.entry.url for each in listing.items} == await urls(archive)
 
 
-async def test_what_a_reindex_carried_over_is_undone_however_little_it_is(opened, settings):
-    async with opened() as archive:
-        theirs = await imported(archive, THEIRS)
-        await archive.entries.save(
-            [f"http://a.example/{n}" for n in (1, 2, 3)], tags=("kept",), source="web"
-        )
-
-    await reindex(settings)
-
-    async with opened() as archive:
-        assert (await archive.import_undo.undo(theirs.id)).removed == 0
-
-
 async def test_what_a_person_saved_or_changed_since_stays(archive):
     theirs = await imported(archive, THEIRS)
     await archive.entries.save(["http://a.example/1"], tags=["kept"], source="web")
@@ -149,17 +136,6 @@ async def test_what_another_import_has_in_its_file_too_stays(archive):
 
     assert (await archive.import_undo.undo(theirs.id)).removed == 2
     assert await urls(archive) == {"http://a.example/1"}
-
-
-async def test_what_two_imports_have_in_their_files_is_deleted_with_the_last_of_them(archive):
-    first, second = [await imported(archive, THEIRS) for _ in range(2)]
-    plans = [await archive.import_undo.plan(each.id) for each in (first, second)]
-
-    undone = [await archive.import_undo.undo(each.id) for each in (first, second)]
-
-    assert [each.removed for each in plans] == [0, 0]
-    assert [each.removed for each in undone] == [0, 3]
-    assert (await urls(archive), await lists_of(archive)) == (set(), set())
 
 
 async def test_what_is_none_or_holds_captures_is_not_undone(archive, tmp_path):
@@ -192,22 +168,6 @@ async def test_failures_of_an_import_are_grouped_and_tried_again(archive):
     assert (ended.counts.open, ended.counts.failed, ended.added) == (0, 2, 2)
 
 
-async def test_failures_of_an_import_are_told_and_tried_again_once_it_was_put_back(archive):
-    table = "url,title\nhttp://127.0.0.1:1/a,x\nhttp://127.0.0.1:1/b,x\n"
-    status = await imported(archive, table)
-    await archive.crawling.work()
-    before = await archive.crawl_status.failures_of(status.id)
-    done = await archive.import_undo.undo(status.id)
-    assert await archive.crawl_status.failures_of(status.id) == ()
-
-    await archive.deleting.undo(done.deletion)
-
-    assert await archive.crawl_status.failures_of(status.id) == before
-    assert await archive.crawl_status.try_again("refused", status.id) == 2
-    await archive.crawling.work()
-    assert (await archive.imports.status(status.id)).counts.failed == 2
-
-
 async def test_empty_lists_that_only_the_import_created_are_deleted(archive):
     lists = '{"archiver": 1, "lists": [{"path": "Soups"}, {"path": "Soups/Cold"}], "entries": []}'
     first = await imported(archive, lists, "x.json")
@@ -216,17 +176,6 @@ async def test_empty_lists_that_only_the_import_created_are_deleted(archive):
     await archive.import_undo.undo(first.id)
 
     assert (plan.lists, await lists_of(archive)) == (2, set())
-
-
-async def test_lists_that_a_person_or_another_import_named_stay(archive):
-    await archive.lists.make("Mine")
-    table = "url,folder\nhttp://a.example/1,{0}/Deep\nhttp://a.example/2,Mine\n"
-    first = await imported(archive, table.format("Here"))
-    await imported(archive, "url,folder\nhttp://a.example/3,Here\n")
-
-    await archive.import_undo.undo(first.id)
-
-    assert await lists_of(archive) == {"Mine", "Here"}
 
 
 async def test_what_an_import_created_is_known_after_a_reindex(opened, settings):

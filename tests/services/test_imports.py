@@ -4,7 +4,7 @@ from io import BytesIO
 import pytest
 from sqlalchemy import text
 
-from archiver.errors import NotFound, UnreadableFile
+from archiver.errors import UnreadableFile
 from archiver.formats.import_process import BATCH
 from archiver.model.imports import ImportPhase
 from archiver.model.job import State
@@ -55,13 +55,6 @@ async def test_every_link_is_counted_as_what_became_of_it(archive):
     assert [each.given for each in status.rejected_samples] == ["http://[1", "https://x:y/"]
     assert all(each.reason for each in status.rejected_samples)
     assert (again.added, again.known, again.merged) == (0, 3, 0)
-
-
-async def test_only_the_first_rejected_links_are_kept_as_samples(archive):
-    text = b"\n".join(b"http://[%d" % number for number in range(50)) + b"\nhttp://a.example/"
-    status = await archive.imports.read_file(BytesIO(text), name="links.txt")
-
-    assert (status.rejected, len(status.rejected_samples)) == (50, 20)
 
 
 async def test_an_import_that_missed_links_does_not_report_success(archive):
@@ -137,20 +130,6 @@ async def test_an_upload_outlives_an_index_that_refuses_for_a_while(
     assert (status.read, status.added, status.merged, status.error) == (MANY, MANY, 0, "")
 
 
-@pytest.mark.folder("where machines share an archive, another may have the file")
-async def test_an_upload_that_is_gone_after_a_restart_is_said_to_be(opened, upload):
-    async with opened() as archive:
-        begun = await archive.imports.start(upload, name="links.txt")
-        await archive.imports.stop()
-    upload.unlink()
-    async with opened() as archive:
-        await archive.imports.resume()
-        status = await finished(archive, begun.id)
-
-    assert not status.reading
-    assert "broke off" in status.error
-
-
 async def test_the_captures_of_an_import_are_counted_to_its_end(live, archive):
     text = "\n".join([live.article("foxes"), live.url("/missing")])
     status = await archive.imports.read_file(BytesIO(text.encode()), name="links.txt")
@@ -179,8 +158,3 @@ async def test_what_a_bookmark_says_is_kept(archive):
     assert {"x", "y"} <= set(entry.annotation.tags)
     assert entry.annotation.added_at.timestamp() == 1_200_000_000
     assert entry.state is State.QUEUED
-
-
-async def test_there_is_no_import_that_was_never_begun(archive):
-    with pytest.raises(NotFound):
-        await archive.imports.status(7)

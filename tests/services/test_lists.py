@@ -1,11 +1,10 @@
 import pytest
 
-from archiver.db import lists
 from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.model.annotation import AnnotationChange
 from archiver.model.entry_list import EntryList
 from archiver.model.listing import ListingQuery
-from archiver.services.lists import Where, _places
+from archiver.services.lists import Where
 from archiver.services.reindex import reindex
 
 URLS = tuple(f"http://127.0.0.1:1/{name}" for name in "abc")
@@ -75,27 +74,6 @@ async def test_entries_move_within_a_list_and_back_when_that_is_undone(
     assert await found(archive, "list:Recipes/Soups") == "abc"
 
 
-def test_where_there_is_no_room_between_two_all_get_new_places():
-    rows = [(1, 5), (2, 6), (3, 7)]
-
-    places = _places(rows, {3}, Where.UP)
-
-    assert sorted(places, key=places.__getitem__) == [1, 3, 2]
-
-
-@pytest.mark.parametrize(
-    ("rows", "where"),
-    [
-        ([(1, 1), (2, 2), (3, 3)], Where.FIRST),
-        ([(1, 1 << 61), (2, 1 << 61), (3, 1 << 61)], Where.LAST),
-    ],
-)
-def test_no_place_is_none_or_too_high_to_be_read_again(rows, where):
-    places = _places(rows, {2}, where)
-
-    assert all(0 < each <= 1 << 61 for each in places.values())
-
-
 @pytest.mark.parametrize("path", ['q"x', "«q», really"])
 async def test_a_list_with_quotes_in_its_name_can_be_renamed_and_deleted(archive, path):
     await archive.lists.rename("Recipes/Soups", path)
@@ -105,29 +83,6 @@ async def test_a_list_with_quotes_in_its_name_can_be_renamed_and_deleted(archive
     await archive.lists.rename("Plain", path)
     await archive.lists.delete(path)
     assert await shown(archive) == [("Recipes", 0)]
-
-
-async def test_a_search_that_is_no_text_is_saved_as_it_can_be_written(archive):
-    made = await archive.lists.make("Kept", "site:a\udcff")
-
-    assert made.query == "site:a\ufffd"
-    assert ("Kept", made.query) in [(each.path, each.query) for each in await archive.lists.all()]
-
-
-async def test_a_list_is_moved_no_deeper_than_paths_go(archive):
-    await archive.lists.make("/".join("x" * 63))
-
-    with pytest.raises(InputError, match="64"):
-        await archive.lists.rename("Recipes", f"{'/'.join('x' * 63)}/y")
-
-    assert ("Recipes/Soups", 3) in await shown(archive)
-
-
-async def test_a_list_that_was_deleted_stays_away(archive):
-    edited = await archive.lists.delete("Recipes")
-
-    assert edited.changed == 3
-    assert await shown(archive) == []
 
 
 async def test_a_renamed_list_keeps_its_order_and_takes_what_is_in_it_along(archive):
@@ -176,15 +131,6 @@ async def test_what_can_be_no_list_is_refused(archive):
         await archive.lists.order("Recipes", [URLS[0]], Where.LAST)
 
 
-async def test_more_lists_than_are_shown_are_kept_all_the_same(archive, monkeypatch):
-    monkeypatch.setattr(lists, "MOST_LISTS", 2)
-
-    await archive.editing.change([URLS[0]], AnnotationChange(with_lists=("X", "Y")))
-
-    assert len(await archive.lists.all()) == 2
-    assert await found(archive, "list:Y") == "a"
-
-
 async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(opened, settings):
     rows = "".join(f'<DT><A HREF="{url}">{url}</A>' for url in reversed(URLS))
     text = f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><H3>Zoo</H3><DL>{rows}</DL></DL>"
@@ -202,18 +148,6 @@ async def test_an_import_s_folders_are_lists_in_the_order_of_the_file(opened, se
     async with opened() as archive:
         assert await found(archive, "list:Zoo") == "cba"
         assert await shown(archive) == [("Later", 0), ("Zoo", 3)]
-
-
-async def test_what_is_put_into_the_list_that_a_saved_search_is_called_is_seen(archive):
-    await archive.lists.make("Food/Sought", "soup")
-    await archive.lists.make("Food/Sought (search)")
-
-    await archive.editing.change([URLS[0]], AnnotationChange(with_lists=("Food/Sought",)))
-
-    found = {each.path: (each.query, each.count) for each in await archive.lists.all()}
-    assert found["Food/Sought"] == ("", 1)
-    assert found["Food/Sought (search 2)"][0] == "soup"
-    assert found["Food/Sought (search)"] == ("", 0)
 
 
 async def beneath(archive):

@@ -9,7 +9,6 @@ import pytest
 from archiver.db import attempts, entries
 from archiver.http.timestamps import to_datetime
 from archiver.http.urls import hash_url
-from archiver.model.annotation import AnnotationChange
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
@@ -178,24 +177,3 @@ async def test_records_of_no_entry_and_odd_failures_break_nothing(opened, tmp_pa
 
         assert status.error == ""
         assert (status.added, status.counts.queued) == (1, 1)
-
-
-@pytest.mark.parametrize("form", ["warc.gz", "wacz"])
-async def test_of_what_was_said_and_changed_the_last_holds(opened, settings, live, tmp_path, form):
-    foxes = live.article("foxes")
-    async with opened() as archive:
-        await archive.entries.save([foxes], tags=("secret", "kept"), source="web")
-        await archive.crawling.work()
-        for change in (
-            AnnotationChange(title="First", note="first", without_tags=("secret",)),
-            AnnotationChange(title="Second", note="", with_tags=("new",), is_starred=True),
-        ):
-            await archive.editing.change([foxes], change)
-            await archive.crawling.write_down_changes()
-        before = (await archive.entries.get(foxes)).entry.annotation
-        path = await export(archive, tmp_path, form, Selected())
-
-    async with opened(replace(settings, data=tmp_path / "other")) as other:
-        for _ in range(2):
-            await take_in(other, path)
-            assert (await other.entries.get(foxes)).entry.annotation == before

@@ -6,11 +6,8 @@ import pytest
 from sqlalchemy import update
 
 from archiver.db.engine import Database
-from archiver.db.entries import Place
 from archiver.db.schema import entry_table
-from archiver.errors import InputError
 from archiver.model.listing import ListingQuery
-from archiver.services.result_pages import Turn, write_cursor
 from archiver.services.search import Search
 from benchmarks.synthetic import Page, fill
 
@@ -82,46 +79,6 @@ async def test_what_was_shown_and_fits_no_more_hides_nothing_of_the_next_page(da
     assert sorted(found) == names
 
 
-@pytest.mark.parametrize(
-    ("sort", "behind_all"),
-    [
-        ("newest", {"added_at": 1}),
-        ("oldest", {"added_at": 1 << 31}),
-        ("captured", {"sort_at": 1}),
-        ("title", {"given_title": "zz"}),
-    ],
-)
-async def test_what_was_shown_and_goes_behind_all_others_takes_none_with_it(
-    database, sort, behind_all
-):
-    names = [f"p{n}" for n in range(7)]
-    await keep(database, names)
-
-    async def meanwhile(shown):
-        await change(database, behind_all, shown[-1])
-
-    found = await shown(database, meanwhile, q="heron", sort=sort, limit=3)
-
-    assert sorted({*found}) == names
-
-
-async def test_what_a_first_page_shows_for_its_name_is_on_no_later_one(database, monkeypatch):
-    monkeypatch.setattr("archiver.services.result_iteration.CANDIDATES", 5)
-    monkeypatch.setattr("archiver.services.result_iteration.MOST_LOOKED_AT", 5)
-    monkeypatch.setattr("archiver.services.result_iteration.LEAST_LOOK", 5)
-    named = [Page(f"p{n}", "x" if n else "heron", "heron") for n in range(12)]
-    await fill(database, named, START, timedelta(days=1))
-    await change(database, {"is_starred": 1}, "p0", "p3")
-    first = []
-
-    async def meanwhile(names):
-        first.extend(names)
-
-    found = await shown(database, meanwhile, q="heron is:starred", sort="best")
-
-    assert (first, found) == (["p0"], ["p0", "p3"])
-
-
 @pytest.mark.parametrize("q", ["tag:nosuch", "list:nosuch", "list:nosuch/", "site:no.example"])
 async def test_what_no_entry_can_be_has_no_further_page(database, monkeypatch, q):
     monkeypatch.setattr("archiver.services.result_iteration.MOST_LOOKED_AT", 2)
@@ -131,15 +88,3 @@ async def test_what_no_entry_can_be_has_no_further_page(database, monkeypatch, q
     listing = await Search(database, store=None).listing(ListingQuery(q=q, limit=1))
 
     assert (listing.items, listing.after) == ((), None)
-
-
-@pytest.mark.parametrize(
-    ("sort", "place"), [("title", Place(0, 2)), ("newest", Turn(1, 0, 2, 1))], ids=str
-)
-async def test_the_place_in_another_order_is_none(database, sort, place):
-    await keep(database, ["p0", "p1"])
-
-    with pytest.raises(InputError, match="damaged"):
-        await Search(database, store=None).listing(
-            ListingQuery(sort=sort, after=write_cursor(place))
-        )

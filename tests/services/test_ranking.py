@@ -6,9 +6,7 @@ import pytest
 
 from archiver.db import schema, search_documents
 from archiver.db.engine import Database
-from archiver.db.ranking import names_sought_in
 from archiver.model.listing import ListingQuery
-from archiver.search.query_parser import parse_query
 from archiver.services.search import Search
 from benchmarks.synthetic import Page, fill
 
@@ -56,15 +54,6 @@ async def test_words_near_each_other_count_more_than_far_ones(kept):
     )
 
     assert await names(search, "grey heron") == ["side-by-side", "near", "far"]
-
-
-async def test_a_title_that_has_a_word_in_another_form_counts_more_than_one_that_lacks_it(kept):
-    search = await kept(
-        Page("named", "Copying a file", f"how to copy files {FILLER}"),
-        Page("other", "Moving things", f"how to copy files {FILLER}"),
-    )
-
-    assert await names(search, "copy files") == ["named", "other"]
 
 
 async def test_of_two_alike_the_newer_stands_first(kept):
@@ -176,20 +165,6 @@ async def test_a_half_typed_word_is_the_beginning_of_one(kept):
     assert page.answers == "grey her*"
 
 
-async def test_facets_of_half_typed_words_narrow_what_was_typed(kept):
-    search = await kept(
-        Page("a", "x", "grey herons", tags=("birds",)), Page("b", "x", "grey herons")
-    )
-
-    _, summary = await search.overseen(ListingQuery(q="grey her"))
-    links = {each.field: [value.query for value in each.values] for each in summary.facets}
-    narrower = await search.listing(ListingQuery(q=links["tag"][0]))
-
-    assert links["tag"] == ["grey her tag:birds"]
-    assert [each.entry.title for each in narrower.items] == ["x"]
-    assert narrower.answers == "grey her* tag:birds"
-
-
 @pytest.mark.sqlite("PostgreSQL does not say how rare a word is")
 async def test_of_a_beginning_that_most_pages_have_the_newest_come_first_and_names_before_them(
     kept, monkeypatch
@@ -252,36 +227,6 @@ async def test_a_list_of_very_many_is_counted_so_far_and_no_further(kept, monkey
     ]
 
 
-async def test_how_many_have_a_tag_is_told_however_many_they_are(kept, monkeypatch):
-    monkeypatch.setattr("archiver.services.search_results.MOST_COUNTED", 2)
-    pages = [Page(f"p{n}", "x", "heron", tags=("birds",)) for n in range(4)]
-    search = await kept(*pages, Page("q", "x", "heron", tags=("Fish",)))
-
-    asked = [ListingQuery(tag="birds"), ListingQuery(q="tag:Birds"), ListingQuery(q="heron")]
-    found = [await search.summary(each) for each in asked]
-    assert [(each.count, each.has_more) for each in found] == [(4, False), (4, False), (2, True)]
-
-    await kept(Page("r", "x", "heron", tags=("Birds",)), first=5)
-    both = await search.summary(ListingQuery(q="tag:birds"))
-    assert (both.count, both.has_more) == (2, True), "one entry may have both"
-
-
-async def test_tags_and_years_beside_everything_are_those_of_all_of_it(kept, monkeypatch):
-    monkeypatch.setattr("archiver.services.search_results.MOST_COUNTED", 2)
-    old = [Page(f"o{n}", "x", "heron", tags=("birds",)) for n in range(3)]
-    search = await kept(*old, *(Page(f"p{n}", "x", "heron") for n in range(2)))
-
-    beside = {each.field: each for each in (await search.summary(ListingQuery())).facets}
-
-    assert [(each.value, each.count) for each in beside["tag"].values] == [("birds", 3)]
-    assert {name: each.is_of_all for name, each in beside.items()} == {
-        "site": False,
-        "tag": True,
-        "added": True,
-        "type": False,
-    }
-
-
 @pytest.mark.parametrize(
     ("sort", "expected"),
     [("title", ["b", "a", "c"]), ("length", ["c", "a", "b"]), ("captured", ["c", "b", "a"])],
@@ -296,22 +241,6 @@ async def test_lists_are_put_in_other_orders(kept, q, sort, expected):
 
     assert await names(search, q, sort=sort, limit=2) == expected[:2]
     assert await names(search, q, sort=sort) == expected
-
-
-@pytest.mark.parametrize("sort", ["newest", "oldest"])
-async def test_however_many_have_a_word_all_are_listed_a_stretch_after_another(
-    kept, monkeypatch, sort
-):
-    monkeypatch.setattr("archiver.services.result_pages.SORTED", 4)
-    search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(9)))
-    shown, after = [], ""
-    while after is not None:
-        page = await search.listing(ListingQuery(q="heron", sort=sort, limit=3, after=after))
-        shown += [each.entry.url.rpartition("/")[2] for each in page.items]
-        after = page.after
-
-    expected = [f"p{n}" for n in range(9)]
-    assert shown == (expected if sort == "oldest" else expected[::-1])
 
 
 @pytest.mark.parametrize("sort", ["", "newest", "title", "length"])
@@ -348,61 +277,6 @@ async def test_who_wants_all_of_a_list_has_it_in_one_order_however_many_they_are
 
     shown = "".join(each.entry.url[-1] for each in found)
     assert shown == expected if expected else sorted(shown) == sorted("012345678")
-
-
-@pytest.mark.parametrize("sort", ["newest", "oldest"])
-async def test_the_first_so_many_of_a_list_are_those_that_all_of_it_begins_with(
-    kept, monkeypatch, sort
-):
-    """Also of those that were saved at one moment, and where a look ends with the last of all."""
-    monkeypatch.setattr("archiver.services.result_pages.LEAST_LOOK", 3)
-    monkeypatch.setattr("archiver.services.result_pages.MOST_LOOK", 16)
-    said = [("heron grey", "wet"), ("heron", "wet"), ("grey", "dry"), ("heron heron", "dry")]
-    earlier, later = (
-        [Page(f"{name}{n}", "x", text, (tag,)) for n, (text, tag) in enumerate([*said, *said])]
-        for name in "ab"
-    )
-    await kept(*later)
-    search = await kept(*earlier, first=8)
-
-    for q in ("heron", "heron -grey", "grey OR is:starred", "heron tag:wet"):
-        query = ListingQuery(q=q, sort=sort)
-        whole = [each.entry.url async for each in search.all_in_order(query)]
-        for most in (1, 2, 5, 11, 30):
-            first = [each.entry.url async for each in search.all_in_order(query, most)]
-            assert first == whole[:most], (q, most)
-
-
-async def test_the_newest_that_have_a_word_are_those_saved_last_whatever_was_read_last(kept):
-    search = await kept(*(Page(f"p{n}", "x", "heron") for n in range(3)), first=0)
-    await kept(Page("earlier", "x", "heron"), first=9)
-
-    assert await names(search, "heron", sort="newest") == ["p2", "p1", "earlier", "p0"]
-    assert await names(search, "heron", sort="oldest") == ["p0", "earlier", "p1", "p2"]
-    assert await names(search, "heron", sort="added") == ["p2", "p1", "earlier", "p0"]
-
-
-@pytest.mark.parametrize("sort", ["newest", "oldest"])
-async def test_what_was_saved_before_1970_is_listed_a_page_after_another(database, sort):
-    pages = [Page(f"p{n}", "x", "heron") for n in range(5)]
-    await fill(database, pages, datetime(1969, 12, 30, tzinfo=UTC), timedelta(days=1))
-    search = Search(database, store=None)
-    shown, after = [], ""
-    while after is not None:
-        page = await search.listing(ListingQuery(sort=sort, limit=1, after=after))
-        shown += [each.entry.url.rpartition("/")[2] for each in page.items]
-        after = page.after
-
-    expected = [f"p{n}" for n in range(5)]
-    assert shown == (expected if sort == "oldest" else expected[::-1])
-
-
-def test_names_are_looked_for_in_no_more_parts_than_a_few():
-    parts = range(31, -1, -1)
-
-    assert len(names_sought_in(parse_query("mill"), parts)) == 8
-    assert len(names_sought_in(parse_query("mill*"), parts)) == 2
-    assert names_sought_in(parse_query("mill"), parts)[0] == 31
 
 
 TITLES = ("Grey heron", "The grey heron", "heron, grey", "Héron GREY heron", "東京の鳥", "鳥の東京")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from archiver.errors import InputError, NotInArchive, StoreError, TooLarge
-from archiver.replay.addresses import Modifier, PathWriters, ReplayAddress, plain_path
+from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.conditional_requests import Conditions
 from archiver.replay.response import ReplayRequest
 from tests.hand_made import HTML, PAGE, T1, T2, T3, VIEWER, archive_in
@@ -59,24 +59,6 @@ async def test_all_captures_of_a_url_are_listed_newest_last(archive):
     assert await archive.replay.captures_of(PAGE) == [first, later]
 
 
-async def test_a_page_is_led_into_the_archive(archive):
-    capture = await archive.add(body="<a href=x>é</a><img src=y>".encode(), headers=HTML)
-
-    def signed(address):
-        return f"/signed{plain_path(address)}"
-
-    status, headers, body = await archive.get(
-        capture, Modifier.FRAME, paths=PathWriters(requisite=signed)
-    )
-
-    base = "https://example.com/dir"
-    assert status == 200
-    assert body.decode() == (
-        f'<a href="/web/{T2}if_/{base}/x">é</a><img src="/signed/web/{T2}im_/{base}/y">'
-    )
-    assert dict(headers)["Content-Type"] == "text/html;charset=utf-8"
-
-
 async def test_a_memento_says_what_it_is(archive):
     capture = await archive.add(headers=(*HTML, ("Server", "x"), ("Set-Cookie", "a=b")))
 
@@ -105,54 +87,6 @@ async def test_codings_are_undone_but_for_the_identity(archive):
     assert identity == coded
     assert dict(stored)["Content-Encoding"] == "gzip"
     assert dict(stored)["Content-Type"] == "text/html;charset=utf-8"
-
-
-@pytest.mark.parametrize(
-    "kind", ["image/png", "application/pdf", "text/plain;charset=koi8-r", "text/javascript"]
-)
-async def test_what_points_nowhere_is_given_as_it_was(archive, kind):
-    data = b"<a href=x> url(x)" + bytes(range(256))
-    capture = await archive.add(body=data, headers=(("Content-Type", kind),))
-
-    _, headers, body = await archive.get(capture)
-
-    assert (dict(headers)["Content-Type"], body) == (kind, data)
-
-
-@pytest.mark.parametrize(
-    ("kind", "modifier", "body", "said"),
-    [
-        ("text/css", Modifier.STYLE, b"a{b:url(x)}", "text/css"),
-        (
-            "text/css; charset=latin1",
-            Modifier.NONE,
-            b"url(x)\xe9.",
-            "text/css;charset=windows-1252",
-        ),
-        (None, Modifier.STYLE, b"a{b:url(x)}", "text/css"),
-        (
-            "image/svg+xml",
-            Modifier.IMAGE,
-            b"<svg><image href='x'/></svg>",
-            "image/svg+xml;charset=utf-8",
-        ),
-        (
-            "application/xhtml+xml",
-            Modifier.NONE,
-            b"<html><a href='x'/></html>",
-            "application/xhtml+xml;charset=utf-8",
-        ),
-        (None, Modifier.NONE, b"<!doctype html><a href=x>", "text/html;charset=windows-1252"),
-    ],
-)
-async def test_whatever_can_point_is_led_into_the_archive(archive, kind, modifier, body, said):
-    headers = (("Content-Type", kind),) if kind else ()
-    capture = await archive.add(body=body, headers=headers)
-
-    _, found, replayed = await archive.get(capture, modifier)
-
-    assert replayed.count(b"/web/") == 1
-    assert dict(found)["Content-Type"] == said
 
 
 @pytest.mark.parametrize(
@@ -226,19 +160,6 @@ async def test_a_sheet_of_a_page_that_is_served_as_utf_8_is_utf_8_too(archive):
     assert (dict(headers)["Content-Type"], replayed.decode()) == ("text/css;charset=utf-8", sheet)
 
 
-async def test_an_identical_payload_is_taken_from_where_it_is_stored(archive):
-    first = await archive.add(body=b"<a href=x>", at=T1, headers=HTML)
-    again = await archive.add(
-        body=b"<a href=x>", at=T2, headers=(*HTML, ("X-Run", "2")), revisit_of=first
-    )
-
-    status, headers, body = await archive.get(again)
-
-    assert status == 200
-    assert body == f'<a href="/web/{T2}/https://example.com/dir/x">'.encode()
-    assert ("X-Archive-Orig-x-run", "2") in headers
-
-
 async def test_a_redirect_leads_into_the_archive(archive):
     capture = await archive.add(status=301, headers=(("Location", "/next#f"),))
 
@@ -262,13 +183,6 @@ async def test_a_redirect_that_leads_back_to_itself_is_passed_over(archive):
 
     assert found.record_id == last.record_id
     assert "Location" not in dict(headers)
-
-
-async def test_a_redirect_that_leads_on_is_itself(archive):
-    capture = await archive.add(status=302, headers=(("Location", "/next"),))
-    await archive.add("https://example.com/next", body=b"x")
-
-    assert await archive.replay.resolve(at()) == capture
 
 
 async def test_the_first_bytes_flow_before_the_last_are_made(archive):
@@ -366,13 +280,6 @@ async def test_what_was_read_to_skip_comes_a_piece_at_a_time(archive):
 
     assert replayed.length == 3
     assert b"".join(pieces) == b"end"
-
-
-async def test_a_payload_shorter_than_the_index_says_is_told(archive):
-    capture = await archive.add(body=b"short", headers=PICTURE)
-
-    with pytest.raises(StoreError, match="archiver verify"):
-        await archive.get(replace(capture, payload_length=6))
 
 
 async def test_a_revisit_has_the_entity_tag_and_the_length_of_its_payload(archive):

@@ -4,7 +4,7 @@ import pytest
 
 from archiver.db.entries import Place
 from archiver.errors import InputError
-from archiver.services.result_pages import Turn, read_cursor, write_cursor
+from archiver.services.result_pages import read_cursor, write_cursor
 
 
 @pytest.mark.parametrize("first", [-631152000, -1, 0, 1, 253402300799])
@@ -12,12 +12,6 @@ def test_a_place_is_read_as_it_was_written(first):
     place = Place(first, 7)
 
     assert read_cursor(write_cursor(place)) == place
-
-
-def test_a_place_in_what_was_put_in_order_is_read_as_it_was_written():
-    turn = Turn(known=12, stretch=40_000, count=50, last=7)
-
-    assert read_cursor(write_cursor(turn)) == turn
 
 
 @pytest.mark.parametrize("row", [-1, 10**18])

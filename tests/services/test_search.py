@@ -39,15 +39,6 @@ async def listed(archive, **query):
     return found
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 7, 8])
-async def test_pages_of_a_list_show_each_entry_once(filled, limit):
-    pages = await listed(filled, limit=limit)
-
-    names = [name for page in pages for name in page]
-    assert len(names) == len(set(names)) == 7
-    assert all(len(page) == limit for page in pages[:-1])
-
-
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -69,16 +60,6 @@ async def test_lists_are_narrowed_and_searched(filled, query, expected):
     pages = await listed(filled, limit=2, **query)
 
     assert {name for page in pages for name in page} == expected
-
-
-@pytest.mark.parametrize(
-    "query",
-    [{"tag": "odd\udcff"}, {"host": "\udcff"}, {"q": "site:a\udcff"}, {"q": "\ud800 page2"}],
-)
-async def test_what_a_shell_gave_that_is_no_text_is_looked_for_as_it_can_be_written(filled, query):
-    found = await filled.search.listing(ListingQuery(**query))
-
-    assert [each.entry.url[-5:] for each in found.items] == ["page2"] * ("page2" in str(query))
 
 
 async def test_a_match_shows_where_the_words_stand(filled):

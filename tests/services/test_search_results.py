@@ -10,8 +10,6 @@ from archiver.cli.crawl import _extract
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.model.rendering import NO_PREVIEW_IMAGES
-from tests.conftest import SENTENCE
-from tests.warcs import Warc
 
 HEAD = '<link rel=icon href=/i.png><meta property="og:image" content="/og.png">'
 
@@ -51,22 +49,3 @@ async def test_where_articles_are_left_for_later_so_are_they(tmp_path, live):
     assert before == [NO_PREVIEW_IMAGES]
     assert after.icon
     assert after.cover
-
-
-async def test_pages_of_other_archives_are_shown_by_what_came_with_them(tmp_path):
-    text = SENTENCE.format(name="otters") * 6
-    page = f"<!DOCTYPE html><title>otters</title>{HEAD}<article>{text}</article>"
-    warc = Warc()
-    warc.response("https://a.example/", page.encode(), "text/html")
-    warc.response("https://a.example/i.png", picture(32), "image/png")
-    warc.response("https://a.example/og.png", picture(300), "image/png")
-    path = tmp_path / "a.warc.gz"
-    path.write_bytes(warc.bytes)
-
-    async with open_app(Settings(data=tmp_path / "data")) as runtime:
-        with path.open("rb") as file:
-            await runtime.imports.read_file(file, name=path.name)
-        (found,) = await emblems(runtime)
-
-    assert found.icon
-    assert found.cover

@@ -18,7 +18,6 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db import new_entries
-from archiver.errors import NotFound
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
@@ -93,15 +92,6 @@ async def test_a_warc_holds_every_record_of_what_is_meant_once(runtime, tmp_path
     assert is_checked(tmp_path / "all.warc.gz")
 
 
-async def test_what_is_not_meant_is_left_out(runtime):
-    warc = await warc_of(runtime, Selected(ListingQuery(q="geese")))
-
-    targets = {target for _, target, _ in records(warc) if target}
-    assert any(target.endswith("/geese") for target in targets)
-    assert any(target.endswith("/style.css") for target in targets)
-    assert not any(target.endswith("/foxes") for target in targets)
-
-
 async def test_an_unchanged_snapshot_brings_the_payload_it_refers_to(runtime, live):
     entry = (await runtime.entries.get(live.url("/foxes"))).entry
     wanted = Selected(hash_url=entry.hash_url)
@@ -139,11 +129,6 @@ async def test_a_wacz_is_what_its_own_lists_say(runtime, tmp_path, wanted):
         assert record[1] == place["url"]
     assert {page["title"] for page in pages[1:]} >= {"geese"}
     assert (said["wacz_version"], said["title"]) == ("1.1.1", "Mine")
-
-
-async def test_nothing_to_export_is_known_beforehand(runtime):
-    with pytest.raises(NotFound):
-        await runtime.packages.begin(Selected(ListingQuery(tag="none such")))
 
 
 def entry_records(warc):

@@ -9,9 +9,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.services.access import Scope
 from archiver.web.app import build_app
-from archiver.web.app_keys import RUNTIME
 from archiver.web.middleware.auth import ADDING_ROUTES, PEOPLES_ROUTES, opens
-from archiver.web.pages.access import browser_name
 from archiver.web.routes import ROUTES
 
 PASSWORD = "a good pass phrase"
@@ -96,22 +94,3 @@ def test_every_route_that_a_token_is_told_of_is_there():
         for each in ROUTES
         if each.method not in ("GET", "HEAD")
     )
-
-
-async def test_a_session_that_was_ended_elsewhere_is_over(client):
-    await do(client, "set-password", new=PASSWORD)
-    access = client.server.app[RUNTIME].access
-    await access.end_other_sessions("")
-    assert (await client.get("/", allow_redirects=False)).status == 303
-
-
-@pytest.mark.parametrize(
-    ("user_agent", "name"),
-    [
-        ("Mozilla/5.0 (Windows NT 10.0) Chrome/140 Safari/537.36 Edg/1", "Edge on Windows"),
-        ("Mozilla/5.0 (iPhone; like Mac OS X) Version/18 Safari/604.1", "Safari on iPhone"),
-        ("curl/8", "curl/8"),
-    ],
-)
-def test_a_browser_is_called_what_people_call_it(user_agent, name):
-    assert str(browser_name(user_agent)) == name

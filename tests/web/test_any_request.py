@@ -20,7 +20,6 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
 from archiver.web.client_limits import ServerLimits
-from tests.chance import times
 from tests.prepared import Prepared
 from tests.segments import besides_the_store
 from tests.web.conftest import BoundedTestServer
@@ -28,7 +27,6 @@ from tests.web.strange import (
     ELSEWHERE,
     HEADERS,
     NEXT,
-    PASSWORD,
     QUERIES,
     SHAPES,
     Body,
@@ -43,11 +41,11 @@ pytestmark = [
     for what in ("Header", "Param")
 ]
 MANY = settings(
-    max_examples=times(100),
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-FEWER = settings(MANY, max_examples=times(60))
+FEWER = settings(MANY, max_examples=25)
 PATIENCE = 30
 """Seconds after which no answer is a hang: the limits of the service are shorter here."""
 LIMITS = ServerLimits(head_seconds=10, body_seconds=10, upload_seconds=10)
@@ -83,12 +81,6 @@ async def started(prepared: Prepared, data: Path, **more: object) -> AsyncIterat
 @pytest.fixture
 async def client(prepared, tmp_path) -> AsyncIterator[TestClient]:
     async for each in started(prepared, tmp_path / "data"):
-        yield each
-
-
-@pytest.fixture
-async def locked(prepared, tmp_path) -> AsyncIterator[TestClient]:
-    async for each in started(prepared, tmp_path / "data", password=PASSWORD):
         yield each
 
 
@@ -208,14 +200,6 @@ async def exchange(client: TestClient, data: st.DataObject, *more: tuple[str, st
 @given(data=st.data())
 async def test_whatever_is_sent_gets_an_answer(client, data):
     assert await exchange(client, data)
-
-
-@FEWER
-@given(data=st.data(), has_password=st.integers(0, 3))
-async def test_so_it_does_where_there_is_a_password(locked, data, has_password):
-    given = ("Authorization", f"Bearer {PASSWORD}" if has_password else "Bearer x")
-
-    assert await exchange(locked, data, given)
 
 
 POSTS = ["/add", "/import", "/login", "/logout", "/api/v1/entries", "/api/v1/imports"]

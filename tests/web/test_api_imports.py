@@ -96,18 +96,6 @@ async def test_all_that_can_be_chosen_is_chosen_in_the_query_and_shown_in_the_re
     assert "now, idle, never" in (await wrong.json())["error"]["message"]
 
 
-async def test_links_are_captured_what_failed_is_counted_and_tried_again(runtime, client):
-    path = await imported(runtime, client, (("capture", "never"), ("column", "url=address")))
-
-    assert await json_of(client, f"{path}/capture", {}) == {"queued": 2}
-    await runtime.crawling.work()
-    (failed,) = await json_of(client, f"{path}/failures")
-    assert failed["entries"] == 2
-    assert await json_of(client, f"{path}/again", {"reason": failed["reason"]}) == {"queued": 2}
-    await runtime.crawling.work()
-    assert await json_of(client, f"{path}/again", {}) == {"queued": 2}
-
-
 async def test_undoing_is_said_before_it_is_done(runtime, client):
     path = await imported(runtime, client)
 
@@ -129,11 +117,6 @@ async def test_public_archives_are_asked_for_pages_that_are_named_found_or_gone(
     assert [each["queued"] for each in asked] == [1, 1, 0]
     both = await client.post("/api/v1/rescue", json={"entries": ["a"], "query": "b"})
     assert both.status == 400
-
-
-@pytest.mark.parametrize("body", [{"entries": []}, {"query": ""}, {"query": " "}, {"entry": "a"}])
-async def test_naming_nothing_does_not_ask_for_all_that_is_gone(runtime, client, body):
-    assert (await client.post("/api/v1/rescue", json=body)).status == 400
 
 
 async def test_a_reason_that_is_misspelt_does_not_mean_every_reason(runtime, client):

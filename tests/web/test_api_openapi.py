@@ -3,7 +3,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from archiver.web.api.openapi import describe, with_field_descriptions
+from archiver.web.api.openapi import describe
 from archiver.web.api.operations import OPERATIONS
 from archiver.web.api.responses import adapter
 from archiver.web.routes import ROUTES
@@ -93,28 +93,3 @@ def test_every_body_that_is_shown_is_one_that_is_taken():
         shape = takes[method, path]["application/json"]
         assert {*json.loads(body)} <= {each.name for each in fields(shape)}
         adapter(shape).validate_json(body)
-
-
-def test_every_route_that_is_told_of_is_there():
-    told = re.findall(r"`(GET|POST|PATCH|DELETE) (/api/[^\s`?]+)", DOCUMENT)
-
-    assert {(method.lower(), path) for method, path in told} <= {
-        (method, path) for method, path, _ in routed()
-    }
-
-
-def test_fields_are_described_by_what_their_values_say_of_them():
-    schemas = describe()["components"]["schemas"]
-
-    assert "in percent" in schemas["Snapshot"]["properties"]["score"]["description"]
-    assert schemas["Entry"]["properties"]["tags"]["description"] == "in order, without duplicates."
-    assert not [name for name, each in schemas.items() if "Attributes:" in str(each)]
-
-
-def test_a_line_that_goes_on_is_one_description_and_names_side_by_side_share_theirs():
-    text = "It.\n\nAttributes:\n    a, b: what is\n        said of both.\n    c: of one."
-    found = with_field_descriptions({"description": text, "properties": {n: {} for n in "abcd"}})
-
-    both = {"description": "what is said of both."}
-    properties = {"a": both, "b": both, "c": {"description": "of one."}, "d": {}}
-    assert found == {"description": "It.", "properties": properties}

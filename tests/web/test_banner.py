@@ -1,7 +1,6 @@
 """The banner above a snapshot follows what its frame shows, as Chromium shows both."""
 
 from collections.abc import AsyncIterator
-from urllib.parse import urlsplit
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
@@ -51,16 +50,3 @@ async def test_title_and_buttons_are_of_the_page_that_the_frame_shows(linked, li
         await page.evaluate("history.back()")
         await page.locator("h1", has_text="First").wait_for()
         assert await page.locator("[data-absent]").is_hidden()
-
-
-async def test_without_scripts_the_frame_itself_leads_to_the_form_that_saves(linked):
-    client, path = linked
-    async with chromium() as browser:
-        page = await browser.new_page(java_script_enabled=False)
-        await page.goto(str(client.make_url(path)))
-        frame = page.frame_locator("iframe.replay")
-        await frame.locator("#lost").click()
-        await frame.get_by_role("link", name="Capture it").click()
-
-        await page.get_by_role("heading", name="Save this page?").wait_for()
-        assert urlsplit(page.url).path == "/save"

@@ -62,17 +62,6 @@ async def test_cdx_toolkit_gets_every_row_once_page_by_page(client, path):
     assert pages == (17 if path == "/web/cdx" else 6)
 
 
-@pytest.mark.usefixtures("unhurried")
-async def test_cdx_toolkit_filters_in_pywbs_words(client):
-    fetcher = cdx_toolkit.CDXFetcher(source=place(client, "/web/cdx"))
-
-    rows = await asyncio.to_thread(
-        lambda: list(fetcher.iter("a.example/*", filter=["=status:200", "url:/3"], pageSize=1))
-    )
-
-    assert [row["url"] for row in rows] == [url for url, _ in FOUND if url.endswith("/3")]
-
-
 @pytest.mark.parametrize("limit", [7, 1000])
 async def test_edgis_wayback_gets_every_row_once(client, monkeypatch, limit):
     # The address is a constant of the module: there is no other way to point it elsewhere.

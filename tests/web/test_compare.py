@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
-from lxml import html
 
 from archiver.app import open_app
 from archiver.config import Settings
@@ -69,15 +68,6 @@ async def test_what_came_and_went_is_shown_as_one_text(client, live):
     assert re.search(r"Needed since</h2>\s*<ul[^>]*><li><code>[^<]*/a.css", shown)
 
 
-@pytest.mark.parametrize("path", ["/foxes", "/bears"])
-async def test_what_is_set_apart_by_dots_is_elements_alone(client, live, path):
-    shown = html.fromstring(await page_of(client, f"/{hash_url(live.url(path))}/compare"))
-
-    [about] = shown.find_class("about")
-    assert [each.tag for each in about] == ["span", "a", "a"]
-    assert not "".join(about.xpath("text()")).strip()
-
-
 async def test_both_are_shown_side_by_side_and_through_the_api(client, live):
     key = hash_url(live.url("/foxes"))
     moments = [each.timestamp for each in (await client.runtime.entries.get(key)).snapshots]
@@ -93,33 +83,6 @@ async def test_both_are_shown_side_by_side_and_through_the_api(client, live):
     assert f"/{key}/compare?from={moments[1]}&amp;to={moments[0]}" in await page_of(
         client, f"/{key}/"
     )
-
-
-async def test_snapshots_of_one_minute_are_told_apart_where_two_are_chosen(client, live):
-    key = hash_url(live.url("/foxes"))
-    seconds = [each.timestamp[-2:] for each in (await client.runtime.entries.get(key)).snapshots]
-
-    shown = await page_of(client, f"/{key}/compare")
-
-    told = re.findall(r"<option [^>]*>[^<]*:(\d\d) UTC</option>", shown)
-    assert told == 2 * seconds
-
-
-async def test_one_snapshot_has_nothing_to_be_compared_with(client, live):
-    await captured(client.runtime, live, SAME, path="/owls")
-    answer = await client.get(f"/{hash_url(live.url('/owls'))}/compare")
-
-    assert answer.status == 200
-    assert "Save it again" in await answer.text()
-
-
-async def test_the_oldest_is_compared_with_the_one_after_it(client, live):
-    key = hash_url(live.url("/foxes"))
-    detail = await client.runtime.entries.get(key)
-
-    shown = await page_of(client, f"/{key}/compare?to={detail.snapshots[-1].timestamp}")
-
-    assert "<ins>old" in shown
 
 
 async def found(runtime, q):
@@ -160,16 +123,3 @@ async def test_snapshots_stand_in_a_calendar(client, live):
     captures = await page_of(client, f"/web/*/{live.url('/foxes')}")
     assert f'<a href="/web/{detail.snapshots[0].timestamp}/{live.url("/foxes")}"' in captures
     assert '<table class="calendar">' in captures
-
-
-async def test_what_changed_is_asked_for_beside_the_title(client, live):
-    key = hash_url(live.url("/foxes"))
-    detail = await client.runtime.entries.get(key)
-
-    for path, at in ((f"/{key}/", 0), (f"/{key}/?at={detail.snapshots[1].timestamp}", 1)):
-        article = (await page_of(client, path)).partition("<article")[2]
-        timestamp = detail.snapshots[at].timestamp
-        assert (
-            f'<a href="/{key}/compare?to={timestamp}">what changed</a>'
-            in article.partition("</header>")[0]
-        )

@@ -15,12 +15,10 @@ from yarl import URL
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.http.headers import Coding
 from archiver.http.urls import hash_url
-from archiver.web import site_files
 from archiver.web.app import build_app
 from archiver.web.app_keys import STATIC
-from archiver.web.responses import INLINE, packed, stream
+from archiver.web.responses import stream
 from tests.prepared import Prepared, take_in
 from tests.warcs import Warc
 
@@ -102,16 +100,6 @@ async def test_text_of_ours_is_compressed_for_who_takes_that(client, coding):
             assert each.headers["Content-Type"] == plain.headers["Content-Type"]
 
 
-async def test_head_says_what_get_does(client):
-    for target in [*TEXTS, client.app[STATIC].url("pages.css")]:
-        got, _ = await ask(client, target, "br, gzip")
-        head, nothing = await ask(client, target, "br, gzip", "HEAD")
-
-        assert nothing == b""
-        for name in ("Content-Encoding", "Vary", "Content-Type", "ETag"):
-            assert head.headers.get(name) == got.headers.get(name), (target, name)
-
-
 async def test_what_is_small_packed_or_stored_goes_out_as_it_is(client):
     stored = [f"/web/{MOMENT}id_/{PAGE}", f"/web/{MOMENT}/http://a.example/data.csv"]
     for target in ["/healthz", "/export/archive.warc.gz", "/export/archive.wacz", *stored]:
@@ -158,17 +146,6 @@ async def test_each_coding_of_a_file_has_its_own_entity_tag(client):
         assert answer.status == 200
 
 
-async def test_a_file_of_ours_is_packed_as_small_as_can_be(serve):
-    route = web.get("/static/{version:[0-9a-f]+}/{name:.+}", site_files.static, name="static")
-    client = await serve(route)
-    url = client.app[STATIC].url("pages.css")
-
-    (_, whole), (_, body) = await ask(client, url), await ask(client, url, "gzip, br")
-
-    assert brotli.decompress(body) == whole
-    assert len(body) * 4 < len(whole)
-
-
 @pytest.mark.parametrize("coding", ["br", "gzip"])
 async def test_each_piece_of_a_stream_can_be_read_before_the_next_is_made(serve, coding):
     may_go_on = asyncio.Event()
@@ -197,16 +174,6 @@ async def test_each_piece_of_a_stream_can_be_read_before_the_next_is_made(serve,
             came += read(await answer.content.readany())
 
     assert came == b"first " * 1000 + b"second"
-
-
-@pytest.mark.parametrize("coding", [Coding.BROTLI, Coding.GZIP])
-async def test_a_large_body_is_packed_beside_the_event_loop(coding):
-    large = asyncio.ensure_future(packed(b"x" * (INLINE + 1), coding))
-
-    await asyncio.sleep(0)
-
-    assert not large.done()  # all of it would be, on the loop
-    assert UNPACK[coding](await large) == b"x" * (INLINE + 1)
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "anything"])

@@ -11,7 +11,6 @@ from aiohttp.test_utils import TestClient, TestServer
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.services.fixity import keep_check
-from archiver.services.reindex import reindex
 from archiver.web.app import build_app
 
 
@@ -53,37 +52,6 @@ async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
     assert "the server answered 404" not in await (await client.get("/crawl")).text()
 
 
-async def test_a_page_that_failed_twice_is_one_that_failed(client, runtime):
-    await press(client, do="again", reason="http-status 404")
-    await runtime.crawling.work()
-
-    page = await (await client.get("/crawl")).text()
-    assert (await runtime.crawling.counts()).failed == 2
-    assert "<dt>failed</dt><dd>1</dd>" in page
-
-
-async def numbers(runtime):
-    """What stands at the head of the page."""
-    server = TestServer(build_app(runtime), skip_url_asserts=True)
-    async with TestClient(server) as client:
-        page = await (await client.get("/crawl")).text()
-    return dict(re.findall(r"<dt>([a-z ]+)</dt><dd>(\d+)</dd>", page))
-
-
-async def test_an_index_that_was_built_again_has_the_same_numbers(tmp_path, live):
-    settings = Settings(data=tmp_path / "data", allow_networks=("127.0.0.0/8",), retries=0)
-    async with open_app(settings) as runtime:
-        await runtime.entries.save([live.article("foxes"), live.url("/gone")], source="web")
-        await runtime.crawling.work()
-        before = await numbers(runtime)
-
-    await reindex(settings)
-
-    assert before == {"under way": "0", "waiting": "0", "snapshots": "1", "failed": "1"}
-    async with open_app(settings) as runtime:
-        assert await numbers(runtime) == before
-
-
 async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live):
     await press(client, do="pause")
     assert "Paused." in await (await client.get("/crawl")).text()
@@ -96,19 +64,6 @@ async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live
     await live.asked_for("/late")
     working.cancel()
     await asyncio.wait([working])
-
-
-async def test_a_pause_is_told_where_pages_were_saved(client, runtime, live):
-    await press(client, do="pause")
-    idle = await (await client.get("/")).text()
-    await runtime.entries.save([live.article("late")], source="web")
-    paused = await (await client.get("/")).text()
-    await press(client, do="resume")
-
-    told = 'what was under way is finished. <a href="/crawl">'
-    assert told not in idle
-    assert told in paused
-    assert told not in await (await client.get("/")).text()
 
 
 async def test_all_that_waits_is_called_off_once_the_person_is_sure(client, runtime, live):

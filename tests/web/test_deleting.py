@@ -104,25 +104,6 @@ async def test_what_is_ticked_or_found_goes_once_the_person_is_sure(client, foxe
     assert (status, "Nothing was ticked" in page) == (200, True)
 
 
-async def delete_both(client, foxes):
-    """Throw everything away; the number by which that is undone."""
-    _, _, asked = await send(client, "/delete", "/snapshots", ("scope", "all"))
-    _, _, page = await send(client, "/delete", asked, *hidden_in(asked))
-    return re.search(r'name="deletion" value="(\d+)"', page)[1]
-
-
-async def test_what_cannot_be_put_back_is_told_and_the_rest_is_put_back(client, foxes, live):
-    number = await delete_both(client, foxes)
-    await client.post("/api/v1/entries", json={"urls": [live.url("/foxes")]})
-
-    status, _, page = await send(client, "/restore", "/snapshots", ("deletion", number))
-
-    assert (status, "Undone, but for 1 entry: it was saved" in page) == (200, True)
-    assert "bears" in await titles(client)
-    status, _, page = await send(client, "/restore", "/snapshots", ("deletion", number))
-    assert (status, "be undone any more: it was undone already" in page) == (200, True)
-
-
 async def test_programs_undo_a_deletion_by_its_id_once(client, foxes):
     deleted = await (await client.delete(f"/api/v1/entries/{foxes}")).json()
     path = f"/api/v1/deletions/{deleted['id']}/undo"

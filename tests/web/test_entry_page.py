@@ -3,7 +3,6 @@
 import re
 import zipfile
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from html import unescape
 from io import BytesIO
@@ -43,30 +42,6 @@ async def send(client, path, *fields, page):
         return answer.status, answer.url.path_qs, await answer.text()
 
 
-async def test_an_address_without_its_last_slash_leads_to_the_page(client, live):
-    key = hash_url(live.article("foxes"))
-    answer = await client.get(f"/{key}?at=20200101000000", allow_redirects=False)
-    assert (answer.status, answer.headers["Location"]) == (308, f"/{key}/?at=20200101000000")
-    assert (await client.get(f"/{key}")).status == 200
-    entry = (await (await client.get(f"/api/v1/entries/{key}")).json())["entry"]
-    shown = await client.get(f"/{key}/{entry['latest']}")
-    assert (shown.status, shown.url.path) == (200, f"/{key}/{entry['latest']}/")
-
-
-async def test_an_entry_takes_as_long_to_read_as_its_list_says(client, live):
-    """Markup is no word: each of these foxes was six."""
-    marked = '<em title="one of them all" lang="en">fox</em>, and ' * 20
-    url = live.article("marks", body="".join(f"<p>{n} {marked}</p>" for n in range(12)))
-    runtime = client.server.app[RUNTIME]
-    await runtime.entries.save([url], source="web")
-    await runtime.crawling.work()
-
-    listed = re.search(r'class="whole">(\d+) min<', await page_of(client, "/snapshots"))[1]
-    read = re.search(r"(\d+) minutes? to read", await page_of(client, f"/{hash_url(url)}/"))[1]
-
-    assert listed == read == "3"
-
-
 async def test_what_an_older_reader_has_read_is_offered_to_be_read_again(client, live):
     path = f"/{hash_url(live.url('/foxes'))}/"
     assert "Read it again" not in await page_of(client, path)
@@ -78,17 +53,6 @@ async def test_what_an_older_reader_has_read_is_offered_to_be_read_again(client,
 
     assert (status, here, "Read it again" in page) == (200, path, False)
     assert "lost in time" in page
-
-
-async def test_a_file_without_words_is_not_offered_to_be_read_again(client, live):
-    url = live.put("/all.zip", "PK\5\6" + 18 * "\0", kind="application/zip")
-    runtime = client.server.app[RUNTIME]
-    await runtime.entries.save([url], source="web")
-    await runtime.crawling.work()
-    async with runtime.articles._context.db.write() as conn:
-        await conn.execute(text("UPDATE snapshot SET extractor = '1'"))
-
-    assert "Read it again" not in await page_of(client, f"/{hash_url(url)}/")
 
 
 async def test_an_entry_knows_the_list_it_was_opened_from(client, live):
@@ -112,38 +76,6 @@ async def test_an_entry_knows_the_list_it_was_opened_from(client, live):
     assert (await client.get(paths[1].partition("?")[0] + "?in=q%3Dcolour:red")).status == 200
 
 
-async def test_an_entry_that_left_the_list_it_was_opened_from_stands_where_it_stood(client, live):
-    runtime = client.server.app[RUNTIME]
-    await runtime.entries.save([live.article(name) for name in ("bears", "owls")], source="web")
-    await runtime.crawling.work()
-    listed = await page_of(client, "/snapshots?q=is:unread&sort=title")
-    first, middle, last = (
-        unescape(each) for each in re.findall(r'<h3>\s*<a href="([^"]+)"', listed)
-    )
-
-    async def send(page: str, action: str, **fields: str) -> str:
-        """The page that a form of a page leads to, with the fields of the reader's buttons."""
-        form = re.search(
-            rf'<form[^>]*action="/[0-9a-f]+/{action}"[^>]*>(.*?)</form>', page, re.DOTALL
-        )[1]
-        hidden = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form)
-        said = {name: unescape(value) for name, value in hidden} | fields
-        path = middle.partition("?")[0] + action
-        answer = await client.post(path, data=said)
-        return await answer.text()
-
-    def beside(page: str) -> list[str]:
-        found = re.findall(r'<a rel="\w+" [^>]*href="([^"]+)"[^>]*>[^<]*(?:Previous|Next)', page)
-        return [unescape(each).partition("#")[0] for each in found]
-
-    page = await send(await page_of(client, middle), "edit", is_read="1")
-    assert beside(page) == [first, last]
-    page = await send(page, "highlights", quote="clever", colour="green")
-    assert beside(page) == [first, last]
-    question = await page_of(client, unescape(re.search(r'href="([^"]+/delete[^"]*)"', page)[1]))
-    assert "/snapshots?q=is%3Aunread&amp;sort=title" in question, "which is what is left of it"
-
-
 async def test_what_shows_a_permission_and_something_of_the_request_is_not_compressed(client, live):
     path = f"/{hash_url(live.url('/foxes'))}/"
     codings = [
@@ -154,25 +86,6 @@ async def test_what_shows_a_permission_and_something_of_the_request_is_not_compr
     ]
 
     assert codings == ["gzip", None, "gzip"]
-
-
-async def test_the_next_page_of_a_list_goes_on_where_this_one_ends(client, live):
-    runtime = client.server.app[RUNTIME]
-    await runtime.entries.save([live.article(name) for name in ("bears", "owls")], source="web")
-    await runtime.crawling.work()
-    for sort in ("newest", "title", "best"):
-        query = ListingQuery(q="clever", sort=sort, limit=1)
-        listed = [
-            each.entry for each in (await runtime.search.listing(replace(query, limit=9))).items
-        ]
-
-        seen, at = [listed[0]], query
-        while (beside := await runtime.search.beside(at, seen[-1].hash_url)).behind:
-            seen.append(beside.behind.entry)
-            at = replace(query, after=beside.behind.after)
-
-        assert seen == listed
-        assert await runtime.search.beside(query, "0" * 32) is None
 
 
 async def test_links_headings_and_dates_are_made_for_reading(client, live):

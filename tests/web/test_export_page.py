@@ -11,7 +11,6 @@ from archiver.config import Settings
 from archiver.services.export_formats import EXPORTS
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
-from archiver.web.pages import exports
 
 NOBODY = "http://127.0.0.1:1/"
 
@@ -46,16 +45,6 @@ async def test_every_form_is_offered_for_everything_and_for_a_search(empty):
     assert "1 entry of" in found
     assert "No results" in await (await empty.get("/export?q=tag:none")).text()
     assert (await empty.get("/export?q=(")).status == 400
-
-
-async def test_large_exports_are_offered_in_the_background_alone(empty, monkeypatch):
-    monkeypatch.setattr(exports, "LARGE_EXPORT", 2)
-
-    page = await (await empty.get("/export")).text()
-
-    assert 'href="/export/archive.csv"' in page
-    assert 'href="/export/archive.wacz"' not in page
-    assert '<button name="form" value="wacz"' in page
 
 
 @pytest.mark.parametrize("kind", [each for each in EXPORTS if each.form], ids=lambda each: each.key)
@@ -121,13 +110,6 @@ async def test_a_prepared_export_is_shown_sent_in_ranges_and_deleted(empty, runt
     assert "No exports yet." in await (await empty.get("/export")).text()
 
 
-async def test_an_export_that_failed_says_why(empty, runtime):
-    await posted(empty, "/export", form="epub", tag="none")
-    await runtime.export_jobs.run_waiting()
-
-    assert "Failed: There is nothing" in await (await empty.get("/export")).text()
-
-
 async def test_what_makes_no_sense_is_refused(empty, runtime):
     assert (await posted(empty, "/export", form="exe")).status == 400
     assert (await posted(empty, "/export", form="json", q="(")).status == 400
@@ -137,7 +119,3 @@ async def test_what_makes_no_sense_is_refused(empty, runtime):
     (job,) = await runtime.export_jobs.all()
     for name in (f"{job.name}.wanted", "..%2Fsecret", "..", "%2e%2e%2fapi", "a" * 300, "%00"):
         assert (await empty.get(f"/export/kept/{name}")).status == 404
-
-
-async def test_the_schema_is_served(empty):
-    assert (await (await empty.get("/export/schema.json")).json(content_type=None))["$defs"]

@@ -1,6 +1,5 @@
 """Following feeds on the page and through the API."""
 
-import re
 from collections.abc import AsyncIterator
 from io import BytesIO
 
@@ -58,21 +57,6 @@ async def test_what_is_no_feed_is_refused_in_words_with_the_address_still_there(
     shown = await send(client, do="follow", url=page)
     assert "no feed" in shown
     assert f'value="{page}"' in shown
-
-
-async def test_what_was_in_a_feed_before_is_captured_later_where_that_is_asked_for(client, feed):
-    assert "0 links so far" in await send(client, do="follow", url=feed)
-    assert ">Capture all</button>" in await send(client, do="look", url=feed)
-
-    assert "1 link so far" in await send(client, do="take-all", url=feed)
-
-    assert "1 link so far" in await send(client, do="follow", url=feed, everything="1")
-
-
-async def test_bookmarks_that_are_no_feed_lead_to_the_import(client, live):
-    text = "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p><DT><A HREF='http://a.example/1'>A</A></DL>"
-    shown = await send(client, do="follow", url=live.put("/bookmarks.html", text))
-    assert re.search(r'no feed, but: .*Import it as a file instead\..*<a href="/import">', shown)
 
 
 async def test_an_outline_is_taken_in_and_given_back(client, feed):

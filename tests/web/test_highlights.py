@@ -1,6 +1,5 @@
 """Marking words: by form, API and selection; found after a recapture, exported, and undone."""
 
-import json
 import re
 from collections.abc import AsyncIterator
 from html import unescape
@@ -138,23 +137,6 @@ async def test_the_api_marks_lists_changes_and_removes(client, foxes):
     removed = await client.delete(f"{path}/{lost['id']}")
     assert [each["quote"] for each in (await removed.json())["entry"]["highlights"]] == [WORDS]
     assert (await client.delete(f"{path}/{lost['id']}")).status == 404
-
-
-async def test_they_are_exported_as_web_annotations_and_as_markdown(client, foxes, live):
-    path = f"/api/v1/entries/{foxes}/highlights"
-    await client.post(path, json={"quote": WORDS, "note": "two\nlines", "colour": "blue"})
-
-    exported = json.loads(await page_of(client, "/highlights.json"))
-    (one,) = exported["items"]
-    assert exported["@context"] == "http://www.w3.org/ns/anno.jsonld"
-    assert one["target"]["source"] == live.url("/foxes")
-    quote, place = one["target"]["selector"]
-    assert (quote["type"], quote["exact"]) == ("TextQuoteSelector", WORDS)
-    assert place["end"] - place["start"] == len(WORDS)
-    assert one["body"]["value"] == "two\nlines"
-    assert json.loads(await page_of(client, "/highlights.json?q=nothing"))["items"] == []
-    markdown = await page_of(client, "/highlights.md")
-    assert f"## foxes\n\n<{live.url('/foxes')}>\n\n> {WORDS}\n\ntwo\nlines\n" in markdown
 
 
 async def test_they_outlast_a_recapture_and_a_new_index(settings, live):

@@ -21,14 +21,6 @@ async def client(kept) -> AsyncIterator[TestClient]:
             yield client
 
 
-async def test_what_is_new_and_what_is_under_way_lie_on_it_without_scripts(client):
-    page = await (await client.get("/")).text()
-
-    assert "New this week" in page
-    assert "1 page is waiting or being fetched" in page
-    assert "Saved on this day" not in page
-
-
 async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kept):
     runtime = client.app[RUNTIME]
     async with chromium() as browser:
@@ -40,17 +32,6 @@ async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kep
         await page.locator("#work:not(:has(section))").wait_for(state="attached")
         await page.wait_for_load_state()
         assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
-
-
-async def test_a_file_name_is_searched_for_and_may_be_saved_as_an_address(client):
-    async with client.post("/add", data={"url": "node.js"}) as answer:
-        page, where = await answer.text(), answer.url.path_qs
-
-    assert where == "/snapshots?q=node.js"
-    assert '<a href="/save?url=https%3A//node.js">Save https://node.js</a>' in page
-    assert "/save?url=https" not in await (await client.get("/snapshots?q=kites")).text()
-    refused = await (await client.get("/snapshots?q=https://example.org/x")).text()
-    assert "Save https://example.org/x" in refused
 
 
 async def test_addresses_that_are_pasted_are_saved_and_words_are_searched_for(client, kept):

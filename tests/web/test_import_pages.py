@@ -11,7 +11,6 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.db import imports
 from archiver.db.engine import Database
-from archiver.model.imports import CaptureWhen, Choices
 from archiver.web.app import build_app
 from archiver.web.pages import imports as pages_imports
 
@@ -89,30 +88,6 @@ async def test_a_file_that_nobody_reads_is_never_said_to_be_read(client, db):
     assert [(each["reading"], each["paused"]) for each in api] == [(False, False), (False, True)]
 
 
-async def test_an_import_that_brought_nothing_new_is_done(client, runtime, live):
-    link = live.article("heron").encode()
-    await runtime.imports.read_file(io.BytesIO(link), name="a.txt")
-    await runtime.crawling.work()
-    status = await runtime.imports.read_file(io.BytesIO(link), name="a.txt")
-
-    phase, share, alert = await shown(client, status.id)
-
-    assert (phase, share[1], alert) == ("Done", "1", None)
-
-
-async def test_an_import_that_changes_nothing_says_so(client, runtime):
-    file = b"url,title\nhttp://127.0.0.1:1/a,A\n"
-    first = await runtime.imports.read_file(io.BytesIO(file), name="a.csv")
-    again = await runtime.imports.read_file(io.BytesIO(file), name="a.csv")
-    other = await runtime.imports.read_file(io.BytesIO(file.replace(b",A", b",B")), name="a.csv")
-
-    pages = [
-        await (await client.get(f"/import/{each.id}")).text() for each in (first, again, other)
-    ]
-
-    assert ["It changed nothing" in each for each in pages] == [False, True, False]
-
-
 async def sent(client, path, **form):
     return await client.post(path, data=form, allow_redirects=False)
 
@@ -143,31 +118,6 @@ async def test_an_import_is_undone_after_a_question_and_put_back(client, runtime
     assert f"{here}/undo" in back
 
 
-async def test_nothing_is_asked_where_nothing_is_left_to_undo(client, runtime):
-    await runtime.entries.save(["http://127.0.0.1:1/a"], source="web")
-    status = await runtime.imports.read_file(io.BytesIO(b"http://127.0.0.1:1/a"), name="a.txt")
-
-    asked = await (await client.get(f"/import/{status.id}/undo")).text()
-
-    assert "There is nothing to delete" in asked
-
-
-async def test_an_import_of_lists_alone_can_be_undone_on_its_page(client, runtime):
-    lists = b'{"archiver": 1, "lists": [{"path": "Soups"}], "entries": []}'
-    status = await runtime.imports.read_file(io.BytesIO(lists), name="a.json")
-    here = f"/import/{status.id}"
-
-    page = await (await client.get(here)).text()
-    asked = await (await client.get(f"{here}/undo")).text()
-    await sent(client, f"{here}/undo")
-    after = await (await client.get(here)).text()
-
-    assert f"{here}/undo" in page
-    assert "1 list that only this import added will be deleted" in asked
-    assert "This import was undone" in after
-    assert not await runtime.lists.all()
-
-
 async def test_failures_of_an_import_are_shown_by_reason_and_tried_again(client, runtime):
     status = await runtime.imports.read_file(io.BytesIO(b"http://127.0.0.1:1/a"), name="a.txt")
     await runtime.crawling.work()
@@ -181,28 +131,3 @@ async def test_failures_of_an_import_are_shown_by_reason_and_tried_again(client,
     assert again.headers["Location"] == f"{here}?queued=1"
     assert "1 page is queued again." in after
     assert (await sent(client, f"{here}/again", reason=" ")).status == 400
-
-
-async def test_what_an_import_kept_as_links_is_captured_when_that_is_asked_for(client, runtime):
-    links, choices = io.BytesIO(b"http://127.0.0.1:1/a"), Choices(capture=CaptureWhen.NEVER)
-    status = await runtime.imports.read_file(links, name="a.txt", choices=choices)
-    here = f"/import/{status.id}"
-
-    page = await (await client.get(here)).text()
-    asked = await sent(client, f"{here}/capture")
-
-    assert "1 link was not to be captured." in page
-    assert asked.headers["Location"] == f"{here}?queued=1"
-    assert (await runtime.crawling.counts()).open == 1
-
-
-async def test_why_rows_are_unusable_is_said_once_above_them_with_their_numbers(client, runtime):
-    rows = b"url,title\n,A\nftp://a.example/,B\n,C\nhttps://a.example/,D\n"
-    status = await runtime.imports.read_file(io.BytesIO(rows), name="a.csv")
-
-    page = await (await client.get(f"/import/{status.id}")).text()
-
-    unusable = page.partition('id="rejected-title"')[2].partition("</section>")[0]
-    assert unusable.count("This row holds no address.") == 1
-    assert unusable.count("Only http and https addresses can be kept") == 1
-    assert re.findall(r'<li><span class="quiet">(\d+)</span>', unusable) == ["1", "3", "2"]

@@ -105,59 +105,12 @@ async def test_why_a_file_is_not_read_is_said_in_the_language_of_the_page(client
     assert "a.json enthält keinen Link, der sich lesen lässt. Die Datei endet mitten" in cut
 
 
-async def test_a_folder_choice_that_is_none_is_refused(client):
-    path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
-
-    assert (await client.get(f"{path}?folders_as=magic")).status == 400
-    assert (await client.get(f"/import/look/{'0' * 32}")).status == 404
-
-
 async def test_an_upload_that_is_not_to_be_looked_at_is_imported_at_once(runtime, client):
     name, data, _ = GOLDENS["plain text"]
 
     sent = await send(client, data, name, look=False)
 
     assert sent.headers["Location"] == f"/import/{(await runtime.imports.recent())[0].id}"
-
-
-async def test_a_file_that_says_nothing_of_its_links_has_no_heading_for_that(client):
-    async def page(data, name):
-        sent = await send(client, data, name)
-        return await (await client.get(sent.headers["Location"])).text()
-
-    heading = "What it says about its links"
-    assert heading not in await page(b"http://127.0.0.1:1/a", "a.txt")
-    assert heading in await page(FILE.encode(), "mine.csv")
-
-
-async def test_of_a_file_without_anything_new_no_capture_is_offered(runtime, client):
-    await runtime.entries.save(["https://a.example/known"], source="web")
-    known = await send(client, b"https://a.example/known\n", "known.txt")
-    unusable = await send(client, b"url,title\nmailto:a@b.example,x\n", "unusable.csv")
-
-    page = await (await client.get(known.headers["Location"])).text()
-    more = await (await client.get(f"{known.headers['Location']}?tags=new")).text()
-    other = await (await client.get(unusable.headers["Location"])).text()
-
-    assert "importing it so changes none of them" in page
-    assert "Importing it adds what the file says" in more
-    assert 'name="capture" value="now"' in page
-    assert '<select id="capture"' not in page
-    assert "no link in it that can be kept" in other
-    assert '<button class="primary">Import' not in other
-
-
-async def test_why_rows_are_not_usable_is_said_in_the_language_of_the_page(client):
-    bad = 'url,title\n,A\nftp://a.example/,B\nhttps://a.example/,"C"\n'
-    sent = await send(client, bad.encode(), "mine.csv")
-    german = {"Accept-Language": "de"}
-
-    page = await (await client.get(sent.headers["Location"], headers=german)).text()
-
-    assert "Diese Zeile enthält keine Adresse." in page
-    assert "Nur Adressen mit http und https" in page
-    assert "„ftp:“" in page
-    assert "This row holds" not in page
 
 
 async def test_checking_again_keeps_the_choices_and_tells_no_token(client):
@@ -168,16 +121,6 @@ async def test_checking_again_keeps_the_choices_and_tells_no_token(client):
 
     assert again.headers["Location"] == f"{path}?tags=new,+two&whole=1"
     assert 'value="new, two"' in await (await client.get(again.headers["Location"])).text()
-
-
-async def test_what_only_adds_to_entries_can_be_imported(runtime, client):
-    await runtime.entries.save(["http://127.0.0.1:1/1"], source="web")
-
-    path = (await send(client, FILE.encode(), "mine.csv")).headers["Location"]
-    page = await (await client.get(path)).text()
-
-    assert "Importing it adds what the file says" in page
-    assert '<button class="primary">Import</button>' in page
 
 
 async def test_a_long_file_shows_its_beginning_and_the_rest_on_request(client):

@@ -48,25 +48,6 @@ async def test_a_list_and_an_entry_are_walked_by_keys(page):
     await page.wait_for_url(re.compile(r"/delete\?in=sort%3Dtitle$"))
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/feeds", "/crawl", "/import", "/export", "/access", "/search/help", "/lists"]
-)
-async def test_on_a_phone_lists_open_beside_every_page_and_have_the_keys_to_themselves(page, path):
-    await page.set_viewport_size({"width": 360, "height": 740})
-    await page.goto(path)
-
-    await page.get_by_role("button", name="Lists", exact=True).focus()
-    await page.keyboard.press("Enter")
-    await page.keyboard.press("/")
-
-    await page.get_by_role("link", name="Starred").wait_for()
-    assert await page.locator("#find:focus").count() == 0
-    await page.keyboard.press("Escape")
-    await page.get_by_role("link", name="Starred").wait_for(state="hidden")
-    await page.keyboard.press("/")
-    await page.locator("#find:focus").wait_for()
-
-
 async def test_keys_of_a_list_say_it_of_its_entries_in_place_and_take_it_back(page):
     await page.goto("/snapshots?sort=title")
     await page.evaluate("window.wasHere = true")

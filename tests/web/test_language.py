@@ -46,23 +46,10 @@ async def test_the_choice_goes_before_the_browser_and_that_before_the_setting(cl
     assert await language(client, "de") == "zh-Hans"
 
 
-async def test_a_choice_is_taken_back(client):
-    await choose(client, "zh-Hans")
-    await choose(client, "")
-
-    assert await language(client, "de") == "de"
-
-
 async def test_a_language_that_there_is_not_is_not_kept(client):
     await choose(client, "tlh")
 
     assert await language(client, "de") == "de"
-
-
-async def test_the_same_page_is_shown_again_in_the_language_chosen(client):
-    answer = await choose(client, "de")
-
-    assert (answer.status, answer.headers["Location"]) == (303, "/tags?x=1")
 
 
 @pytest.mark.parametrize("before", ["https://b.example/tags", "", "http://[", "//b.example/"])
@@ -84,17 +71,6 @@ async def test_caches_are_told_what_the_language_hangs_on(client):
     assert answer.headers["Cache-Control"] == "private, no-cache"
 
 
-async def test_who_is_not_signed_in_can_choose_too(tmp_path):
-    settings = Settings(data=tmp_path / "data", password="a long sentence")
-    async with open_app(settings) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            await choose(client, "de", page="/login")
-            page = await (await client.get("/login")).text()
-
-    assert "Anmelden" in page
-
-
 async def test_errors_are_in_the_language_and_programs_read_english(client):
     headers = {"Accept-Language": "de"}
     page = await (await client.get("/nothing-here", headers=headers)).text()
@@ -102,11 +78,3 @@ async def test_errors_are_in_the_language_and_programs_read_english(client):
 
     assert "An dieser Adresse gibt es nichts." in page
     assert told["error"]["message"] == f"{'0' * 32} is not in the archive."
-
-
-async def test_numbers_of_a_search_that_is_refused_stand_in_the_sentence(client):
-    page = await (
-        await client.get("/snapshots?q=titel:x", headers={"Accept-Language": "de"})
-    ).text()
-
-    assert "Es gibt kein Feld titel:. Meinten Sie title:?" in page

@@ -12,11 +12,10 @@ from PIL import Image
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.db.engine import AsyncConnection
-from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
-from archiver.web.rendering import Density, initial
+from archiver.web.rendering import Density
 from tests.segments import as_files
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle r="4"/></svg>'
@@ -62,16 +61,6 @@ async def emblems(client):
     )
 
 
-async def test_programs_are_told_the_addresses_of_both(client, live):
-    listed = await (await client.get("/api/v1/entries?q=otters")).json()
-    key = listed["items"][0]["entry"]["hash_url"]
-    alone = await (await client.get(f"/api/v1/entries/{key}")).json()
-    (icon,), (cover,) = await emblems(client)
-
-    assert listed["items"][0]["emblems"] == {"icon": icon, "cover": cover}
-    assert alone["emblems"] == {"icon": icon, "cover": cover}
-
-
 async def test_a_row_shows_the_icon_and_the_picture_from_the_archive_alone(client, live):
     (icon,), (cover,) = await emblems(client)
     asked = sum(live.asked.values())
@@ -83,24 +72,6 @@ async def test_a_row_shows_the_icon_and_the_picture_from_the_archive_alone(clien
     assert all("immutable" in each.headers["Cache-Control"] for each in (drawing, picture))
     assert "sandbox" in drawing.headers["Content-Security-Policy"]
     assert sum(live.asked.values()) == asked
-
-
-async def test_what_was_thrown_away_is_shown_no_more(client, runtime, live):
-    (icon,), (cover,) = await emblems(client)
-
-    await runtime.deleting.entries([live.url("/otters")])
-
-    assert [(await client.get(each)).status for each in (icon, cover)] == [404, 404]
-
-
-async def test_that_a_host_was_asked_for_its_icon_goes_with_its_last_page(client, runtime, live):
-    captures = f"/cdx?url={live.url('/favicon.ico')}"
-    before = await shown(client, captures)
-
-    await runtime.deleting.entries([live.url("/bears")])
-
-    assert " 404 " in before
-    assert await shown(client, captures) == ""
 
 
 async def test_reindexing_brings_them_back(client, runtime, tmp_path):
@@ -125,14 +96,6 @@ async def test_each_density_shows_what_it_is_for(client):
     assert ['class="excerpt' in page for page in pages.values()] == [True, False, True]
 
 
-async def test_a_browser_remembers_what_was_chosen_and_nothing_else(client):
-    await client.get("/snapshots?view=dense")
-    assert "entries dense" in await shown(client, "/")
-
-    await client.get("/snapshots?view=sideways")
-    assert "entries dense" in await shown(client, "/")
-
-
 @pytest.mark.parametrize(
     ("sort", "moment"),
     [("", "annotation.added_at"), ("newest", "annotation.added_at"), ("captured", "sorted_at")],
@@ -144,14 +107,6 @@ async def test_days_are_those_that_a_list_is_sorted_by(client, runtime, sort, mo
 
     moments = map(attrgetter(moment), (each.entry for each in found.items))
     assert days == sorted({f"{each:%Y-%m-%d}" for each in moments})[::-1]
-
-
-async def test_a_note_is_shown_before_what_the_page_says(client, live):
-    key = hash_url(live.url("/bears"))
-
-    await client.patch(f"/api/v1/entries/{key}", json={"note": "As we saw them"})
-
-    assert "As we saw them" in await shown(client, "/snapshots")
 
 
 async def test_a_longer_list_asks_the_index_no_more_often(client, monkeypatch):
@@ -169,10 +124,3 @@ async def test_a_longer_list_asks_the_index_no_more_often(client, monkeypatch):
     await shown(client, "/snapshots?status=saved")
 
     assert len(asked) <= few
-
-
-@pytest.mark.parametrize(
-    ("site", "letter"), [("www.example.org", "E"), ("[::1]:80", ":"), ("日本", "日"), ("", "?")]
-)
-def test_a_site_without_an_icon_has_its_first_letter(site, letter):
-    assert initial(site) == letter

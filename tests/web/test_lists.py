@@ -33,18 +33,6 @@ async def in_order(client, path):
     return [each["entry"]["hash_url"] for each in (await answer.json())["items"]]
 
 
-async def test_a_list_of_very_many_says_how_many_it_has(client, foxes, bears, monkeypatch):
-    monkeypatch.setattr("archiver.services.search_results.MOST_COUNTED", 1)
-    for entry, paths in ((foxes, "Recipes, Work"), (bears, "Recipes, Work/Deep")):
-        await send(client, "/edit", ("entry", entry), ("with_lists", paths))
-
-    for q in ('list:"Recipes"', 'list:"Work/"'):
-        page = await (await client.get("/snapshots", params={"q": q})).text()
-        assert re.findall(r"count quiet\">\s*([^<,]*)", page) == ["2 entries"]
-    narrowed = await client.get("/snapshots", params={"q": 'list:"Recipes"', "status": "saved"})
-    assert re.search(r'count quiet">\s*More than 1 ', await narrowed.text())
-
-
 async def test_a_list_is_made_filled_and_put_in_order_by_forms(client, foxes, bears):
     status, where, page = await send(
         client, "/lists", ("do", "make"), ("path", "Recipes/“Best” soups")
@@ -65,18 +53,6 @@ async def test_a_list_is_made_filled_and_put_in_order_by_forms(client, foxes, be
     assert (status, "Changed 1 entry." in page) == (200, True)
     assert await in_order(client, "Recipes/Best soups") == [second, first]
     assert page.index(f"/{second}/") < page.index(f"/{first}/")
-
-
-async def test_lists_are_renamed_moved_and_deleted_by_forms(client, foxes):
-    await client.patch(f"/api/v1/entries/{foxes}", json={"folders": ["A/B", "C"]})
-    await send(client, "/lists", ("do", "rename"), ("path", "A/B"), ("new", "C/D"))
-    await send(client, "/lists", ("do", "up"), ("path", "C"))
-    assert await lists(client) == [("C", 1, ""), ("C/D", 1, ""), ("A", 0, "")]
-
-    status, _, page = await send(client, "/lists", ("do", "delete"), ("path", "C"))
-
-    assert await lists(client) == [("A", 0, "")]
-    assert (status, "Undo" in page) == (200, True)
 
 
 async def test_a_name_that_can_not_be_given_stays_in_its_form_with_the_reason(client):
@@ -166,12 +142,3 @@ async def test_an_outer_list_leads_to_what_is_counted_and_each_view_to_the_other
     alone = await (await client.get(own)).text()
     assert "Nothing lies in this list yet" in alone
     assert "Show that, too (1)" in alone
-
-
-async def test_a_name_longer_than_its_field_takes_is_refused_and_comes_back(client):
-    name = "/".join(["n" * 99] * 20).ljust(2_001, "n")
-
-    status, _, page = await send(client, "/lists", ("do", "make"), ("path", name))
-
-    assert (status, f'value="{name}"' in page) == (400, True)
-    assert "2,000 characters at most" in page

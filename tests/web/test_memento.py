@@ -82,37 +82,10 @@ async def test_a_timegate_leads_to_the_memento_nearest_to_the_moment_asked_for(c
     assert links["memento"]["datetime"] == HTTP_2018
 
 
-@pytest.mark.parametrize("timestamp", ["00010101000000", "99991231235959"])
-async def test_mementos_of_either_end_of_the_calendar_are_led_to_and_listed(client, db, timestamp):
-    url = "http://old.example/"
-    await keep(db, (url, timestamp))
-
-    for moment in ("Mon, 01 Jan 0001 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"):
-        led = await get(client, f"/timegate/{url}", headers={"Accept-Datetime": moment})
-        assert led.headers["Location"].endswith(f"/web/{timestamp}/{url}")
-    listed = await (await get(client, f"/timemap/link/{url}")).text()
-    assert f" {timestamp[:4]} " in listed
-    found = await (await get(client, f"/timemap/json/{url}")).json()
-    assert found["mementos"]["first"]["datetime"][:4] == timestamp[:4]
-
-
-async def test_without_a_moment_it_is_the_latest(client):
-    found = await get(client, f"/timegate/{SITE}")
-
-    assert found.headers["Location"].endswith(f"/web/{TIMES[-1]}/{SITE}")
-
-
 async def test_a_moment_that_is_none_is_a_bad_request(client):
     found = await get(client, f"/timegate/{SITE}", headers={"Accept-Datetime": "last week"})
 
     assert found.status == 400
-
-
-@pytest.mark.parametrize("path", ["timegate", "timemap/link", "timemap/json"])
-async def test_what_was_never_captured_is_not_found(client, path):
-    found = await get(client, f"/{path}/http://b.example/")
-
-    assert found.status == 404
 
 
 async def test_a_timemap_in_link_format_names_every_memento_in_order(client):
@@ -127,16 +100,6 @@ async def test_a_timemap_in_link_format_names_every_memento_in_order(client):
     assert [line.split("/web/")[1][:14] for line in mementos] == TIMES
     assert 'rel="first memento"; datetime="Mon, 01 Jun 2015 12:00:00 GMT"' in mementos[0]
     assert 'rel="last memento"' in mementos[-1]
-
-
-async def test_a_timemap_in_json_says_the_same(client):
-    found = await (await get(client, f"/timemap/json/{SITE}")).json()
-
-    assert found["original_uri"] == SITE
-    listed = found["mementos"]["list"]
-    assert [each["datetime"][:4] for each in listed] == [each[:4] for each in TIMES]
-    assert found["mementos"]["first"] == listed[0]
-    assert found["mementos"]["last"] == listed[-1]
 
 
 async def test_behind_tls_every_address_of_ours_is_https(client):
@@ -175,17 +138,6 @@ async def test_cdx_answers_by_key_range_time_and_filter(client, db):
     assert await ask("url=a.example/*&filter=!statuscode:200") == []
     near = await ask(f"url={quote(SITE, safe='')}&sort=closest&closest=20180601&limit=2")
     assert near[0][1] == TIMES[3]
-
-
-async def test_cdx_walks_more_than_a_page_of_the_index_in_either_direction(client, db):
-    many = 2 * INDEX_PAGE + 7
-    await keep(db, *((f"http://many.example/{n}", TIMES[0]) for n in range(many)))
-
-    there = (await (await get(client, "/cdx?url=many.example/*&fl=original")).text()).split()
-    back = await get(client, "/cdx?url=many.example/*&fl=original&sort=reverse")
-
-    assert len({*there}) == len(there) == many
-    assert (await back.text()).split() == there[::-1]
 
 
 async def test_a_question_that_makes_no_sense_is_told_what_would(client):

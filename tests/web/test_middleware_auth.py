@@ -154,28 +154,6 @@ async def test_a_cookie_that_was_changed_lets_nobody_in(serve, raw, change):
     assert status in {303, 400}
 
 
-async def test_a_session_ends_with_its_time(serve, raw, monkeypatch):
-    client = await serve(*ROUTES, password=RIGHT)
-    monkeypatch.setattr(auth, "SESSION_SECONDS", -1)
-    good = (await signed_in(client)).cookies[auth.COOKIE].value
-
-    status, _ = await raw(client, "/", "Host: localhost", f"Cookie: {auth.COOKIE}={good}")
-
-    assert status == 303
-
-
-async def test_another_password_ends_every_session(serve, raw):
-    first = await serve(*ROUTES, password=RIGHT)
-    good = (await signed_in(first)).cookies[auth.COOKIE].value
-    second = await serve(*ROUTES, password="another")
-    same = await serve(*ROUTES, password=RIGHT)
-
-    changed, _ = await raw(second, "/", "Host: localhost", f"Cookie: {auth.COOKIE}={good}")
-    restarted, _ = await raw(same, "/", "Host: localhost", f"Cookie: {auth.COOKIE}={good}")
-
-    assert (changed, restarted) == (303, 200)
-
-
 async def test_programs_send_the_password_with_each_request(serve):
     client = await serve(*ROUTES, password=RIGHT)
     bearer = {"Authorization": f"Bearer {RIGHT}"}

@@ -18,7 +18,6 @@ from archiver.services.access import Scope
 from archiver.services.reindex import reindex
 from archiver.web.app import build_app
 from tests.conftest import SENTENCE
-from tests.formats.test_saved_pages import MHTML, PICTURE
 from tests.warcs import Warc
 
 URL = "https://bank.example/statement"
@@ -64,14 +63,6 @@ def package() -> bytes:
         )
         package.writestr("datapackage.json", "{}")
     return packed.getvalue()
-
-
-FILES = {
-    "WACZ": package,
-    "WARC": captures,
-    "MHTML": lambda: MHTML,
-    "SingleFile HTML": SINGLE_FILE.encode,
-}
 
 
 async def hand_in(client, content, kind="text/html", **more):
@@ -141,13 +132,6 @@ async def test_what_is_too_large_is_refused(client):
     assert status == 413
 
 
-async def test_captures_of_a_browser_are_taken_in_and_marked(client, runtime):
-    status, taken = await hand_in(client, captures(), "application/octet-stream")
-
-    assert (status, taken["form"], taken["snapshots"]) == (201, "WARC", 1)
-    assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
-
-
 async def test_a_package_of_archiveweb_page_is_taken_in_and_marked(client, runtime):
     status, taken = await hand_in(client, package(), "application/octet-stream", name="mine.wacz")
 
@@ -155,40 +139,11 @@ async def test_a_package_of_archiveweb_page_is_taken_in_and_marked(client, runti
     assert (await runtime.entries.snapshot(URL)).provenance.way is Way.HANDED_IN
 
 
-@pytest.mark.parametrize(
-    ("kind", "form"),
-    [
-        *((each, "WACZ") for each in ("application/zip", "application/wacz")),
-        *((each, "WACZ") for each in ("application/wacz+zip", "application/x-wacz")),
-        *((each, "WARC") for each in ("application/warc", "application/x-warc")),
-        *((each, "WARC") for each in ("application/gzip", "application/x-gzip")),
-        *((each, "MHTML") for each in ("message/rfc822", "application/x-mimearchive")),
-        ("multipart/related; boundary=x", "MHTML"),
-        ("application/xhtml+xml", "SingleFile HTML"),
-    ],
-)
-async def test_a_file_is_taken_by_each_name_that_its_kind_goes_by(client, kind, form):
-    status, taken = await hand_in(client, FILES[form](), kind)
-
-    assert (status, taken["form"]) == (201, form)
-
-
 async def test_another_kind_of_body_is_refused_with_those_that_are_taken(client):
     status, refused = await hand_in(client, b"{}", "application/json")
 
     assert status == 415
     assert "application/wacz" in refused["error"]["message"]
-
-
-async def test_a_form_may_say_that_its_file_has_parts_of_its_own(client):
-    """Browsers send a .mhtml as multipart/related, without the boundary."""
-    form = FormData()
-    form.add_field("file", MHTML, filename="page.mhtml", content_type="multipart/related")
-
-    async with client.post("/api/v1/captures", data=form) as got:
-        taken = await got.json()
-
-    assert (got.status, taken.get("form")) == (201, "MHTML"), taken
 
 
 @pytest.mark.parametrize(
@@ -239,15 +194,6 @@ async def test_a_record_that_says_what_nobody_can_count_takes_nothing_else_along
     assert "broke off" not in str(recent)
 
 
-async def test_a_file_of_captures_that_broke_off_is_not_said_to_be_taken(client):
-    broken = b"WARC/1.1\r\nWARC-Type: response\r\n\r\nnothing of the kind"
-
-    status, refused = await hand_in(client, broken, "application/octet-stream", name="a.warc")
-
-    assert status == 422
-    assert refused["error"]["message"]
-
-
 async def test_it_is_still_marked_after_reindexing(settings):
     async with open_app(settings) as runtime:
         async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
@@ -289,15 +235,3 @@ async def test_the_page_of_what_failed_leads_to_where_it_is_handed_in(client, ru
     assert got.url.path == f"/{key}/", re.sub("<[^>]+>", "", shown[shown.index("<main") :])[:600]
     assert "Handed in" in shown
     assert "saved.html" in shown
-
-
-async def test_a_page_of_mhtml_is_replayed_with_its_parts(client, runtime):
-    status, taken = await hand_in(client, MHTML, "multipart/related", name="page.mhtml")
-
-    found = await runtime.entries.snapshot(taken["url"])
-    assert (status, taken["form"], taken["captures"]) == (201, "MHTML", 1)
-    assert found.entry.title == "Café"
-    assert "Café au lait" in found.text
-    assert [each.status for each in found.requisites] == [200] * 3
-    async with client.get(f"/web/{taken['timestamp']}im_/https://a.example/a.png") as got:
-        assert await got.read() == PICTURE

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
@@ -12,10 +11,8 @@ from hypothesis import strategies as st
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.db.engine import Database
 from archiver.web.app import build_app
 from archiver.web.pages.snapshots import MOST_BEFORE, Trail, read_trail
-from benchmarks.synthetic import Page, fill
 
 ENTRIES = 120
 
@@ -83,33 +80,3 @@ async def test_whoever_goes_to_the_end_of_a_list_comes_back_the_same_way(client,
     assert [place for _, _, place in there] == [(1, 50, 120), (51, 100, 120), (101, 120, 120)]
     assert [each[1:] for each in back] == [each[1:] for each in reversed(there)]
     assert len({key for _, items, _ in there for key in items}) == ENTRIES
-
-
-async def test_an_address_that_tells_no_way_back_leads_to_the_beginning(client):
-    first = await (await client.get("/snapshots")).text()
-    after = re.search(r"after=([^&\"]+)", first)[1]
-
-    for trail in ("", "&trail=~", "&trail=50"):
-        page = await (await client.get(f"/snapshots?after={after}{trail}")).text()
-
-        assert re.search(r'rel="prev" href="([^"]+)"', page)[1] == "/snapshots"
-
-
-async def test_what_lacks_a_word_is_not_counted_as_what_has_all(tmp_path):
-    settings = Settings(data=tmp_path / "data")
-    settings.data.mkdir()
-    database = await Database.open(settings.data / "archive.sqlite3")
-    pages = [Page("one", "x", "grey heron")] + [Page(f"p{n}", "x", "heron") for n in range(60)]
-    await fill(database, pages, datetime(2020, 1, 1, tzinfo=UTC), timedelta(days=1))
-    await database.close()
-
-    async with open_app(settings) as runtime:
-        server = TestServer(build_app(runtime), skip_url_asserts=True)
-        async with TestClient(server) as client:
-            first = await (await client.get("/snapshots?q=grey+heron")).text()
-            link = re.search(r'rel="next" href="([^"]+)"', first)[1]
-            second = await (await client.get(unescape(link))).text()
-
-    for page in (first, second):
-        assert re.search(r'<p class="count quiet">([^<,]*)', page)[1] == "1 entry"
-        assert re.search(r'<h2 class="partial">([^<]*)', page)[1] == "With all words but one"

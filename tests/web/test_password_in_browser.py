@@ -97,33 +97,6 @@ async def test_a_person_signs_in_saves_a_page_and_sees_it_whole(base, site, page
     assert failed == [link], "no cookie came with the link, so it went on from a page of ours"
 
 
-async def test_a_link_below_the_banner_is_followed_there(base, site, page):
-    entry = await signed_in_with_a_page(page, base, site)
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text))
-    await page.goto(f"{base}/{entry['hash_url']}/{entry['latest']}/", wait_until="networkidle")
-    frame = page.frame_locator("iframe.replay")
-
-    await frame.locator("#next").click()
-    await frame.locator("p", has_text="inner").wait_for()
-    await page.locator("[data-back]").wait_for()
-    assert said == []
-
-    await page.evaluate("history.back()")
-    await frame.locator("#lost").click()
-    await page.locator("[data-absent]").wait_for()
-    await frame.get_by_role("heading", name="Not in the archive").wait_for()
-    assert await page.locator("[data-url]").inner_text() == f"{site}/lost"
-
-
-async def signed_in_with_a_page(page: Page, base: str, site: str) -> dict:
-    await page.goto(f"{base}/login")
-    await page.fill("input[type=password]", "a pass phrase")
-    await page.keyboard.press("Enter")
-    await page.wait_for_url(f"{base}/")
-    return await save(page, base, f"{site}/page")
-
-
 async def save(page: Page, base: str, url: str) -> dict:
     """Save a URL by the API, as a script of our own page would; wait until it is kept."""
     script = """async ([url]) => {

@@ -266,17 +266,6 @@ async def test_a_requisite_that_was_never_captured_is_an_empty_404(client, modif
     assert "sandbox" in rules(answer)
 
 
-async def test_head_says_the_same_without_a_body(client):
-    get_, head = [await get(client, f"/web/{LATEST}/{PAGE}", m) for m in ("GET", "HEAD")]
-
-    assert head.status == 200
-    assert await head.read() == b""
-    different = {"Date", "Transfer-Encoding"}
-    assert {k: v for k, v in get_.headers.items() if k not in different} == {
-        k: v for k, v in head.headers.items() if k not in different
-    }
-
-
 @pytest.mark.parametrize(
     ("status", "answered"),
     [
@@ -322,10 +311,6 @@ async def test_media_are_given_in_parts_and_not_twice(client, archive):
     for each in (whole, part, head):
         assert each.headers["Accept-Ranges"] == "bytes"
         assert "sandbox" in rules(each)
-
-
-async def test_no_other_method_is_taken(client):
-    assert (await get(client, f"/web/{LATEST}/{PAGE}", "POST")).status == 405
 
 
 @pytest.mark.folder("what a store lacks may lie on another machine: it says 503")
@@ -496,13 +481,3 @@ async def test_only_who_knows_the_permission_of_our_frames_may_frame_a_memento(c
     assert "frame-ancestors" not in rules(ours)
     for other in others:
         assert rules(other)["frame-ancestors"] == "'none'"
-
-
-async def test_what_a_framed_page_leads_to_may_be_framed(client):
-    html = await (await get(client, signed(client, LATEST, PAGE, Modifier.FRAME))).text()
-    link = re.search(r'href="([^"]+)"', html)[1]
-
-    absent = await get(client, link)
-
-    assert link.endswith(f"/{LATEST}if_/{PAGE}x")
-    assert "frame-ancestors" not in rules(absent)

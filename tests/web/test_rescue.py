@@ -115,31 +115,3 @@ async def test_the_page_of_the_crawl_asks_for_all_that_failed_for_one_reason(run
 
     assert "Public archives are asked for 2 pages." in page
     assert (await runtime.entries.get(kept.url("/bears"))).entry.state is State.SAVED
-
-
-@pytest.mark.parametrize("which", ["ticked", "all"])
-async def test_a_list_of_what_failed_asks_for_those_ticked_or_all_of_it(runtime, kept, live, which):
-    urls = [kept.url("/foxes"), kept.url("/bears")]
-    await runtime.entries.save(urls, source="web")
-    await runtime.crawling.work()
-    keys = [(await runtime.entries.get(each)).entry.hash_url for each in urls]
-
-    async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-        assert "Ask public archives" not in await (await client.get("/snapshots")).text()
-        here = "/snapshots?status=failed"
-        assert "Ask public archives" in await (await client.get(here)).text()
-        page = await press(client, here, "/rescue", entry=keys[0], scope=which, status="failed")
-
-    assert f"asked for {'1 page' if which == 'ticked' else '2 pages'}." in page
-
-
-async def test_all_that_is_gone_is_asked_for_and_nothing_that_may_come_back(runtime, kept, live):
-    gone = live.url("/gone")
-    await runtime.entries.save([gone, kept.url("/foxes")], source="web")
-    await runtime.crawling.work()
-
-    assert await runtime.recovery.rescue_gone() == 1
-    await runtime.crawling.work()
-
-    assert (await runtime.entries.get(gone)).entry.failure.kind == "not-archived"
-    assert await runtime.recovery.rescue_gone() == 0

@@ -33,20 +33,6 @@ async def test_a_page_that_is_new_is_shown_and_not_saved(client):
     assert (await client.get(f"/{hash_url('http://b.example/')}/")).status == 404
 
 
-async def test_a_page_that_is_kept_is_told_of(client, kept):
-    _, page = await offered(client, url=kept.url("/foxes"))
-
-    assert "Kept already: 1 snapshot" in page
-    assert f'href="/{hash_url(kept.url("/foxes"))}/"' in page
-
-
-@pytest.mark.parametrize("url", ["", "nonsense", "javascript:alert(1)", "http://[", "\0"])
-async def test_whatever_is_offered_is_shown(client, url):
-    status, page = await offered(client, url=url)
-
-    assert (status, "Save this page?" in page) == (200, True)
-
-
 async def test_what_is_said_of_it_is_saved_with_it(client):
     fields = {"url": "http://b.example/", "tags": "x"}
     await client.post("/add", data=fields | {"title": "Mine", "note": "one\r\ntwo"})
@@ -70,12 +56,6 @@ async def test_the_tick_of_the_form_asks_for_a_browser(client):
         "http://b.example/": True,
         "http://c.example/": False,
     }
-
-
-async def test_a_title_of_several_addresses_is_refused(client):
-    fields = {"url": "http://b.example/\nhttp://c.example/", "title": "Mine"}
-
-    assert (await client.post("/add", data=fields)).status == 400
 
 
 async def test_the_home_page_has_a_bookmarklet_that_leads_here(client):
@@ -113,11 +93,3 @@ async def test_who_is_signed_in_comes_to_it_from_another_site(tmp_path):
     assert step.status == 200
     assert f'content="0; url={path}"' in unescape(body)
     assert (asked.status, asked.headers["Location"][:12]) == (303, "/login?next=")
-
-
-@pytest.mark.parametrize("written", ["{}", '"{}"', "url:{}", "{}#part"])
-async def test_a_pasted_address_finds_its_entry(client, kept, written):
-    q = written.format(kept.url("/foxes"))
-    answer = await client.get("/api/v1/entries", params={"q": q})
-
-    assert [each["entry"]["url"] for each in (await answer.json())["items"]] == [kept.url("/foxes")]

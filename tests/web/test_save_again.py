@@ -9,10 +9,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.http.urls import hash_url
 from archiver.web.app import build_app
-
-MANY_WORDS = "<p>" + "There is a lot to read here, and all of it is of one page. " * 9
 
 
 @pytest.fixture
@@ -97,28 +94,3 @@ async def test_the_twin_of_what_is_kept_under_another_address_is_told_of(client,
     assert ("Capture it again" in page, "Save all the same" in page) == (False, True)
     await add(client, url=wolves, again="1")
     assert await queued(client) == 1
-
-
-async def test_the_twin_that_a_page_names_as_its_own_address_is_told_of(client, runtime, live):
-    own = live.url("/own")
-    short = live.put("/short", f"<link rel=canonical href=/own><title>S</title>{MANY_WORDS}")
-    named = {"Link": '</own>; rel="canonical"'}
-    paged = live.put("/paged", f"<title>P</title>{MANY_WORDS}", headers=named)
-    await runtime.entries.save([short], source="web")
-    await runtime.crawling.work()
-
-    _, _, page = await add(client, url=own)
-    assert f"<code>{own}</code> is kept under another address: <code>{short}</code>" in page
-    assert await queued(client) == 0
-
-    await runtime.entries.save([paged], source="web")
-    await runtime.crawling.work()
-    _, _, page = await add(client, url=own)
-    assert f"another address: <code>{paged}</code>, <code>{short}</code></span>" in page
-    offered = await (await client.get("/save", params={"url": own})).text()
-    assert f"another address: <code>{paged}</code>, <code>{short}</code></p>" in offered
-    kept = await (await client.get(f"/api/v1/entries/{hash_url(paged)}")).json()
-    assert [each["url"] for each in kept["twins"]] == [short]
-    assert kept["snapshots"][0]["canonical"] == own
-    entry = await (await client.get(f"/{hash_url(paged)}/")).text()
-    assert re.search(f'another address, too:.*href="/{hash_url(short)}/"', entry)

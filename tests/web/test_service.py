@@ -1,22 +1,18 @@
 """The whole service over a real archive: what goes in by the API comes out by every door."""
 
-import asyncio
 import json
 import re
-import sys
-from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 import pytest
-from aiohttp import FormData, web
+from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer, unused_port
 from yarl import URL
 
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from tests.segments import besides_the_store
 
 PAGE = """<!DOCTYPE html><html lang="en"><title>A page of words</title>
 <link rel="stylesheet" href="/style.css"><article><h1>A page of words</h1>
@@ -152,40 +148,6 @@ async def test_what_can_not_be_kept_comes_back_with_the_reason(client):
     assert all(each["reason"] for each in body["rejected"])
 
 
-async def test_a_file_is_imported_and_followed(client, site, tmp_path):
-    upload = FormData()
-    links = f'<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><DT><A HREF="{site}/page">A</A></DL>'
-    upload.add_field("file", links.encode(), filename="bookmarks.html")
-
-    answer = await client.post("/api/v1/imports", data=upload)
-    number = (await answer.json())["id"]
-    told = await (await client.get(f"/api/v1/events?import={number}")).text()
-    status = await (await client.get(answer.headers["Location"])).json()
-    recent = await (await client.get("/api/v1/imports")).json()
-
-    assert answer.status == 202
-    assert told.endswith("event: end\ndata: {}\n\n")
-    assert (status["name"], status["read"], status["reading"]) == ("bookmarks.html", 1, False)
-    assert status["counts"]["saved"] == 1
-    assert [each["id"] for each in recent] == [number]
-    assert (await client.get(f"/import/{number}")).status == 200
-    assert list((tmp_path / "data" / "tmp").iterdir()) == []
-
-
-@pytest.mark.parametrize("body", [b"", b"\x89PNG\r\n\x1a\n" + b"\0" * 99, b"no link in here\n"])
-async def test_a_file_of_the_wrong_kind_is_422_and_leaves_nothing(client, tmp_path, body):
-    answer = await client.post(
-        "/api/v1/imports?name=a.bin",
-        data=body,
-        headers={"Content-Type": "application/octet-stream"},
-    )
-
-    assert answer.status == 422
-    assert (await answer.json())["error"]["code"] == "unreadable_file"
-    assert await (await client.get("/api/v1/imports")).json() == []
-    assert list((tmp_path / "data" / "tmp").iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("target", "status"),
     [
@@ -203,47 +165,6 @@ async def test_the_api_says_what_is_wrong_in_one_shape(client, target, status):
 
     assert answer.status == status
     assert (await answer.json())["error"].keys() == {"code", "message"}
-
-
-async def test_machines_are_answered(client):
-    health = await client.get("/healthz")
-    metrics = await (await client.get("/metrics")).text()
-    described = await (await client.get("/api/v1/openapi.json")).json()
-    counts = await (await client.get("/api/v1/queue")).json()
-    jobs = await (await client.get("/api/v1/jobs?ids=1,2")).json()
-
-    assert besides_the_store(await health.text()) == "ok\n"
-    assert "archiver_entries 0.0" in metrics
-    assert described["openapi"] == "3.1.1"
-    assert counts == {"queued": 0, "fetching": 0, "saved": 0, "failed": 0}
-    assert jobs == []
-
-
-CLIENT = """
-import sys
-from datetime import datetime
-from memento_client import MementoClient
-base, url = sys.argv[1:]
-client = MementoClient(timegate_uri=base + "/timegate/", check_native_timegate=False)
-found = client.get_memento_info(url, datetime(2020, 1, 1))
-print(found["timegate_uri"], found["mementos"]["closest"]["uri"][0])
-"""
-
-
-async def test_a_memento_client_of_others_finds_its_way_by_the_timegate(client, site):
-    await save(client, f"{site}/page")
-    latest = await get(client, f"/web/{site}/page", allow_redirects=False)
-    base = f"http://127.0.0.1:{client.port}"
-
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-W", "ignore", "-c", CLIENT, base, f"{site}/page", stdout=PIPE
-    )
-    told, _ = await process.communicate()
-
-    assert told.decode().split() == [
-        f"{base}/timegate/{site}/page",
-        base + latest.headers["Location"],
-    ]
 
 
 @pytest.mark.parametrize("form", ["warc.gz", "wacz"])

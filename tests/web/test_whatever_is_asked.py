@@ -11,24 +11,13 @@ from html import unescape
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.errors import InvalidUrl
 from archiver.http.urls import hash_url, parse_url
 from archiver.web.app import build_app
-from tests.chance import times
 from tests.prepared import take_in
-from tests.web.strange import VALUES, cursor_of, keep_one_page, pages_about_herons
-
-MANY = settings(
-    max_examples=times(80),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-FEW = settings(MANY, max_examples=times(40))
+from tests.web.strange import cursor_of, keep_one_page, pages_about_herons
 
 
 @pytest.fixture
@@ -53,51 +42,34 @@ async def ask(client, target: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("path", ["/snapshots", "/api/v1/entries"])
-@pytest.mark.parametrize("q", ["", "herons"])
-@pytest.mark.parametrize("cursor", ["9" * 30 + ".", "9" * 30 + ".1", "1." + "9" * 30, "1.1.1", "."])
-async def test_a_damaged_cursor_is_told(client, path, q, cursor):
-    status, _, body = await ask(client, f"{path}?q={q}&after={cursor_of(cursor)}")
+async def test_a_damaged_cursor_is_refused(client, path):
+    for cursor in ("9" * 30 + ".", "9" * 30 + ".1", "1." + "9" * 30, "1.1.1", "."):
+        for q in ("", "herons"):
+            status, _, body = await ask(client, f"{path}?q={q}&after={cursor_of(cursor)}")
 
-    assert status == 400
-    assert "start from the first page" in unescape(body)
-
-
-@FEW
-@given(st.from_regex(r"[0-9]{0,40}(id_|im_|xx_)?", fullmatch=True), VALUES)
-async def test_no_address_of_replay_is_either(client, moment, rest):
-    for prefix in (f"/web/{moment}/", "/timegate/", "/timemap/link/", "/timemap/json/"):
-        status, head, _ = await ask(client, f"{prefix}http://a.example/{rest}")
-
-        assert status < 500, head
+            assert (status, "start from the first page" in unescape(body)) == (400, True), cursor
 
 
-ESCAPES = st.sampled_from(
-    "%0A %0D%0A %00 %25 %2F %2f %5C %5B %23 %3F %20 %C3%A9 %ff %zz ; [ ] { } | ^ ` ' \" < > // .. "
-    "/../ ? & = # + ~t/ ~ : @ ! $ ( ) * , é \\ http:// https%3A%2F%2F 2020id_/ */ \t".split(" ")
-)
-TAILS = st.lists(ESCAPES | st.text(max_size=3), max_size=8).map("".join)
-HOSTS = st.sampled_from(
-    ["a.example", "A.example:81", "[::1]", "127.1", "é.example", "a_b.example", "a.example.", "x!y"]
-)
-GIVEN = st.builds("{}://{}/{}".format, st.sampled_from(["http", "https", "HTTP"]), HOSTS, TAILS)
-
-
-def kept(given: str) -> str | None:
-    """The URL that is kept for what was given."""
-    try:
-        return parse_url(given)
-    except InvalidUrl:
-        return None
+ADDRESSES = [
+    "http://a.example/a%0Ab",
+    "http://a.example/%0a",
+    "http://a.example/%25%2F;[x]?%0A",
+    "http://a.example:81/%5C%5B%23%3F%20?a=b&c=d%26",
+    "http://[::1]/~t/%ff%zz",
+    "http://xn--9ca.example/%C3%A9",
+    "http://a_b.example/{}|^'$(),",
+    "https://a.example./http://b.example/2020id_/",
+    "https://a.example/*/@:!?",
+    "https://a.example/https%3A%2F%2Fb.example//x",
+]
 
 
 def hrefs(body: str, start: str) -> list[str]:
     return [unescape(each) for each in re.findall(rf'href="({re.escape(start)}[^"]*)"', body)]
 
 
-@settings(MANY, max_examples=times(5))
-@given(st.lists(GIVEN.map(kept).filter(bool), min_size=10, max_size=10, unique=True))
-@example(["http://a.example/a%0Ab", "http://a.example/%0a", "http://a.example/%25%2F;[x]?%0A"])
-async def test_every_address_that_is_linked_to_leads_back_to_its_url(client, urls):
+async def test_every_address_that_is_linked_to_leads_back_to_its_url(client):
+    urls = [parse_url(each) for each in ADDRESSES]
     await take_in(client.runtime, pages_about_herons(*urls))
 
     for url in urls:

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
-from hypothesis import given
-from hypothesis import strategies as st
 
 from archiver import helpers
 from archiver.model.language import ENGLISH, LANGUAGES, preferred_language
@@ -107,10 +105,6 @@ def test_dates_and_numbers_are_written_as_the_language_does(tag, moment, number,
     assert wording.size(1_400_000) == size
 
 
-def test_spanish_has_four_digits_stand_together():
-    assert wordings()["es"].number(1_234) == "1234"
-
-
 def test_a_message_is_said_with_its_numbers_and_other_messages_in_it():
     said = counted("{count} page", "{count} pages", count=1_200)
 
@@ -138,8 +132,3 @@ def test_what_goes_into_a_text_of_a_page_is_escaped():
 )
 def test_the_language_that_is_wanted_most_is_taken(header, tag):
     assert preferred_language(header) == tag
-
-
-@given(st.text())
-def test_whatever_a_browser_asks_for_is_a_language_or_none(header):
-    assert preferred_language(header) in ("", *(each.tag for each in LANGUAGES))

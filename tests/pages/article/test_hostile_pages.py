@@ -1,4 +1,4 @@
-"""Reading takes time in proportion to a page's length, whatever stands in it."""
+"""Article extraction takes linear time on hostile pages."""
 
 import time
 
@@ -11,7 +11,7 @@ from archiver.pages.article.code_blocks import settle_code
 from archiver.pages.article.extraction import extract_article
 
 URL = "https://example.com/"
-DEEP = 400
+DEEP = 200
 """Levels of each nest, far from where a page is no longer parsed."""
 
 FILL = "<i></i>"
@@ -65,30 +65,27 @@ NESTED = {
 
 
 def cost(page: str) -> float:
-    """The CPU seconds of reading, the lesser of two times."""
-    costs = []
-    for _ in range(2):
-        begun = time.process_time()
-        assert isinstance(extract_article(page, URL), Article)
-        costs.append(time.process_time() - begun)
-    return min(costs)
+    """Return the CPU seconds that reading a page takes."""
+    begun = time.process_time()
+    assert isinstance(extract_article(page, URL), Article)
+    return time.process_time() - begun
 
 
 @pytest.mark.parametrize("name", FLAT)
-def test_what_is_repeated_costs_in_proportion(name):
+def test_the_cost_of_repeated_markup_is_linear(name):
     start, piece, end = FLAT[name]
 
-    short, long = (cost(start + piece * count + end) for count in (250, 2_000))
+    short, long = (cost(start + piece * count + end) for count in (125, 1_000))
 
     assert long < 8 * 4 * max(short, 0.002)
 
 
 @pytest.mark.parametrize("name", NESTED)
-def test_what_is_nested_does_not_multiply_what_is_in_it(name):
+def test_nested_elements_do_not_multiply_the_cost_of_their_content(name):
     before, after = NESTED[name].split("{}")
 
     flat, nested = (
-        cost(f"<body>{before * depth}{FILL * 2_000}{after * depth}") for depth in (1, DEEP)
+        cost(f"<body>{before * depth}{FILL * 1_000}{after * depth}") for depth in (1, DEEP)
     )
 
     assert nested < 12 * max(flat, 0.01)
