@@ -172,13 +172,13 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from archiver.config import Settings
-from archiver.services import reindexing
+from archiver.services import reindex
 
 async def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-setattr(reindexing, sys.argv[2], die)
-asyncio.run(reindexing.reindex(Settings(data=Path(sys.argv[1]))))
+setattr(reindex, sys.argv[2], die)
+asyncio.run(reindex.reindex(Settings(data=Path(sys.argv[1]))))
 """
 
 
