@@ -61,7 +61,6 @@ from archiver.services.deletion import EntryDeletion
 from archiver.warc.locks import RunLock
 from archiver.warc.records import ANSWERS
 from archiver.warc.segments import SegmentStore
-from tests.chance import times
 from tests.segments import storage_of
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -675,7 +674,7 @@ UNREAD_AND_SHARED = [
 
 
 @settings(
-    max_examples=times(25),
+    max_examples=20,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture],
