@@ -23,15 +23,8 @@ from archiver.db.schema import PART_SIZE, document, entry, entry_tag, search_tab
 from archiver.db.sql_functions import Gathered, ListedNumbers
 from archiver.db.statements import THESE
 from archiver.helpers import both
-from archiver.search.query_tree import (
-    Node,
-    Term,
-    conjunction,
-    conjuncts,
-    disjunction,
-    positive_terms,
-)
-from archiver.search.words import MAX_EXPANDED_TERMS, fold, forms_of, phrase_of, words_of
+from archiver.search.query_tree import Node, Term, conjuncts, either, every, sought
+from archiver.search.words import MOST_TERMS, fold, forms_of, phrase_of, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +99,11 @@ def in_any_form(terms: Sequence[Term]) -> Node | None:
     forms = [*map(forms_of, terms)]
     if not _takes_forms(terms) or all(len(each) == 1 for each in forms):
         return None
-    return conjunction([disjunction(each) for each in forms])
+    return every([either(each) for each in forms])
 
 
 def _takes_forms(terms: Sequence[Term]) -> bool:
-    return len(terms) <= MAX_EXPANDED_TERMS
+    return len(terms) <= MOST_TERMS
 
 
 def _stretch_of(term: Term) -> str:
@@ -148,7 +141,7 @@ class Part:
 
 def begins(node: Node) -> bool:
     """Whether any word that begins so is looked for."""
-    return any(map(is_open_ended, positive_terms(node)))
+    return any(map(is_open_ended, sought(node)))
 
 
 async def countable(
@@ -189,9 +182,7 @@ def scales(terms: Sequence[Term], parts: Sequence[Part], counts: Counts) -> dict
 
 def _words_of(worded: Sequence[Node]) -> list[str]:
     """The words whose rarity is looked up."""
-    words = dict.fromkeys(
-        word for term in positive_terms(conjunction(worded)) for word in phrase_of(term.text)
-    )
+    words = dict.fromkeys(word for term in sought(every(worded)) for word in phrase_of(term.text))
     return [*words][:MOST_COUNTED]
 
 
@@ -207,7 +198,7 @@ def _countable(worded: Sequence[Node], parts: Sequence[Part], counts: Counts) ->
 
 def _cost(node: Node, parts: Sequence[Part], counts: Counts) -> int:
     """How many postings bm25 reads of what a node looks for."""
-    terms = [*positive_terms(node)]
+    terms = [*sought(node)]
     begun = sum(map(is_open_ended, terms))
     words = [word for term in terms for word in phrase_of(term.text)]
     return sum(
@@ -310,7 +301,7 @@ def in_names(match: str, tree: Node) -> str:
     """
     terms = _plain_terms(tree)
     others = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
-    return "" if not terms or others else _narrowed(match, tree, _named(conjunction(terms)))
+    return "" if not terms or others else _narrowed(match, tree, _named(every(terms)))
 
 
 async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> Sequence[int]:
@@ -343,11 +334,11 @@ async def _scores(
         counted, counts = await countable(conn, counted, parts)
     if not counted:
         return {each: 1.0 for part in parts for each in part.candidates}
-    narrow = match if len(counted) == len(worded) else expression(conjunction(counted))
+    narrow = match if len(counted) == len(worded) else expression(every(counted))
     scores = await _bm25(conn, narrow, parts)
     if not counts:
         return scores
-    by_part = scales(_plain_terms(conjunction(counted)), parts, counts)
+    by_part = scales(_plain_terms(every(counted)), parts, counts)
     return {each: score * by_part[each // PART_SIZE] for each, score in scores.items()}
 
 
@@ -419,7 +410,7 @@ async def _by_index(conn: AsyncConnection, match: str, tree: Node, parts: Sequen
     """Which candidates are named so."""
     terms = _plain_terms(tree)
     forms = in_any_form(terms)
-    asked = [_among(match, tree, _named(conjunction(terms)))]
+    asked = [_among(match, tree, _named(every(terms)))]
     if forms:
         asked.append(f"{match} AND {_named(forms)}")
     anywhere, *others = await which(conn, asked, parts)
@@ -444,7 +435,7 @@ async def _named_first(
 def _narrowed(match: str, tree: Node, better: str) -> str:
     """What is better, within what matches; plain words match wherever they are better."""
     terms = _plain_terms(tree)
-    return better if match == expression(conjunction(terms)) else f"{match} AND {better}"
+    return better if match == expression(every(terms)) else f"{match} AND {better}"
 
 
 def by_part(documents: Iterable[int], last: int = _MOST) -> list[Part]:

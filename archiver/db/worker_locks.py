@@ -164,15 +164,7 @@ class WorkerLocks:
         await self._lost.wait()
 
     async def permit(self) -> None:
-        """Wait until this worker may fetch: until the server has answered lately.
-
-        A process that fetches a feed, and does not crawl, takes its worker lock here.
-
-        Raises:
-            IndexUnavailable: the server can't be reached to take the lock.
-        """
-        if self._checking is None:
-            await self.enter()
+        """Wait until this worker may fetch: until the server has answered lately."""
         while self._connection is None or _now() - self._checked_at > SURE_SECONDS:
             self._checked.clear()
             await self._checked.wait()

@@ -144,11 +144,8 @@ def _read_page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:
     return PageOfSeed(place, ArchivedPage(content, media_type, kept), is_dated)
 
 
-BATCH = 2_000
-"""Links of one message and of one transaction.
-
-Larger transactions write fewer pages of the index. Other writers wait about 0.2 s for one of these.
-"""
+BATCH = 1_000
+"""Links of one message and of one transaction."""
 PIECE = 256 << 10
 READ_AHEAD = 4 << 20
 """Bytes of messages that wait in memory for the index; the child waits when there are more."""

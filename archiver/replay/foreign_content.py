@@ -1,9 +1,8 @@
 """Tracking of SVG and MathML in markup.
 
-In SVG and MathML ``<style>`` and ``<script>`` contain markup, CDATA sections exist, and any element
-can have an ``href``. This module follows the HTML tree builder (§13.2.6.5) within the limits of a
-tokenizer: it tracks open SVG and MathML elements, HTML integration points, and the tags that end
-foreign content.
+There a ``<style>`` or ``<script>`` holds markup, CDATA sections exist, and any element can have an
+``href``. This follows the tree builder (HTML §13.2.6.5) as far as a tokenizer can: open SVG and
+MathML elements, the points where HTML begins again, and the tags that break out.
 """
 
 from typing import Final
@@ -58,7 +57,7 @@ _BREAK_OUT: Final = frozenset(
         "var",
     ]
 )
-_CLOSES_OUTER: Final = _BREAK_OUT | frozenset(
+_AROUND: Final = _BREAK_OUT | frozenset(
     (
         *("a", "abbr", "address", "article", "aside", "button", "cite", "details", "dialog"),
         *("fieldset", "figcaption", "figure", "font", "footer", "form", "header", "hgroup", "html"),
@@ -67,61 +66,61 @@ _CLOSES_OUTER: Final = _BREAK_OUT | frozenset(
         *("thead", "time", "tr"),
     )
 )
-"""HTML elements whose end tag closes an outer element if it was not opened inside."""
+"""HTML elements whose end, if they were not opened inside, is that of one around."""
 
-_TRACKED = ROOTS.union(*HTML_AGAIN.values())
-_MAX_DEPTH = 256
+_MARKS = ROOTS.union(*HTML_AGAIN.values())
+_DEEPEST = 256
 
 
 class Foreign:
-    """Stack of open foreign elements. Names are lower case.
+    """The stack of elements that matter. Names are lower case.
 
     Args:
-        xml: the document is XML, where the rules of the HTML tree builder do not apply.
+        xml: the document is XML, in which nothing is read as HTML's tokenizer reads HTML.
     """
 
     def __init__(self, *, xml: bool = False) -> None:
         self._xml = xml
         self._open: list[tuple[str, str]] = []
-        """Names and content kinds: ``svg``, ``math``, or empty for HTML."""
+        """Names, and what stands inside: ``svg``, ``math``, or empty for HTML."""
 
     @property
     def near(self) -> bool:
-        """Return whether a foreign element is open, so that each tag must be examined."""
+        """Whether any such element is open, so that each tag has to be looked at."""
         return self._xml or bool(self._open)
 
     @property
     def inside(self) -> bool:
-        """Return whether the next content is foreign content."""
+        """Whether what comes next is read as foreign content."""
         return self._xml or bool(self._kind())
 
     def start(self, name: str, *, closes_itself: bool) -> str:
-        """Process a start tag; return ``svg`` or ``math`` if it is a foreign element, else ""."""
+        """A start tag; returns ``svg`` or ``math`` if it is of that, else nothing."""
         if self._xml:
             return ""
         kind = self._kind()
         if kind and name in _BREAK_OUT:
-            self._leave_foreign()
+            self._leave()
             return ""
         kind = kind_of(name, kind)
-        if kind and not closes_itself and len(self._open) < _MAX_DEPTH:
+        if kind and not closes_itself and len(self._open) < _DEEPEST:
             self._open.append((name, kind_inside(name, kind)))
         return kind
 
     def end(self, name: str) -> None:
-        """Process an end tag: close the nearest open element of that name, or leave the content."""
+        """An end tag: closes the nearest open element of that name, or breaks out."""
         kind = self._kind()
-        if not kind and name not in _TRACKED:
+        if not kind and name not in _MARKS:
             return
         if any(name == each for each, _ in self._open):
             while self._open.pop()[0] != name:
                 pass
-        elif kind and name in _CLOSES_OUTER:
-            self._leave_foreign()
+        elif kind and name in _AROUND:
+            self._leave()
 
     def _kind(self) -> str:
         return self._open[-1][1] if self._open else ""
 
-    def _leave_foreign(self) -> None:
+    def _leave(self) -> None:
         while self._kind():
             self._open.pop()

@@ -1,7 +1,7 @@
 """Rewriting of start tags and their attributes.
 
-The sandbox without scripts blocks everything that runs. Scripts are disabled in the markup as well,
-because Chromium logs a console message for each blocked script and preloads files for them.
+Nothing runs in a sandbox without scripts, whatever stands in the markup. But Chromium tells its
+console of each script that it holds off, a line for every one, and of what it preloads for them.
 """
 
 import re
@@ -24,13 +24,13 @@ from archiver.pages.reference_attributes import (
     rules_for,
 )
 from archiver.replay.tag_syntax import (
+    ACTING,
+    ACTING_EVERYWHERE,
     ATTRIBUTE,
-    EVENT_HANDLER,
-    EXAMINED_IN_XML,
-    GLOBAL_TREATMENTS,
-    TO_LOWER,
-    TREATMENTS,
-    BytesText,
+    HANDLER,
+    HOT_ANYWHERE,
+    UPPER,
+    Raw,
     Treatment,
     decode_references,
     encode_references,
@@ -38,25 +38,25 @@ from archiver.replay.tag_syntax import (
 from archiver.replay.url_rewriter import BLOCKED, UrlRewriter, rewrite_refresh, rewrite_srcset
 
 INERT_PREFIX = "data-archived-"
-"""Prefix of disabled attributes; it keeps their values readable."""
+"""What an attribute that must do nothing is renamed with; its value stays for who reads it."""
 
 _Found = re.Match[str]
 
 _DOUBLE, _SINGLE, _UNQUOTED = 2, 3, 4
-"""Groups of ``ATTRIBUTE`` that contain a value."""
+"""The groups of ``ATTRIBUTE`` that hold a value."""
 
 
 class StartTag:
-    """A complete start tag that can be edited.
+    """A whole start tag that is edited.
 
     Args:
         source: from ``<`` to ``>``.
-        name: element name, lower case.
-        raw: converter between its characters and text.
-        xml: whether ``<`` must be escaped in values.
+        name: of the element, lower case.
+        raw: between its characters and text.
+        xml: whether ``<`` has to be escaped in values.
     """
 
-    def __init__(self, source: str, name: str, raw: BytesText, *, xml: bool = False) -> None:
+    def __init__(self, source: str, name: str, raw: Raw, *, xml: bool = False) -> None:
         self.name = name
         self._source = source
         self._raw = raw
@@ -66,22 +66,22 @@ class StartTag:
         self._repeated: dict[str, list[_Found]] = {}
         self._name_end = len(name) + 1
         for found in ATTRIBUTE.finditer(source, self._name_end):
-            key = found[1].translate(TO_LOWER)
+            key = found[1].translate(UPPER)
             if key in self._attributes:
                 self._repeated.setdefault(key, []).append(found)
             else:
                 self._attributes[key] = found
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the attributes, lower case, in order, without duplicates."""
+        """The attributes' names, lower case, in order; of two alike the first counts."""
         return tuple(self._attributes)
 
     def has(self, name: str) -> bool:
-        """Return whether the tag has the attribute, even without a value."""
+        """Whether it has that attribute, even without value."""
         return name in self._attributes
 
     def value(self, name: str) -> str:
-        """Return the decoded value of an attribute; empty if missing."""
+        """What an attribute means; empty if there is none."""
         found = self._attributes.get(name)
         if found is None:
             return ""
@@ -89,7 +89,7 @@ class StartTag:
         return decode_references(self._raw.to_text(found[group])) if group > 1 else ""
 
     def set(self, name: str, value: str) -> None:
-        """Set an attribute's value, in its existing quotes; add the attribute if missing."""
+        """Give an attribute another value, in the quotes it had; add it if there is none."""
         found = self._attributes.get(name)
         group = (found.lastindex or 1) if found else 1
         quote = "'" if group == _SINGLE else '"'
@@ -107,9 +107,9 @@ class StartTag:
         self._edits[name] = edit
 
     def make_inert(self, name: str, instead: str = "") -> None:
-        """Rename an attribute so that it has no effect, with `instead` inserted before it.
+        """Rename an attribute so that it does nothing, with other source put before it.
 
-        Duplicates of the attribute are renamed too, because they would become effective.
+        One of the same name further on would come into force, so it is renamed, too.
         """
         found = self._attributes.get(name)
         if found is None:
@@ -132,55 +132,55 @@ class StartTag:
 
 
 def closes_itself(source: str) -> bool:
-    """Return whether a complete tag has the self-closing flag."""
+    """Whether a whole tag has the self-closing flag: its slash belongs to no unquoted value."""
     if not source.endswith("/>"):
         return False
     ends = [found.end() for found in ATTRIBUTE.finditer(source, 1)]
     return not ends or ends[-1] < len(source) - 1
 
 
-_DATA_BLOCK_TYPE: Final = "text/x-archived-script"
-"""Not a script type, so the element becomes a data block (HTML §4.12.1)."""
-_SCRIPT_TYPES: Final = frozenset({"", "module", "importmap", "speculationrules", "webbundle"})
+_DATA: Final = "text/x-archived-script"
+"""No type of a script, so that its element is a block of data (HTML §4.12.1)."""
+_RUNNING: Final = frozenset({"", "module", "importmap", "speculationrules", "webbundle"})
 
-_PLUGIN_TYPES: Final = re.compile("flash|java|silverlight|x-director")
-"""Pattern of media types that plug-ins displayed."""
+_PLUGINS: Final = re.compile("flash|java|silverlight|x-director")
+"""What of a media type says that a plug-in would have shown it."""
 
 
 def is_handler(name: str) -> bool:
-    """Return whether an attribute (lower case) is an event handler."""
-    return name.startswith("on") and EVENT_HANDLER.fullmatch(name) is not None
+    """Whether an attribute of this name, lower case, is an event handler."""
+    return name.startswith("on") and HANDLER.fullmatch(name) is not None
 
 
-def disable_element(tag: StartTag, name: str) -> bool:
-    """Disable a script or plug-in element, except its event handlers; return whether it changed.
+def put_to_rest(tag: StartTag, name: str) -> bool:
+    """Do so with an element, but for its handlers; whether there was anything to do.
 
     Args:
-        tag: the start tag.
-        name: element name, lower case, without a prefix.
+        tag: its start tag.
+        name: of the element, lower case, without a prefix.
     """
     if name == "script":
-        return _disable_script(tag)
-    return name in {"embed", "object"} and _disable_plugin(tag)
+        return _script(tag)
+    return name in {"embed", "object"} and _plugged(tag)
 
 
-def _disable_script(tag: StartTag) -> bool:
-    """Set a type that browsers do not run; data blocks stay as they are."""
+def _script(tag: StartTag) -> bool:
+    """Give it a type that no browser runs; a block of data stays as it is."""
     given = tag.value("type").strip().lower()
-    if given not in _SCRIPT_TYPES and not MediaType(given).is_javascript:
+    if given not in _RUNNING and not MediaType(given).is_javascript:
         return False
     if tag.has("type"):
-        tag.make_inert("type", instead=f'type="{_DATA_BLOCK_TYPE}" ')
+        tag.make_inert("type", instead=f'type="{_DATA}" ')
     else:
-        tag.set("type", _DATA_BLOCK_TYPE)
+        tag.set("type", _DATA)
     return True
 
 
-def _disable_plugin(tag: StartTag) -> bool:
-    """Disable loading for a plug-in, so that the element's fallback content is shown."""
+def _plugged(tag: StartTag) -> bool:
+    """Have nothing loaded for a plug-in, so that what stands in its place is shown."""
     loaded = [name for name in ("data", "src") if tag.has(name)]
     paths = (tag.value(name).partition("?")[0].lower() for name in loaded)
-    if not _PLUGIN_TYPES.search(tag.value("type").lower()) and not any(
+    if not _PLUGINS.search(tag.value("type").lower()) and not any(
         path.endswith(".swf") for path in paths
     ):
         return False
@@ -189,38 +189,37 @@ def _disable_plugin(tag: StartTag) -> bool:
     return True
 
 
-_SHORTEST_EXAMINED = sorted(
-    name for name in EXAMINED_IN_XML if not any(each in name for each in EXAMINED_IN_XML - {name})
+_SHORTEST_HOT = sorted(
+    name for name in HOT_ANYWHERE if not any(each in name for each in HOT_ANYWHERE - {name})
 )
-_EXAMINED_PATTERN: Final = re.compile(
-    "|".join([*_SHORTEST_EXAMINED, rf"[\s/\"']{EVENT_HANDLER.pattern}", r"\("]),
-    re.IGNORECASE | re.ASCII,
+_HOT: Final = re.compile(
+    "|".join([*_SHORTEST_HOT, rf"[\s/\"']{HANDLER.pattern}", r"\("]), re.IGNORECASE | re.ASCII
 )
 _REFRESH = "refresh"
-_HARMLESS_HTTP_EQUIV = frozenset(
+_HARMLESS_EQUIVALENTS = frozenset(
     {"content-type", "content-language", "default-style", _REFRESH, "x-ua-compatible"}
 )
-_OUTER_TARGETS = frozenset({"_top", "_parent", "_blank", "_unfencedtop"})
-_NO_TREATMENTS: Final[dict[str, Treatment]] = {}
+_OUTSIDE = frozenset({"_top", "_parent", "_blank", "_unfencedtop"})
+_NONE: Final[dict[str, Treatment]] = {}
 _LAZY_FIRST: Final = LAZY["src"][0]
-"""Present in the rules of elements that can be loaded lazily."""
+"""Elements that are loaded lazily have a rule for this."""
 
 
 class Tags:
-    """Rewriter of the start tags of one document.
+    """Rewrites the start tags of one document.
 
     Args:
-        links: rewriter of its references.
-        raw: converter between its characters and text.
-        nested: rewriter of the document in a ``srcdoc``; None at the maximum depth.
+        links: where its references lead.
+        raw: between its characters and text.
+        nested: rewrites the document in a ``srcdoc``; None where documents are nested too deep.
         xml: whether the document is XML.
-        rests: disable scripts, event handlers and plug-ins.
+        rests: whether what would run is put to rest.
     """
 
     def __init__(
         self,
         links: UrlRewriter,
-        raw: BytesText,
+        raw: Raw,
         nested: Callable[[str], str] | None,
         *,
         xml: bool = False,
@@ -233,59 +232,59 @@ class Tags:
         self._rests = rests
         self._has_base = False
         self.promoted = False
-        """Whether the last tag was an image whose lazy source was promoted."""
+        """Whether the last tag was an image that was shown by promoting its lazy source."""
 
     def rewrite(self, source: str, name: str, *, foreign: bool = False, kind: str = "") -> str:
-        """Rewrite a complete start tag.
+        """Rewrite a whole start tag.
 
         Args:
             source: from ``<`` to ``>``.
-            name: element name, lower case, as long as in the source.
-            foreign: whether the tag is SVG, MathML or in an XML document.
-            kind: ``svg``, ``math`` or "".
+            name: of the element, lower case, as long as in the source.
+            foreign: whether it is SVG, MathML or in an XML document.
+            kind: ``svg``, ``math`` or neither.
         """
         self.promoted = False
         local = name.rpartition(":")[2] if self._xml else name
-        acting = TREATMENTS.get(local, _NO_TREATMENTS)
+        acting = ACTING.get(local, _NONE)
         is_known = bool(acting) or (not foreign and name in HTML)
-        if not is_known and not _EXAMINED_PATTERN.search(source, len(name)):
+        if not is_known and not _HOT.search(source, len(name)):
             return source
         tag = StartTag(source, name, self._raw, xml=self._xml)
         rules = rules_for(local, foreign=foreign, kind=kind)
         for attribute in tag.names():
             known = "xlink:href" if foreign and attribute.endswith(":href") else attribute
-            treatment = acting.get(known) or GLOBAL_TREATMENTS.get(known)
+            treatment = acting.get(known) or ACTING_EVERYWHERE.get(known)
             if treatment is not None:
-                self._apply_treatment(tag, attribute, treatment)
+                self._restrain(tag, attribute, treatment)
             elif pointer := resolve(rules.get(known) or EVERYWHERE.get(known), tag.value):
-                self._rewrite_attribute(tag, attribute, pointer)
+                self._point(tag, attribute, pointer)
             elif self._rests and is_handler(known):
                 tag.make_inert(attribute)
         if local == "link":
-            self._enable_late_style(tag)
-        elif self._rests and disable_element(tag, local):
+            self._late_style(tag)
+        elif self._rests and put_to_rest(tag, local):
             return str(tag)
         elif _LAZY_FIRST in rules:
-            self._promote_lazy_sources(tag, rules)
+            self._lazy(tag, rules)
         elif foreign:
-            self._disable_animation(tag)
+            self._animation(tag)
         return str(tag)
 
     def hide(self, source: str, name: str) -> str:
-        """Add the attribute ``hidden`` to a start tag."""
+        """A start tag with the attribute ``hidden``."""
         tag = StartTag(source, name, self._raw, xml=self._xml)
         if not tag.has("hidden"):
             tag.set("hidden", "")
         return str(tag)
 
-    def _apply_treatment(self, tag: StartTag, attribute: str, treatment: Treatment) -> None:
+    def _restrain(self, tag: StartTag, attribute: str, treatment: Treatment) -> None:
         if treatment is Treatment.TARGET:
-            if tag.value(attribute).lower() in _OUTER_TARGETS:
+            if tag.value(attribute).lower() in _OUTSIDE:
                 tag.set(attribute, "_self")
         elif treatment is Treatment.BASE:
             self._base(tag)
         elif treatment is Treatment.EQUIVALENT:
-            self._disable_http_equiv(tag)
+            self._equivalent(tag)
         elif treatment is Treatment.REFERRER:
             if tag.value(attribute).strip().lower() == "referrer":
                 tag.make_inert(attribute)
@@ -295,7 +294,7 @@ class Tags:
         elif treatment is Treatment.INERT or tag.value("as").lower() != "font":
             tag.make_inert(attribute)
 
-    def _rewrite_attribute(self, tag: StartTag, attribute: str, pointer: Pointer) -> None:
+    def _point(self, tag: StartTag, attribute: str, pointer: Pointer) -> None:
         form, use = pointer.form, pointer.use
         if use is Use.INERT:
             tag.make_inert(attribute)
@@ -304,16 +303,16 @@ class Tags:
         elif form is Form.CSS:
             self._css(tag, attribute)
         elif form is Form.SRCSET:
-            self._rewrite_value(tag, attribute, lambda value: rewrite_srcset(value, self._image))
+            self._change(tag, attribute, lambda value: rewrite_srcset(value, self._image))
         elif form is Form.REFRESH:
             self._refresh(tag, attribute)
         elif self._nested is None:
             tag.make_inert(attribute)
         else:
-            self._rewrite_value(tag, attribute, self._nested)
+            self._change(tag, attribute, self._nested)
 
     def _url(self, tag: StartTag, attribute: str, use: Use) -> None:
-        led = self._links.rewrite(tag.value(attribute), use)
+        led = self._links.lead(tag.value(attribute), use)
         if led == BLOCKED:
             is_link = use is Use.ANCHOR and attribute.endswith("href")
             tag.make_inert(attribute, instead=f'{attribute}="#" ' if is_link else "")
@@ -321,42 +320,42 @@ class Tags:
             tag.set(attribute, led)
 
     def _image(self, reference: str) -> str | None:
-        return self._links.rewrite(reference, Use.IMAGE)
+        return self._links.lead(reference, Use.IMAGE)
 
     def _css(self, tag: StartTag, attribute: str) -> None:
         value = tag.value(attribute)
         if "(" in value:
-            self._rewrite_value(tag, attribute, lambda css: lead_css(css, self._links.rewrite))
+            self._change(tag, attribute, lambda css: lead_css(css, self._links.lead))
 
-    def _rewrite_value(self, tag: StartTag, attribute: str, change: Callable[[str], str]) -> None:
+    def _change(self, tag: StartTag, attribute: str, change: Callable[[str], str]) -> None:
         value = tag.value(attribute)
         changed = change(value)
         if changed != value:
             tag.set(attribute, changed)
 
     def _base(self, tag: StartTag) -> None:
-        """Set the base URL from the first base (HTML §4.2.3), and disable the element."""
+        """The first base counts (HTML §4.2.3); none may move what was led into the archive."""
         if not self._has_base:
             self._has_base = True
             self._links.set_base(tag.value("href"))
         tag.make_inert("href")
 
-    def _disable_http_equiv(self, tag: StartTag) -> None:
-        """Disable an http-equiv that is not known to be harmless."""
+    def _equivalent(self, tag: StartTag) -> None:
+        """Of what a page says in a header's stead only what can do no harm has its say."""
         equivalent = tag.value("http-equiv").strip().lower()
-        if equivalent not in _HARMLESS_HTTP_EQUIV or (self._rests and equivalent == _REFRESH):
+        if equivalent not in _HARMLESS_EQUIVALENTS or (self._rests and equivalent == _REFRESH):
             tag.make_inert("http-equiv")
 
     def _refresh(self, tag: StartTag, attribute: str) -> None:
         content = tag.value(attribute)
-        led = rewrite_refresh(content, lambda url: self._links.rewrite(url, Use.ANCHOR))
+        led = rewrite_refresh(content, lambda url: self._links.lead(url, Use.ANCHOR))
         if led == BLOCKED:
             tag.make_inert("http-equiv")
         elif led != content:
             tag.set(attribute, led)
 
-    def _enable_late_style(self, tag: StartTag) -> None:
-        """Enable a style sheet that the page's script would have enabled after loading."""
+    def _late_style(self, tag: StartTag) -> None:
+        """A style that the page's script would have switched on once it is loaded."""
         script = tag.value("onload").lower()
         relations = frozenset(tag.value("rel").lower().split())
         is_preloaded = "preload" in relations and "stylesheet" in script
@@ -368,15 +367,13 @@ class Tags:
         if is_style and "media" in script and tag.value("media") == "print":
             tag.set("media", "all")
 
-    def _promote_lazy_sources(self, tag: StartTag, rules: Rules) -> None:
-        """Promote the lazy sources of an image or frame that waits for the page's script."""
-        is_source_waiting = self._has_placeholder(tag, "src") and self._has_placeholder(
-            tag, "srcset"
-        )
+    def _lazy(self, tag: StartTag, rules: Rules) -> None:
+        """What waits for the page's script: shown, as it was once the script had run."""
+        is_source_waiting = self._is_waiting(tag, "src") and self._is_waiting(tag, "srcset")
         for eager, lazies in LAZY.items():
             is_source = eager in {"src", "srcset"}
             if eager not in rules or not (
-                is_source_waiting if is_source else self._has_placeholder(tag, eager)
+                is_source_waiting if is_source else self._is_waiting(tag, eager)
             ):
                 continue
             for lazy in filter(tag.has, lazies):
@@ -384,20 +381,20 @@ class Tags:
                     self._promote(tag, eager, tag.value(lazy).strip(), pointer)
                     break
 
-    def _has_placeholder(self, tag: StartTag, eager: str) -> bool:
+    def _is_waiting(self, tag: StartTag, eager: str) -> bool:
         value = tag.value(eager)
-        return not self._links.is_rewritten_reference(value) and is_placeholder(value)
+        return not self._links.is_ours(value) and is_placeholder(value)
 
     def _promote(self, tag: StartTag, eager: str, value: str, pointer: Pointer) -> None:
         if pointer.form is Form.SRCSET:
             led: str | None = rewrite_srcset(value, self._image)
         else:
-            led = self._links.rewrite(value, pointer.use)
+            led = self._links.lead(value, pointer.use)
         if led and led != value:
             tag.set(eager, led)
             self.promoted = tag.name == "img"
 
-    def _disable_animation(self, tag: StartTag) -> None:
-        """Disable SVG animations of ``href``, which work without scripts."""
+    def _animation(self, tag: StartTag) -> None:
+        """SVG's animations can set an ``href`` without any script."""
         if tag.value("attributename").strip().lower() in {"href", "xlink:href"}:
             tag.make_inert("attributename")

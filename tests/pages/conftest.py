@@ -23,8 +23,8 @@ class Watched(UrlRewriter):
         super().__init__(*args, **options)
         self.led: list[tuple[str, Use]] = []
 
-    def rewrite(self, reference, use):
-        path = super().rewrite(reference, use)
+    def lead(self, reference, use):
+        path = super().lead(reference, use)
         if path:
             self.led.append((join(self.base, reference.partition("#")[0]), use))
         return path
@@ -60,7 +60,7 @@ def css() -> Callable[..., str]:
     """Leads a style sheet; with a ``seed``, in pieces of random small sizes."""
 
     def lead(sheet: str, *, seed: int | None = None) -> str:
-        return fed(CssReferences(UrlRewriter(PAGE, MOMENT).rewrite), sheet, seed)
+        return fed(CssReferences(UrlRewriter(PAGE, MOMENT).lead), sheet, seed)
 
     return lead
 
