@@ -15,25 +15,25 @@ from archiver.model.annotation import Annotation, Highlight
 from archiver.warc.annotation_json import read_web_annotation, write_web_annotation
 
 _IN_ROWS = frozenset({"tags", "folders", "places"})
-"""Fields that lie in rows of their own (``labels``)."""
+"""Fields stored in separate tables (tags and lists)."""
 _CALLED = {"title": "given_title"}
-"""Of a page there is a title too."""
+"""Columns with another name than their field, because pages have titles too."""
 COLUMNS = {
     each.name: entry.c[_CALLED.get(each.name, each.name)]
     for each in fields(Annotation)
     if each.name not in _IN_ROWS
 }
-"""By the annotation's field; one that is added there has a column of its name."""
+"""Columns by annotation field. A new field needs a column of the same name."""
 _FLAGS = [each.name for each in fields(Annotation) if each.type is bool]
 _UNDATED = "nobody knows yet when it was saved"
 NAMES = tuple(column.name for column in COLUMNS.values())
 
 
 def values(annotation: Annotation) -> tuple[str | int, ...]:
-    """An annotation as values of ``NAMES``, in their order.
+    """Return the values of an annotation in the order of ``NAMES``.
 
     Raises:
-        ValueError: nobody has filled in yet when it was made.
+        ValueError: the annotation has no date yet.
     """
     written = [*_fields_of(annotation)]
     for place, write in _WRITERS:
@@ -51,13 +51,13 @@ def by_column(annotation: Annotation) -> dict[str, str | int]:
 
 
 def changes(before: Annotation, after: Annotation) -> Mapping[str, str | int]:
-    """Every column by name, if any of them differs; tags and lists aside."""
+    """Return all columns by name if any differs, except tags and lists."""
     new = by_column(after)
     return new if new != by_column(before) else {}
 
 
 def of_row(row: Row[*tuple[Any, ...]], labels: Labels) -> Annotation:
-    """The annotation that a row with ``NAMES`` holds, with what its entry carries."""
+    """Build the annotation of a row with ``NAMES``, with the tags and lists of its entry."""
     found = [*_columns(row)]
     for place, read in _READERS:
         found[place] = read(found[place])
@@ -90,7 +90,7 @@ _APART: Mapping[str, Callable[[Any], str | int]] = {
     "highlights": _highlights,
 }
 _WRITERS = [(place, _APART[field]) for place, field in enumerate(COLUMNS) if field in _APART]
-"""How fields are written, by their places in ``COLUMNS``; most stand as they are."""
+"""Conversion functions of fields by position in ``COLUMNS``; other fields need none."""
 _columns = attrgetter(*NAMES)
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "added_at": _moment,
@@ -98,4 +98,4 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_FLAGS, bool),
 }
 _READERS = [(place, _READ[field]) for place, field in enumerate(COLUMNS) if field in _READ]
-"""How columns are read, likewise."""
+"""Conversion functions of columns when read."""

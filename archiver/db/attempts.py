@@ -19,7 +19,7 @@ from archiver.model.listing import SearchDocument
 
 
 def dump_failure(failure: Failure) -> str:
-    """The JSON of a failure."""
+    """Return a failure as JSON."""
     fields = {"kind": failure.kind, "message": failure.message}
     if failure.status is not None:
         return json.dumps({**fields, "status": failure.status})
@@ -27,7 +27,7 @@ def dump_failure(failure: Failure) -> str:
 
 
 def load_failure(stored: str | None) -> Failure | None:
-    """The failure of a column, if it holds one."""
+    """Parse a failure column; None if it is empty."""
     if not stored:
         return None
     fields = json.loads(stored)
@@ -48,12 +48,12 @@ _INSERT_ONCE = insert(attempt).from_select(
 async def insert_attempts(
     conn: AsyncConnection, failed: Sequence[tuple[int, datetime, Failure]], *, once: bool
 ) -> None:
-    """Index attempts that failed.
+    """Insert failed attempts.
 
     Args:
         conn: a writing connection.
-        failed: whose entry's row, when (aware, UTC), and why.
-        once: whether two alike are one, of which there are two records.
+        failed: entry id, time (aware, UTC) and failure of each.
+        once: skip attempts that exist already, which may have two records.
     """
     rows = [(entry_id, int(at.timestamp()), dump_failure(why)) for entry_id, at, why in failed]
     if once:
@@ -63,7 +63,7 @@ async def insert_attempts(
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Attempt]]:
-    """The attempts that failed of those of these entries that had some, oldest first."""
+    """Return the failed attempts of entries, oldest first; entries without any are left out."""
     rows = await conn.execute(
         select(attempt.c.entry_id, attempt.c.at, attempt.c.failure)
         .where(attempt.c.entry_id.in_(among(entry_ids)))
@@ -78,7 +78,7 @@ async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
 
 
 async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Attempt]:
-    """The newest attempts of an entry that failed, newest first."""
+    """Return the newest failed attempts of an entry, newest first."""
     rows = await conn.execute(
         select(attempt.c.at, attempt.c.failure)
         .where(attempt.c.entry_id == entry_id)
@@ -94,9 +94,9 @@ async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """An attempt that brought nothing; ``final`` when there will be no other for this seed.
+    """Failed attempt; ``final`` if there will be no further attempt.
 
-    ``found_by`` is what its entry is found by, if nothing ever was brought home.
+    ``found_by`` is the search document of its entry, used if it has no snapshot.
     """
 
     entry_id: int
@@ -109,9 +109,9 @@ class FailedAttempt:
 async def add_failures(
     conn: AsyncConnection, failed: Sequence[FailedAttempt], *, once: bool = False
 ) -> None:
-    """Index attempts that failed, as ``attempts.insert_all``.
+    """Insert failed attempts as ``insert_attempts`` does, and update their entries.
 
-    An entry without any snapshot is then a failed one.
+    An entry without a snapshot becomes failed.
     """
     if not failed:
         return
@@ -143,7 +143,7 @@ async def add_failures(
 
 
 async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> None:
-    """Let entries be found by these documents from now on."""
+    """Set the search documents of entries."""
     if newest:
         await conn.execute(
             update(entry_table)
@@ -154,9 +154,9 @@ async def point_to_documents(conn: AsyncConnection, newest: dict[int, int]) -> N
 
 
 async def _put_by_day_of_saving(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Let entries that never were captured stand where they were saved, by last capture, too.
+    """Sort entries that were never captured by the time they were saved.
 
-    By the moment of the attempt each that fails again would come before all that was captured.
+    With the time of the attempt, every new failure would move them before captured entries.
     """
     if not entry_ids:
         return
@@ -168,7 +168,7 @@ async def _put_by_day_of_saving(conn: AsyncConnection, entry_ids: Sequence[int])
 
 
 async def _name_failed(conn: AsyncConnection, final: Sequence[FailedAttempt]) -> None:
-    """Let an entry that was never saved be found by its title."""
+    """Insert search documents for entries that have none, so that they are found by title."""
     rows = await conn.execute(
         select(entry.c.id).where(
             entry.c.id.in_(among(each.entry_id for each in final)), entry.c.document_id.is_(None)

@@ -1,10 +1,11 @@
 """Capture rows: records by URL and time, and payloads by digest.
 
-The record of a snapshot names those that its page brought; no list and no replay looks here.
+Rows of ``answer`` are not captures: only a snapshot's record names them, and replay and lists
+ignore them.
 
-Imports alone fill both tables, as far as they need them: an index over the record id of every
-capture would cost each crawled URL what only an import asks for. Both are lost with the index, and
-filled again by the next import and by ``ledger.rebuild``.
+``record_id_seen`` and ``stated_digest`` are filled only by imports: an index over the record ids of
+all captures would slow down the crawl for imports only. Both are lost with the index, and are
+filled again by the next import and by ``crawl.rebuild``.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -50,17 +51,17 @@ _LABEL = "sha256:"
 
 
 def to_blob(digest: PayloadDigest) -> bytes:
-    """A digest as a column has it."""
+    """Convert a digest to its column value."""
     return bytes.fromhex(digest.removeprefix(_LABEL))
 
 
 def from_blob(blob: bytes) -> PayloadDigest:
-    """A column as the digest it is."""
+    """Convert a column value to a digest."""
     return PayloadDigest(_LABEL + blob.hex())
 
 
 def columns_of(captures: FromClause) -> tuple[ColumnElement[Any], ...]:
-    """What ``to_capture`` reads, of a table or view of captures."""
+    """Return the columns that ``to_capture`` reads, for a table or view of captures."""
     own = captures.c
     return (
         *(own.id, own.url, own.timestamp, own.status, own.media_type, own.payload_digest),
@@ -92,7 +93,7 @@ CAPTURES = select(*COLUMNS).join(segment, segment.c.id == capture.c.segment_id)
 ALL_CAPTURES = select(*columns_of(capture_table)).join(
     segment, segment.c.id == capture_table.c.segment_id
 )
-"""With those that are deleted, whose records are still there."""
+"""All captures including deleted ones, whose records still exist."""
 _THESE = CAPTURES.where(capture.c.id.in_(THESE))
 _STILL_THERE = select(capture.c.id).where(capture.c.id.in_(THESE))
 _RECENT = CAPTURES.where(
@@ -102,9 +103,9 @@ _RECENT = CAPTURES.where(
 ).order_by(capture.c.timestamp, capture.c.id)
 _MOMENT = (capture.c.surt, capture.c.url, capture.c.timestamp)
 _MOST_KEYS = 5_000
-"""Keys of one statement: PostgreSQL and SQLite take some 32,700 parameters."""
+"""Keys per statement: PostgreSQL and SQLite accept about 32,700 parameters."""
 Lookup = Callable[[CTE], ScalarSelect[int]]
-"""Finds the row id of a capture for each row of keys."""
+"""Builds a subquery for the row id of a capture for each row of keys."""
 
 
 def _exactly(wanted: CTE) -> ColumnElement[bool]:
@@ -116,7 +117,7 @@ def _spelt_otherwise(_: CTE) -> ColumnElement[bool]:
 
 
 def _closest(same: Callable[[CTE], ColumnElement[bool]]) -> tuple[Lookup, Lookup]:
-    """The last capture that is not after each moment, and the first that is."""
+    """Return lookups for the last capture up to each time, and the first one after it."""
     own = capture.c
 
     def before(wanted: CTE) -> ScalarSelect[int]:
@@ -137,10 +138,10 @@ _SPELT_OTHERWISE = _closest(_spelt_otherwise)
 
 
 async def insert_all(conn: AsyncConnection, captures: Sequence[Capture]) -> dict[RecordId, int]:
-    """Index captures whose records are on disk; return their row ids by record id.
+    """Insert captures whose records are on disk; return row ids by record id.
 
-    Files of others have several records of one id: each has a row of its own, and the id means the
-    first of them.
+    Imported files may have several records with one id: each gets a row, and the id is mapped to
+    the first.
     """
     if not captures:
         return {}
@@ -178,16 +179,15 @@ def _row(number: int, segment_id: int, each: Capture) -> tuple[Any, ...]:
 async def nearest(
     conn: AsyncConnection, url: str, timestamp: Timestamp, *, exact_only: bool = False
 ) -> Capture | None:
-    """The capture of a URL closest in time.
+    """Return the capture of a URL closest in time.
 
     Args:
         conn: a connection.
         url: the URI-R, serialised.
-        timestamp: the moment that is wanted.
-        exact_only: take no URL that differs in more than its spelling here; without it, where the
-            URL itself was never captured, one with the same SURT is taken (another scheme,
-            ``www.``, another order of the query), unless that is a redirect, which could lead
-            back here.
+        timestamp: the preferred time.
+        exact_only: only this URL. Otherwise, if the URL was never captured, a URL with the same
+            SURT is used (another scheme, ``www.``, another order of the query), unless it is a
+            redirect, which could lead back to this URL.
     """
     return (await nearest_of(conn, [url], timestamp, exact_only=exact_only)).get(url)
 
@@ -195,7 +195,7 @@ async def nearest(
 async def nearest_of(
     conn: AsyncConnection, urls: Sequence[str], timestamp: Timestamp, *, exact_only: bool = False
 ) -> dict[str, Capture]:
-    """``nearest`` of each of these URLs that has one."""
+    """Return ``nearest`` for several URLs; URLs without a capture are left out."""
     by_url: dict[str, list[Capture]] = {}
     for each in await _around(conn, _NEAREST, urls, timestamp):
         by_url.setdefault(each.url, []).append(each)
@@ -215,14 +215,14 @@ async def nearest_of(
 async def _around(
     conn: AsyncConnection, lookups: Sequence[Lookup], urls: Sequence[str], timestamp: Timestamp
 ) -> list[Capture]:
-    """The captures next to a moment, the earlier before the later."""
+    """Return the captures next to a time, the earlier first."""
     moment = int(timestamp)
     found = await found_by(conn, _MOMENT, lookups, [(surt(url), url, moment) for url in urls])
     return sorted(found, key=lambda each: each.timestamp)
 
 
 async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture]:
-    """The newest captures of a URL and of those with its SURT, oldest first."""
+    """Return the newest captures of a URL and of URLs with the same SURT, oldest first."""
     rows = await conn.execute(
         CAPTURES.where(capture.c.surt == surt(url))
         .order_by(capture.c.timestamp.desc(), capture.c.id.desc())
@@ -234,7 +234,7 @@ async def of_url(conn: AsyncConnection, url: str, *, limit: int) -> list[Capture
 async def recent_of(
     conn: AsyncConnection, urls: Sequence[str], since: Timestamp
 ) -> dict[str, Capture]:
-    """The newest capture of each of exactly these URLs since a moment."""
+    """Return the newest capture of each URL since a time; exact URLs only."""
     if not urls:
         return {}
     wanted = {"keys": {surt(url) for url in urls}, "urls": urls, "since": int(since)}
@@ -248,7 +248,7 @@ async def found_by(
     lookups: Sequence[Lookup],
     keys: Sequence[tuple[Any, ...]],
 ) -> list[Capture]:
-    """The captures that lookups find for rows of keys, which are values of these columns."""
+    """Return the captures that lookups find for rows of keys (values of ``columns``)."""
     ids: list[int] = []
     for start in range(0, len(keys), _MOST_KEYS):
         keyed = values(*(column(each.name, each.type) for each in columns))
@@ -262,7 +262,7 @@ async def found_by(
 
 
 async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int | None:
-    """The row id of the capture of a URL that has that record."""
+    """Return the row id of the capture with this URL and record id."""
     rows = await conn.execute(
         select(capture.c.id).where(capture.c.surt == surt(url), capture.c.record_id == record_id)
     )
@@ -270,7 +270,7 @@ async def find_row(conn: AsyncConnection, url: str, record_id: RecordId) -> int 
 
 
 async def still_there(conn: AsyncConnection, row_ids: Collection[int]) -> set[int]:
-    """Those of these rows that were not thrown away."""
+    """Return the rows that are not deleted."""
     if not row_ids:
         return set()
     return set((await conn.execute(_STILL_THERE, {"these": row_ids})).scalars())
@@ -279,7 +279,7 @@ async def still_there(conn: AsyncConnection, row_ids: Collection[int]) -> set[in
 async def at_moments(
     conn: AsyncConnection, urls: Sequence[str], timestamps: Sequence[Timestamp]
 ) -> list[Capture]:
-    """Captures of any of these URLs at any of these moments."""
+    """Return captures of any of the URLs at any of the timestamps."""
     rows = await conn.execute(
         CAPTURES.where(
             capture.c.surt.in_(among_keys({surt(url) for url in urls})),
@@ -292,7 +292,7 @@ async def at_moments(
 async def of_records(
     conn: AsyncConnection, wanted: Collection[tuple[str, RecordId]]
 ) -> dict[tuple[str, RecordId], list[tuple[int, Capture]]]:
-    """Row ids and captures by (URL, record id): one each, but for records that share an id."""
+    """Return (row id, capture) by (URL, record id); several only if records share an id."""
     rows = await conn.execute(
         CAPTURES.where(
             capture.c.surt.in_(among_keys({surt(url) for url, _ in wanted})),
@@ -306,7 +306,7 @@ async def of_records(
 
 
 async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
-    """Give revisits whose rows come after one the payload lengths that only originals know."""
+    """Copy payload lengths from originals to revisits, for rows after ``after``."""
     original = capture_table.alias("original")
     length = (
         select(original.c.payload_length)
@@ -330,21 +330,21 @@ async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
 
 
 async def last_row(conn: AsyncConnection) -> int:
-    """The row of the capture that was indexed last; 0 if there is none."""
+    """Return the row id of the newest capture; 0 if there is none."""
     return (await conn.execute(select(func.max(capture_table.c.id)))).scalar() or 0
 
 
 async def since(conn: AsyncConnection, row: int, *, limit: int) -> tuple[list[Capture], int]:
-    """The first captures whose rows come after one, and the last of those rows."""
+    """Return the next captures after a row, and the last row id."""
     after = CAPTURES.add_columns(capture.c.id.label("row_id")).where(capture.c.id > row)
     rows = (await conn.execute(after.order_by(capture.c.id).limit(limit))).all()
     return [to_capture(each) for each in rows], rows[-1].row_id if rows else row
 
 
 async def between(conn: AsyncConnection, name: str, first: int, last: int) -> dict[int, Capture]:
-    """The captures of a segment, deleted ones too, whose records start between two bytes.
+    """Return captures, deleted ones too, with offsets ``first`` to ``last`` of a segment.
 
-    They are given by that byte.
+    The result maps offsets to captures.
     """
     own = capture_table.c
     rows = await conn.execute(
@@ -354,7 +354,7 @@ async def between(conn: AsyncConnection, name: str, first: int, last: int) -> di
 
 
 def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:
-    """A capture from a row that has ``COLUMNS``."""
+    """Build a capture from a row with ``COLUMNS``."""
     return Capture(
         url=row.url,
         timestamp=Timestamp(f"{row.timestamp:014d}"),
@@ -374,7 +374,7 @@ def to_capture(row: Row[*tuple[Any, ...]]) -> Capture:
 async def in_segment(
     conn: AsyncConnection, name: str, *, first: int, end: int, limit: int
 ) -> list[Capture]:
-    """Captures whose records start in a segment from a byte on and before another, in order."""
+    """Return captures with offsets from ``first`` to ``end`` (exclusive) of a segment, in order."""
     rows = await conn.execute(
         CAPTURES.where(segment.c.name == name, capture.c.offset >= first, capture.c.offset < end)
         .order_by(capture.c.offset)
@@ -388,12 +388,12 @@ _KEYS = (capture.c.surt, capture.c.timestamp, capture.c.id)
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """A stretch of the index by SURT key and time.
+    """Range of captures by SURT key and time.
 
     Attributes:
-        first_key, last_key: from the one up to, but not with, the other.
-        first, last: timestamps as integers, both within.
-        newest_first: walk it backwards.
+        first_key, last_key: key range, without ``last_key``.
+        first, last: timestamps as integers, both included.
+        newest_first: iterate backwards.
     """
 
     first_key: str
@@ -404,26 +404,26 @@ class KeyRange:
 
 
 Place = tuple[str, int, int]
-"""A place in the order of the index: SURT key, timestamp, row id."""
+"""Position in the index order: SURT key, timestamp, row id."""
 Placed = tuple[Place, Capture]
 
 
 async def in_range(
     conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, limit: int
 ) -> list[Placed]:
-    """Captures by SURT key, time and row, each with its place; those that come after one."""
+    """Return captures of a range after a position, each with its position."""
     query = in_range_query(wanted, after=after, limit=limit).add_columns(capture.c.surt)
     rows = await conn.execute(query)
     return [((row.surt, row.timestamp, row.id), to_capture(row)) for row in rows]
 
 
 def in_range_query(wanted: KeyRange, *, after: Place | None, limit: int) -> Select[Any]:
-    """The statement behind ``in_range``; it walks the index by key."""
+    """Return the query of ``in_range``; it uses the index by key."""
     return _walk(CAPTURES, wanted, after).limit(limit)
 
 
 async def place_of(conn: AsyncConnection, row_id: int) -> Place | None:
-    """Where a row stands; None if there is none."""
+    """Return the position of a row; None if it does not exist."""
     row = (await conn.execute(select(*_KEYS).where(capture.c.id == row_id))).one_or_none()
     return (row.surt, row.timestamp, row.id) if row else None
 
@@ -431,9 +431,9 @@ async def place_of(conn: AsyncConnection, row_id: int) -> Place | None:
 async def block_after(
     conn: AsyncConnection, wanted: KeyRange, *, after: Place | None, size: int
 ) -> Place | None:
-    """Where the next block of so many captures begins after the one that begins at a place.
+    """Return where the block of ``size`` captures after the one at ``after`` starts.
 
-    None where the range ends before. It reads ``size`` entries of an index and no row.
+    None if the range ends before. Reads only the index.
     """
     query = _walk(select(*_KEYS), wanted, after).limit(1).offset(size - 1 if after else 0)
     row = (await conn.execute(query)).one_or_none()
@@ -448,14 +448,14 @@ def _walk(query: Select[Any], wanted: KeyRange, after: Place | None) -> Select[A
         keys, last = keys[1:], last and last[1:]
         query = query.where(capture.c.surt == wanted.first_key)
     elif last is None:
-        # Not BETWEEN: PostgreSQL takes no collation there, which a text brings along.
+        # Not BETWEEN: in PostgreSQL it takes no collation, which text parameters have.
         query = query.where(capture.c.surt >= wanted.first_key, capture.c.surt <= wanted.last_key)
     elif wanted.newest_first:
         query = query.where(capture.c.surt >= wanted.first_key)
     else:
         query = query.where(capture.c.surt < wanted.last_key)
     if last is not None:
-        # With no other bound at this end: SQLite would walk from the looser of two.
+        # No other bound on this side: SQLite would use the looser one.
         here = tuple_(*keys)
         query = query.where(here < last if wanted.newest_first else here > last)
     return query.order_by(*([key.desc() for key in keys] if wanted.newest_first else keys))
@@ -466,7 +466,7 @@ _PAIR = (capture.c.surt, capture.c.url, capture.c.payload_digest)
 
 
 def _holder(wanted: CTE) -> ScalarSelect[int]:
-    """The first response record of each wanted payload."""
+    """Return a subquery for the first response record of each payload."""
     return (
         select(capture.c.id)
         .where(capture.c.payload_digest == wanted.c.payload_digest, capture.c.is_revisit == 0)
@@ -477,8 +477,8 @@ def _holder(wanted: CTE) -> ScalarSelect[int]:
 
 
 def _holder_of_url(wanted: CTE) -> ScalarSelect[int]:
-    """A response record of each wanted URL and payload."""
-    # Many URLs may have one payload. With "< 1" the index of payloads does not apply.
+    """Return a subquery for a response record of each URL and payload."""
+    # Many URLs may have one payload. "< 1" keeps SQLite from using the payload index.
     return (
         select(capture.c.id)
         .where(*(capture.c[each.name] == each for each in wanted.c), capture.c.is_revisit < 1)
@@ -488,12 +488,12 @@ def _holder_of_url(wanted: CTE) -> ScalarSelect[int]:
 
 
 async def original_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
-    """The response record that holds a payload."""
+    """Return the response record that holds a payload."""
     return (await originals(conn, [digest])).get(digest)
 
 
 async def holder_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | None:
-    """The response record that holds a payload; a deleted one, if no other does."""
+    """Return the response record that holds a payload; a deleted one if there is no other."""
     if found := await original_of(conn, digest):
         return found
     own = capture_table.c
@@ -505,9 +505,9 @@ async def holder_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | N
 async def originals(
     conn: AsyncConnection, digests: Sequence[PayloadDigest]
 ) -> dict[PayloadDigest, Capture]:
-    """For each digest whose payload is stored, the first response record that holds it.
+    """Return the first response record of each stored payload.
 
-    One without chunk framing goes before one with.
+    Records without chunk framing are preferred.
     """
     found = await found_by(conn, _PAYLOAD, [_holder], [(to_blob(each),) for each in digests])
     return {each.payload_digest: each for each in found}
@@ -516,7 +516,7 @@ async def originals(
 async def originals_of_urls(
     conn: AsyncConnection, wanted: Sequence[tuple[str, PayloadDigest]]
 ) -> dict[tuple[str, PayloadDigest], Capture]:
-    """For each URL and digest, a response record of that URL that holds that payload."""
+    """Return a response record of each URL and payload that is stored."""
     keys = [(surt(url), url, to_blob(digest)) for url, digest in wanted]
     found = await found_by(conn, _PAIR, [_holder_of_url], keys)
     return {(each.url, each.payload_digest): each for each in found}
@@ -526,7 +526,7 @@ _NEW_ANSWERS = ("segment_id", "offset", "length", "record_id")
 
 
 async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]) -> None:
-    """Note where records lie, by their ids."""
+    """Insert responses that are not captures, with their locations."""
     if not found:
         return
     known = await segment_rows.ids(conn, [*{place.segment for _, place in found}])
@@ -537,7 +537,7 @@ async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, 
 
 
 async def answer_places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[RecordId, Location]:
-    """Where records lie, of those of these that are answers; one of several copies."""
+    """Return the locations of the records that are such responses; one of several copies."""
     own = answer.c
     rows = await conn.execute(
         select(own.record_id, segment.c.name, own.offset, own.length)
@@ -550,7 +550,7 @@ async def answer_places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[
 async def answers_between(
     conn: AsyncConnection, name: str, first: int, last: int
 ) -> Mapping[int, RecordId]:
-    """Those of a segment whose records start between two bytes, by that byte."""
+    """Return such responses with offsets ``first`` to ``last`` of a segment, by offset."""
     rows = await conn.execute(
         select(answer.c.offset, answer.c.record_id)
         .join(segment, segment.c.id == answer.c.segment_id)
@@ -564,7 +564,7 @@ _LAST_SEEN = "record ids seen"
 
 
 async def note_record_ids(conn: AsyncConnection) -> bool:
-    """Note the record ids of some captures that are new in the index; whether there may be more."""
+    """Register the record ids of a batch of new captures; return whether there may be more."""
     last = await conn.execute(select(counter.c.value).where(counter.c.name == _LAST_SEEN))
     found = await conn.execute(
         select(capture.c.id, capture.c.record_id)
@@ -581,7 +581,7 @@ async def note_record_ids(conn: AsyncConnection) -> bool:
 
 
 async def taken(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
-    """Which of these record ids captures have, as far as they were noted, or had."""
+    """Return which record ids are or were used by registered captures."""
     keys = {_key(each): each for each in record_ids}
     rows = await conn.execute(
         select(record_id_seen.c.id).where(record_id_seen.c.id.in_(among(keys)))
@@ -590,7 +590,7 @@ async def taken(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[Re
 
 
 async def note_stated_digests(conn: AsyncConnection, digests: Mapping[str, PayloadDigest]) -> None:
-    """Note that payloads have other digests too: by those, such as ``sha1:`` and hex digits."""
+    """Register further digests of payloads, such as ``sha1:`` with hex digits."""
     rows = [(stated, to_blob(ours)) for stated, ours in digests.items()]
     await insert_rows(conn, stated_digest, ("digest", "payload_digest"), sorted(rows), Clash.GOES)
 
@@ -598,7 +598,7 @@ async def note_stated_digests(conn: AsyncConnection, digests: Mapping[str, Paylo
 async def by_stated_digest(
     conn: AsyncConnection, digests: Sequence[str]
 ) -> dict[str, PayloadDigest]:
-    """The payloads that have these digests, of those that were noted."""
+    """Return the payloads with these registered digests."""
     rows = await conn.execute(
         select(stated_digest.c.digest, stated_digest.c.payload_digest).where(
             stated_digest.c.digest.in_(among_texts(digests))
@@ -608,5 +608,5 @@ async def by_stated_digest(
 
 
 def _key(record_id: str) -> int:
-    """63 bits of an id: two that share them by chance only cost one of them its name."""
+    """Return 63 bits of a hash of an id. On a collision an imported record only gets a new id."""
     return int.from_bytes(md5(record_id.encode(), usedforsecurity=False).digest()[:8]) >> 1

@@ -1,7 +1,7 @@
 """Counters and row ids.
 
-A lease, a form or another process may still hold the number of a row that was thrown away; it must
-not mean another one by then.
+Row ids are never reused, because a lease, a form or another process may still refer to the id of a
+deleted row.
 """
 
 from collections.abc import Mapping
@@ -23,18 +23,18 @@ _COLUMNS = ("name", "value")
 
 
 async def change(conn: AsyncConnection, by: Mapping[str, int]) -> None:
-    """Add to each named counter."""
+    """Add to counters by name."""
     rows = sorted((name, value) for name, value in by.items() if value)
     await insert_rows(conn, counter, _COLUMNS, rows, Clash.ADDS)
 
 
 async def put(conn: AsyncConnection, values: Mapping[str, int]) -> None:
-    """Set each named counter."""
+    """Set counters by name."""
     await insert_rows(conn, counter, _COLUMNS, sorted(values.items()), Clash.GOES)
 
 
 async def all_counters(conn: AsyncConnection) -> dict[str, int]:
-    """Every counter by name; one that never changed is missing."""
+    """Return all counters by name; counters that were never changed are missing."""
     rows = await conn.execute(select(counter.c.name, counter.c.value))
     return dict(rows.all())
 
@@ -43,7 +43,7 @@ _KEPT = (entry_table.c.id, snapshot_table.c.id, capture_table.c.id, document.c.i
 
 
 async def next_number(conn: AsyncConnection, column: Column[Any]) -> int:
-    """The number of the next new row, by the primary key of its table."""
+    """Return the next row id of a table, given its primary key."""
     last = select(func.max(column)).scalar_subquery()
     mark = select(counter.c.value).where(counter.c.name == _name(column)).scalar_subquery()
     found = (await conn.execute(select(last, mark))).one()
@@ -51,7 +51,7 @@ async def next_number(conn: AsyncConnection, column: Column[Any]) -> int:
 
 
 async def keep_numbers(conn: AsyncConnection) -> None:
-    """Note which numbers were given, before rows go."""
+    """Store the highest used row ids before rows are deleted."""
     await put(conn, {_name(each): await next_number(conn, each) - 1 for each in _KEPT})
 
 

@@ -34,13 +34,13 @@ _TYPE = case((capture.c.media_type == "", "?"), else_=capture.c.media_type)
 
 @dataclass(frozen=True, slots=True)
 class WaitingHost:
-    """A host with queued jobs.
+    """Host with queued jobs.
 
     Attributes:
-        host: its name, with its port.
-        jobs: how many.
-        due: when the first of them may be tried (aware, UTC).
-        why: what the last attempt at one of them met, if there was one.
+        host: host name with port.
+        jobs: number of jobs.
+        due: when the first of them is due (aware, UTC).
+        why: failure of the last attempt for one of them, if any.
     """
 
     host: str
@@ -51,12 +51,12 @@ class WaitingHost:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What the records of one media type or site take.
+    """Storage used by the records of a media type or site.
 
     Attributes:
-        name: of the type or the site.
-        captures: how many.
-        bytes: of their members on disk.
+        name: the media type or site.
+        captures: number of captures.
+        bytes: compressed size of their records.
     """
 
     name: str
@@ -66,13 +66,12 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class QueueLag:
-    """How far the crawl is behind.
+    """Delay of the crawl.
 
     Attributes:
-        hosts: with queued jobs.
-        waits: hosts that could have had their turn, and seconds since; those that wait longest,
-            these first.
-        oldest_lease: seconds since the first of those jobs was taken that are under way.
+        hosts: number of hosts with queued jobs.
+        waits: hosts that are due, and for how many seconds; longest first.
+        oldest_lease: age in seconds of the oldest active lease.
     """
 
     hosts: int
@@ -81,12 +80,12 @@ class QueueLag:
 
 
 async def queue_lag(conn: AsyncConnection, now: datetime) -> QueueLag:
-    """How far the crawl is behind; links that are kept for when nothing else is due don't count."""
+    """Return the delay of the crawl; jobs that run only when nothing else is due do not count."""
     are_due = queue_host.c.priority.in_(among(_DUE))
     hosts = (
         await conn.execute(select(func.count()).select_from(queue_host).where(are_due))
     ).scalar()
-    since = func.min(queue_host.c.ready_at_ms)  # a host may wait in several lines
+    since = func.min(queue_host.c.ready_at_ms)  # a host may have rows of several priorities
     longest = await conn.execute(
         select(queue_host.c.host, since.label("ready_at_ms"))
         .where(are_due, queue_host.c.ready_at_ms < host_queue.to_ms(now))
@@ -106,19 +105,19 @@ def _since(now: datetime, ms: int | None) -> float:
 
 
 async def is_paused(conn: AsyncConnection) -> bool:
-    """Whether nothing is to be fetched for now."""
+    """Return whether the crawl is paused."""
     return bool(
         (await conn.execute(select(counter.c.value).where(counter.c.name == _PAUSED))).scalar()
     )
 
 
 async def set_paused(conn: AsyncConnection, *, paused: bool) -> None:
-    """Note whether anything is to be fetched."""
+    """Pause or resume the crawl."""
     await counters.put(conn, {_PAUSED: int(paused)})
 
 
 async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHost]:
-    """The hosts with most jobs queued."""
+    """Return the hosts with most queued jobs."""
     rows = (await conn.execute(_WAITING.limit(limit))).all()
     tried = await conn.execute(
         select(job.c.host, func.max(job.c.failure))
@@ -144,9 +143,9 @@ async def waiting_hosts(conn: AsyncConnection, *, limit: int) -> list[WaitingHos
 async def failed_by_reason(
     conn: AsyncConnection, *, most: int, import_id: int | None = None
 ) -> list[Reason]:
-    """Of so many entries that failed, the newest: how many for which reason, the most first.
+    """Count the newest ``most`` failed entries by reason, most frequent first.
 
-    ``import_id``: only of those that an import wanted.
+    ``import_id``: only entries of this import.
     """
     latest = (
         _failed(import_id)
@@ -168,7 +167,7 @@ async def failed_by_reason(
 async def failed_of(
     conn: AsyncConnection, *, why: str, after: int, limit: int, import_id: int | None = None
 ) -> Sequence[tuple[int, str]]:
-    """(row, host) of entries that failed for a reason, after a row: of all, or of an import."""
+    """Return (row id, host) of entries that failed for a reason, after a row."""
     padded = why if " " in why else f"{why} "
     rows = await conn.execute(
         _failed(import_id)
@@ -182,7 +181,7 @@ async def failed_of(
 async def links_of(
     conn: AsyncConnection, import_id: int, *, limit: int
 ) -> Sequence[tuple[int, str]]:
-    """(row, host) of some entries of an import that are kept as links."""
+    """Return (row id, host) of entries of an import that are stored as links."""
     rows = await conn.execute(
         select(entry.c.id, entry.c.host)
         .where(entry.c.brought_by == import_id, entry.c.state == State.LINK)
@@ -193,17 +192,17 @@ async def links_of(
 
 
 def _failed(import_id: int | None) -> Select[Any]:
-    """Entries that failed: all, or those that an import wanted."""
+    """Select failed entries: all, or those of an import."""
     found = select(entry.c.id, entry.c.host).where(entry.c.state == State.FAILED)
     if import_id is None:
         return found
     wanted = select(job.c.id).where(job.c.entry_id == entry.c.id, job.c.import_id == import_id)
-    # An entry that was thrown away and put back has lost its jobs.
+    # Deleting and restoring an entry removes its jobs.
     return found.where(or_(wanted.exists(), entry.c.brought_by == import_id))
 
 
 async def queued(conn: AsyncConnection, *, limit: int) -> list[int]:
-    """Some jobs that nobody holds."""
+    """Return queued jobs."""
     rows = await conn.execute(
         select(job.c.id).where(job.c.state == State.QUEUED).order_by(job.c.priority).limit(limit)
     )
@@ -211,14 +210,14 @@ async def queued(conn: AsyncConnection, *, limit: int) -> list[int]:
 
 
 async def await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Let entries stand as waiting that had failed."""
+    """Set failed entries to queued."""
     await conn.execute(
         update(entry_table).where(entry_table.c.id.in_(among(entry_ids))).values(state=State.QUEUED)
     )
 
 
 async def room(conn: AsyncConnection, *, limit: int) -> tuple[list[Share], list[Share]]:
-    """What takes most room, by media type and by site; reads every capture."""
+    """Return the largest media types and sites by storage; reads every capture."""
     found = []
     for name in (_TYPE, HostOf(capture.c.surt)):
         size = cast(func.sum(capture.c.length), BigInteger)

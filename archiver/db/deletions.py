@@ -1,9 +1,9 @@
 """Deletion and restoration of rows.
 
 Deleted rows stay in their tables, with the number of the deletion in ``deleted_at``. Queries read
-the views of what is not deleted (``table_registry.not_deleted``). Undo clears ``deleted_at``;
-compaction erases the rows. That deleted things stay away when records are read again is the task of
-``tombstones``.
+views of the rows that are not deleted (``schema.not_deleted``). Undo clears ``deleted_at``;
+compaction erases the rows. ``tombstones`` prevents that deleted items return when records are read
+again.
 """
 
 import json
@@ -55,15 +55,15 @@ class DeletionSize:
 
 @dataclass(frozen=True, slots=True)
 class RestoredBatch:
-    """What became of the part of a deletion that one tombstone record names.
+    """Result of restoring the part of a deletion that one tombstone record names.
 
     Attributes:
-        record: the id of that record.
-        captures: rows of its captures, which are shown again; none where nothing was restored.
+        record: id of that record.
+        captures: rows of its restored captures; empty if nothing was restored.
         entry_ids: restored entries.
-        snapshots: how many snapshots were restored.
-        stayed: entries that stay deleted, or whose snapshots do: they were saved, or deleted, again
-            since.
+        snapshots: number of restored snapshots.
+        stayed: entries that stay deleted, or whose snapshots do, because they were saved or deleted
+            again since.
     """
 
     record: int
@@ -74,7 +74,7 @@ class RestoredBatch:
 
     @property
     def is_restored(self) -> bool:
-        """Whether anything of it was restored."""
+        """Whether anything was restored."""
         return bool(self.entry_ids or self.snapshots)
 
 
@@ -166,7 +166,7 @@ async def hide_captures(conn: AsyncConnection, row_ids: Collection[int], *, numb
 
 
 async def hide_named_captures(conn: AsyncConnection, *, after: int) -> None:
-    """Delete captures that tombstones name, of those whose rows come after one."""
+    """Delete captures that tombstones name, among rows after ``after``."""
     await conn.execute(
         update(capture_table)
         .where(
@@ -179,7 +179,7 @@ async def hide_named_captures(conn: AsyncConnection, *, after: int) -> None:
 
 
 async def is_any_capture_deleted(conn: AsyncConnection) -> bool:
-    """Whether records of deleted captures are still to be erased, as far as the index knows."""
+    """Return whether records of deleted captures are still to be erased, according to the index."""
     query = select(capture_table.c.id).where(capture_table.c.deleted_at.is_not(None)).limit(1)
     return (await conn.execute(query)).scalar() is not None
 
@@ -255,7 +255,7 @@ async def restore(conn: AsyncConnection, number: int) -> list[RestoredBatch]:
 
 
 async def renew(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Copy to entries what their newest snapshot says, after snapshots came or went."""
+    """Copy the newest snapshot's data to entries, after snapshots were added or removed."""
     if not entry_ids:
         return
     newest = (
@@ -448,7 +448,7 @@ async def _renew_one(
 
 
 async def _detach(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Remove what of entries nobody is to find: jobs, tags, lists, search documents, edits."""
+    """Remove an entry's jobs, tags, lists, search documents and edits."""
     mine = among(entry_ids)
     await _cancel(conn, entry_ids)
     await tags_and_lists.remove_labels(conn, entry_ids)
@@ -469,7 +469,7 @@ async def _erase_snapshot_rows(conn: AsyncConnection, row_ids: Any) -> None:
 
 
 async def _cancel(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Subtract jobs from the counts of states, and from what their imports wait for."""
+    """Subtract jobs from the counters and from the counts of their imports."""
     states = await conn.execute(
         select(job.c.state, func.count())
         .where(job.c.entry_id.in_(among(entry_ids)))

@@ -1,7 +1,7 @@
 """SQL that differs between SQLite and PostgreSQL.
 
-Rows go in as an array for each column: a handful of typed parameters, however many rows there are,
-where VALUES would leave the type of a column of NULLs to be guessed.
+List parameters are passed as one typed parameter, so the number of parameters does not depend on
+the number of values.
 """
 
 import hashlib
@@ -22,127 +22,125 @@ from archiver.db.sql_functions import WRITERS, IsAmong, Numbers, Texts, storable
 from archiver.model.listing import SearchDocument
 
 Words = tuple[str | bytes, ...]
-"""A document as its row in an index of words has it."""
+"""Row of a document in a full-text table."""
 
 
 class WordIndex(Protocol):
-    """How one engine keeps the words of documents, in tables of so many each, and finds them.
+    """Full-text index of a database, in tables (parts) of a fixed number of documents.
 
-    ``matching`` writes what it is asked. In what follows, ``{0}`` is the name of such a table.
+    ``matching`` writes the expressions. In the SQL strings ``{0}`` is the name of such a table.
 
     Attributes:
-        matches: whether a document of it matches the expression ``:match``.
-        knows_places: whether it is told where words stand without reading the documents that have
-            them.
-        at_first: in so many parts words are looked for, before it is in all others, where a
-            statement costs what it might do; None where it costs what it does.
-        among: selects which documents (``id``) match, of the stretch from ``:first{1}`` to
-            ``:last{1}``, or of ``:wanted{1}`` alone, where it is dear to look at each.
+        matches: condition: a document matches ``:match``.
+        knows_places: phrases are found without reading documents.
+        at_first: number of parts that are searched first, if planning a statement costs time for
+            every part; None otherwise.
+        among: selects documents (``id``) that match, in the range ``:first{1}`` to ``:last{1}``, or
+            among ``:wanted{1}`` only, if checking each is expensive.
         chosen: selects which of the documents ``:wanted{1}`` match.
-        vocabulary: selects its words (``term``) and how many documents have each (``doc``); empty
-            where none are counted, and scores of all parts are alike.
-        tried: selects which of the words ``:tried`` are there, as ``vocabulary`` does; empty where
-            that does.
-        columns: of a document, besides its ``rowid``.
-        merge: puts pieces of it together, as far as so many ``:pages``, or all of them where that
-            is little; empty where none lie apart.
-        changes: selects how often a connection has changed something.
-        pages: selects how many pages of it the words between ``:first`` and ``:beyond`` take; empty
-            where that can't be told.
-        longest: selects the ``:most`` words (``term``) between ``:first`` and ``:beyond`` that take
-            most room in it, but for ``:known`` of them; empty where ``pages`` is.
+        vocabulary: selects words (``term``) and their document counts (``doc``); empty if words are
+            not counted and scores of all parts are comparable.
+        tried: selects which of the words ``:tried`` exist, like ``vocabulary``; empty if
+            ``vocabulary`` is used instead.
+        columns: columns of a document other than ``rowid``.
+        merge: merges up to ``:pages`` pages of the index; empty if there is nothing to merge.
+        changes: selects the number of changes of the connection.
+        pages: selects the number of pages with words between ``:first`` and ``:beyond``; empty if
+            unknown.
+        longest: selects the ``:most`` largest words (``term``) between ``:first`` and ``:beyond``,
+            skipping ``:known``; empty if ``pages`` is.
     """
 
     def __hash__(self) -> int:
-        """One of an engine is told from another's."""
+        """Return a hash, for caches by dialect."""
 
     @property
     def matches(self) -> str:
-        """Whether a document matches."""
+        """Condition: a document matches."""
 
     @property
     def knows_places(self) -> bool:
-        """Whether a phrase is found without reading documents."""
+        """Whether phrases are found without reading documents."""
 
     @property
     def at_first(self) -> int | None:
-        """In how many parts words are looked for at first."""
+        """Number of parts that are searched first."""
 
     @property
     def among(self) -> str:
-        """Which of some documents match."""
+        """Selects matching documents of a range."""
 
     @property
     def chosen(self) -> str:
-        """Which of a few documents match."""
+        """Selects matching documents among a few."""
 
     @property
     def vocabulary(self) -> str:
-        """Which words there are."""
+        """Selects words with counts."""
 
     @property
     def tried(self) -> str:
-        """Which of some words there are."""
+        """Selects existing words among some."""
 
     @property
     def merge(self) -> str:
-        """Puts pieces together."""
+        """Merges index pages."""
 
     @property
     def changes(self) -> str:
-        """How much was changed."""
+        """Selects the number of changes."""
 
     @property
     def pages(self) -> str:
-        """How much a beginning of words costs."""
+        """Selects the cost of a prefix."""
 
     @property
     def longest(self) -> str:
-        """Which words that begin so are the most frequent."""
+        """Selects the most frequent words with a prefix."""
 
     @property
     def columns(self) -> tuple[ColumnClause[Any], ...]:
-        """What is kept of a document."""
+        """Columns of a document."""
 
     def ddl(self, part: int) -> tuple[str, ...]:
-        """How the table of a part is made."""
+        """Return the statements that create the table of a part."""
 
     def row(self, found_by: SearchDocument) -> Words:
-        """A document as values of ``columns``."""
+        """Return a document as values of ``columns``."""
 
     def score(self, weights: Mapping[str, float]) -> str:
-        """How good a document is, by how much a word in a column counts."""
+        """Return the score expression, given the weights of columns."""
 
 
 class SqlDialect(Protocol):
-    """How one engine says what others say otherwise.
+    """SQL of a database that others write differently.
 
     Attributes:
-        is_shared: whether its indices are used by processes that see no file of each other's.
-        with_own_entry: joins each row of ``found`` of which ``{0}`` is true with the entry
-            (``own``) whose newest document it is, if there is one: one by one, however many rows
-            are expected.
+        is_shared: the index is used by processes that do not share files.
+        with_own_entry: joins each row of ``found`` for which ``{0}`` is true with the entry
+            (``own``) whose current document it is, if any; row by row, even if the planner
+            expects many rows.
     """
 
     is_shared: bool
     with_own_entry: str
 
     def __hash__(self) -> int:
-        """One of an engine is told from another's."""
+        """Return a hash, for caches by dialect."""
 
     @property
     def words(self) -> WordIndex:
-        """Its index of words."""
+        """Full-text index."""
 
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
-        """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it.
+        """Join ``groups`` with the rows of ``table`` whose ids ``first`` selects for each.
 
-        ``first`` speaks of ``groups``; one for which it finds none stands beside NULL.
+        ``first`` refers to ``groups``. Groups without rows get NULL columns (LEFT JOIN).
         """
 
 
 class Sqlite:
-    """How SQLite says it."""
+    """SQLite."""
 
     is_shared = False
     words = SqliteWords()
@@ -152,12 +150,12 @@ class Sqlite:
     )
 
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
-        """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it."""
+        """Join ``groups`` with the rows of ``table`` whose ids ``first`` selects for each."""
         return groups.outerjoin(table, table.c.id.in_(first.correlate(groups)))
 
 
 def _write(element: type[FunctionElement[Any]], template: str) -> None:
-    """Let SQLite write a function like this; the first field is its arguments."""
+    """Register the SQLite form of a function; ``{}`` is replaced by its arguments."""
 
     @compiles(element, "sqlite")
     def written(each: FunctionElement[Any], compiler: SQLCompiler, **more: Any) -> str:
@@ -187,14 +185,14 @@ WRITERS["sqlite"] = lambda values: json.dumps([*values])
 
 NAME = "postgresql"
 MOST_OF_KEY = 2_000
-"""Bytes; with its other columns, a row of a tree may have 2,704."""
+"""Maximum key size in bytes; an index row of PostgreSQL may have 2,704 with all columns."""
 SHORTENED_TO = 1_900
 PARTED = "\x02"
-"""In no key."""
+"""Separator that no key contains."""
 
 
 class Postgres:
-    """How PostgreSQL says it."""
+    """PostgreSQL."""
 
     is_shared = True
     words = PostgresWords()
@@ -203,18 +201,18 @@ class Postgres:
         " JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"
         " WHERE document.id = found.document_id AND {0} LIMIT 1) AS own ON true"
     )
-    """Without the limit, all documents there are may be read for those that are expected."""
+    """The limit keeps PostgreSQL from reading all documents after a wrong estimate."""
 
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
-        """Each of ``groups`` beside the rows of a table whose ids ``first`` finds for it."""
+        """Join ``groups`` with the rows of ``table`` whose ids ``first`` selects for each."""
         found = first.correlate(groups).lateral("found")
         return groups.outerjoin(found, true()).outerjoin(table, table.c.id == found.c.id)
 
 
 def bounded(key: str | None) -> str | None:
-    """A key that a row of a tree holds: of a long one the beginning, and its digest.
+    """Shorten a key to fit into an index row: its start and its digest.
 
-    The others that begin so may follow it in another order.
+    Long keys with the same start may be sorted differently.
     """
     if key is None or len(key) <= MOST_OF_KEY // 4 or len(encoded := key.encode()) <= MOST_OF_KEY:
         return key
@@ -227,7 +225,7 @@ def _listed(values: Iterable[Any]) -> list[Any]:
 
 
 def _write_postgres(element: type[FunctionElement[Any]], template: str) -> None:
-    """Let PostgreSQL write a function like this; the first field is its arguments."""
+    """Register the PostgreSQL form of a function; ``{}`` is replaced by its arguments."""
 
     @compiles(element, NAME)
     def written(each: FunctionElement[Any], compiler: SQLCompiler, **more: Any) -> str:
@@ -258,10 +256,10 @@ _SQLITE, _POSTGRES = Sqlite(), Postgres()
 
 
 def dialect_of(conn: AsyncConnection) -> SqlDialect:
-    """Return what differs for the database of a connection."""
+    """Return the dialect of a connection."""
     return dialect_named(conn.dialect.name)
 
 
 def dialect_named(name: str) -> SqlDialect:
-    """Return what differs for a database, by SQLAlchemy's name of it."""
+    """Return a dialect by its SQLAlchemy name."""
     return _POSTGRES if name == "postgresql" else _SQLITE

@@ -18,21 +18,21 @@ from archiver.model.annotation import Annotation
 from archiver.warc.annotation_json import read_annotation, write_annotation
 
 KEPT = 20
-"""Edits that can be undone: the newest."""
+"""Number of edits that can be undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditSize:
-    """How many entries an edit changed."""
+    """Number of entries that an edit changed."""
 
     edit_id: int
     changed: int
 
 
 async def begin(conn: AsyncConnection, now: datetime) -> int:
-    """A new edit, still without entries; the oldest are forgotten.
+    """Create an edit without entries; delete the oldest edits.
 
-    Its number is a moment in milliseconds, so that none is given twice, in no index.
+    Its id is the time in milliseconds, so that ids are unique even after a rebuild of the index.
     """
     last = (await conn.execute(select(func.max(edit.c.id)))).scalar() or 0
     number = max(int(now.timestamp() * 1000), last + 1)
@@ -50,13 +50,13 @@ async def change(
     *,
     edit_id: int,
 ) -> int:
-    """Let annotations become others; return how many did.
+    """Change annotations; return how many changed.
 
     Args:
         conn: a writing connection.
         entry_ids: up to a few thousand.
-        become: from an annotation to what it is to be.
-        edit_id: the edit that this is part of; what was before is kept with it.
+        become: maps an annotation to its new value.
+        edit_id: the edit, which stores the previous values for undo.
     """
     return await change_each(conn, entry_ids, lambda _, before: become(before), edit_id=edit_id)
 
@@ -68,7 +68,7 @@ async def change_each(
     *,
     edit_id: int,
 ) -> int:
-    """The same, where what an annotation becomes depends on its entry's row."""
+    """Change annotations with a function that also gets the entry id; see ``change``."""
     rows = await _rows(conn, entry_ids)
     before = await _annotations(conn, rows)
     after = {number: become(number, each) for number, each in before.items()}
@@ -86,7 +86,7 @@ async def change_each(
 
 
 async def size(conn: AsyncConnection, edit_id: int) -> EditSize | None:
-    """How many entries an edit changed, if it can still be undone."""
+    """Return the size of an edit; None if it can't be undone."""
     known = await conn.execute(select(edit.c.id).where(edit.c.id == edit_id))
     if known.one_or_none() is None:
         return None
@@ -95,9 +95,9 @@ async def size(conn: AsyncConnection, edit_id: int) -> EditSize | None:
 
 
 async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, int]:
-    """Put up to so many annotations of an edit back; (how many were, how many rows are done).
+    """Undo up to ``most`` rows of an edit; return how many were restored and how many processed.
 
-    One that was changed since keeps what was said of it then.
+    Annotations that were changed since are left as they are.
     """
     rows = await conn.execute(
         select(edited.c.entry_id, edited.c.revision, edited.c.before)
@@ -117,7 +117,7 @@ async def undo(conn: AsyncConnection, edit_id: int, *, most: int) -> tuple[int, 
 
 
 async def forget(conn: AsyncConnection, edit_id: int) -> None:
-    """Forget an edit, which was undone."""
+    """Delete an undone edit."""
     await conn.execute(delete(edit).where(edit.c.id == edit_id))
 
 
@@ -139,7 +139,7 @@ async def _write(
     before: Mapping[int, Annotation],
     after: Mapping[int, Annotation],
 ) -> None:
-    """Put annotations in the place of those that are there."""
+    """Replace annotations."""
     columns = [
         {"entry_id": number, **found}
         for number, each in after.items()

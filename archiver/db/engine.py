@@ -1,7 +1,7 @@
 """Database engine: transactions and connections.
 
 SQLite transactions that write begin with ``BEGIN IMMEDIATE``: a read transaction that becomes a
-write transaction fails immediately in SQLite, whatever the timeout.
+write transaction fails immediately in SQLite, even with a timeout.
 """
 
 import asyncio
@@ -44,10 +44,10 @@ READER_CACHE_KB = 8_000
 WRITER_CACHE_KB = 32_000
 READER_BUSY_MS = 60_000
 WRITER_BUSY_MS = 250
-"""How long SQLite itself waits for another process; then the caller asks again or gives up."""
+"""Wait of SQLite itself for other processes; then the caller retries or fails."""
 LOCKS = "run"
 _PRIMARY = 0xFF
-"""The bits of a SQLite result code without its extension."""
+"""Mask of a primary SQLite result code."""
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
@@ -163,7 +163,7 @@ class SqliteIndex:
                 return
 
     def is_down(self, error: DBAPIError) -> bool:
-        """Return whether an error is the database's state and not a mistake of ours."""
+        """Return whether an error is caused by the database's state rather than by a bug."""
         return isinstance(error, OperationalError)
 
     def message_of(self, error: DBAPIError) -> str:
@@ -247,7 +247,7 @@ def engines_of(place: Path | str) -> "SqliteIndex | PostgresIndex":
 
 
 def is_one_place(one: str, other: str) -> bool:
-    """Return whether two addresses name one database, whatever their options; or are one path."""
+    """Return whether two addresses name the same database, ignoring options, or the same path."""
     return _place_of(one) == _place_of(other)
 
 
@@ -257,23 +257,25 @@ def _place_of(address: str) -> str:
 
 
 BUSY_SECONDS = 60
-"""How long a writer waits for writers of other processes."""
+"""Maximum wait for writers of other processes."""
 HURRY_SECONDS = 3
 _IN_THE_WAY = "another process has been writing for too long"
 
 
 class Database:
-    """The open index. ``Database.open`` opens it, its owner closes it.
+    """Open index.
+
+    ``Database.open`` opens it, its owner closes it.
 
     Attributes:
-        machine: the name of this machine among those that share the index; None with SQLite.
-        locks: of this process as a worker; None with SQLite.
-        given_up: the workers of a shared index that have no lock.
+        machine: name of this machine among those that share the index; None with SQLite.
+        locks: locks of this process as a worker; None with SQLite.
+        given_up: workers of a shared index without a lock.
 
     Args:
-        engines: what ``engines_of`` returned.
-        worker: the name of this process's run lock, on a server.
-        machine: the name of the data directory, on a server.
+        engines: the result of ``engines_of``.
+        worker: name of this process's run lock, on a server.
+        machine: name of the data directory, on a server.
     """
 
     def __init__(

@@ -20,11 +20,11 @@ from archiver.model.rendering import Rendering
 
 
 class Place(NamedTuple):
-    """A place in a list; the next page starts beyond it.
+    """Position in a list; the next page starts after it.
 
     Attributes:
-        first: what the list is sorted by first: a moment, or a place that a person has given.
-        row: of the entry.
+        first: first sort key: a time, or a user-defined position.
+        row: row id of the entry.
     """
 
     first: int
@@ -33,17 +33,17 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a list is narrowed to; None leaves it open.
+    """Filters of a list; None means any.
 
     Attributes:
-        tag: by its name.
-        host: with its port.
+        tag: tag name.
+        host: host name with port.
         state, status: of the entry.
-        any_of: it passes one of these few; none of them is no entry.
-        list_id: row of a list that it lies in.
-        is_highlighted: it has highlights.
-        is_changed: its article is another than the one before.
-        is_starred, is_read: somebody said so.
+        any_of: the entry passes at least one of these filters; none if empty.
+        list_id: row id of a list.
+        is_highlighted: has highlights.
+        is_changed: its article differs from the previous one.
+        is_starred, is_read: marked by the user.
     """
 
     tag: str | None = None
@@ -59,7 +59,7 @@ class Filters:
 
 
 async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry] | None:
-    """The entry of that name, with its row id."""
+    """Return an entry with its row id by hash_url."""
     row = (await conn.execute(select(entry).where(entry.c.hash_url == hash_url))).one_or_none()
     if row is None:
         return None
@@ -67,15 +67,15 @@ async def by_hash(conn: AsyncConnection, hash_url: HashUrl) -> tuple[int, Entry]
 
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Entry]:
-    """Entries by row id."""
+    """Return entries by row id."""
     return {row_id: found.entry for row_id, found in (await with_revisions(conn, ids)).items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """An entry, how often its annotation was changed, and whether a record is owed for that.
+    """Entry with the revision of its annotation, and whether that is not recorded yet.
 
-    ``generation``: how often all of it was thrown away before.
+    ``generation``: how often the whole entry was deleted before.
     """
 
     entry: Entry
@@ -85,7 +85,7 @@ class Revised:
 
 
 async def last_row(conn: AsyncConnection) -> int:
-    """The row id of the entry that was made last; 0 if there is none."""
+    """Return the row id of the newest entry; 0 if there is none."""
     return (await conn.execute(select(func.max(entry.c.id)))).scalar() or 0
 
 
@@ -94,7 +94,7 @@ _STILL_THERE = select(entry.c.id).where(is_one_of_these(entry.c.id))
 
 
 async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:
-    """Entries by row id, each with the revision of its annotation."""
+    """Return entries with their revisions, by row id."""
     if not ids:
         return {}
     rows = await conn.execute(_BY_IDS, {"these": ids})
@@ -110,7 +110,7 @@ async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int,
 async def newest(
     conn: AsyncConnection, filters: Filters, *, below: Place | None, limit: int
 ) -> tuple[list[Entry], Place | None]:
-    """A page of entries, newest first, and the place where the next one starts."""
+    """Return a page of entries, newest first, and the position where the next page starts."""
     rows = (await conn.execute(newest_query(filters, below=below, limit=limit + 1))).all()
     shown = rows[:limit]
     following = Place(shown[-1].added_at, shown[-1].id) if len(rows) > limit else None
@@ -120,7 +120,7 @@ async def newest(
 def newest_query(
     filters: Filters, *, below: Place | None, limit: int, oldest_first: bool = False
 ) -> Select[*tuple[Any, ...]]:
-    """The statement behind ``newest``; every combination of one filter walks an index."""
+    """Return the query of ``newest``; every combination with one filter uses an index."""
     query: Select[*tuple[Any, ...]] = select(entry)
     added_at, row = entry.c.added_at, entry.c.id
     if filters.list_id is not None:
@@ -142,7 +142,7 @@ def newest_query(
 
 
 def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple[Any, ...]]:
-    """Add the filters that are columns of an entry."""
+    """Add the filters on columns of an entry."""
     if filters.host is not None:
         query = query.where(entry.c.host == filters.host)
     if filters.state is not None:
@@ -163,7 +163,7 @@ def narrowed(query: Select[*tuple[Any, ...]], filters: Filters) -> Select[*tuple
 async def with_gaps(
     conn: AsyncConnection, *, after: int, limit: int
 ) -> tuple[dict[int, Entry], int]:
-    """Entries by id whose newest snapshot lacks something, by that snapshot's row, after one."""
+    """Return entries whose newest snapshot has missing requisites, after a snapshot row."""
     rows = await conn.execute(
         select(snapshot.c.id, snapshot.c.entry_id)
         .join(entry, (entry.c.id == snapshot.c.entry_id) & (entry.c.latest == snapshot.c.timestamp))
@@ -177,7 +177,7 @@ async def with_gaps(
 
 
 async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[int, str]:
-    """URLs by id of entries whose newest snapshot is empty without its scripts, after an id."""
+    """Return URLs by id of entries whose newest snapshot needs a browser, after an id."""
     rows = await conn.execute(
         select(entry.c.id, entry.c.url)
         .where(entry.c.rendering == literal_column("'needed'"), entry.c.id > after)
@@ -188,21 +188,21 @@ async def unrendered(conn: AsyncConnection, *, after: int, limit: int) -> dict[i
 
 
 async def begun(conn: AsyncConnection, beginning: str, *, limit: int) -> list[HashUrl]:
-    """Names of entries that begin so."""
+    """Return hash_urls that start with ``beginning``."""
     name = entry.c.hash_url
     query = select(name).where(name >= beginning, name < f"{beginning}g").order_by(name)
     return [HashUrl(each) for each in (await conn.execute(query.limit(limit))).scalars()]
 
 
 async def still_there(conn: AsyncConnection, ids: Collection[int]) -> set[int]:
-    """Those of these rows that were not thrown away."""
+    """Return the rows that are not deleted."""
     if not ids:
         return set()
     return set((await conn.execute(_STILL_THERE, {"these": ids})).scalars())
 
 
 async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, Timestamp]:
-    """The newest snapshots' timestamps of those of these entries that have one."""
+    """Return the newest snapshots' timestamps of entries that have one."""
     rows = await conn.execute(
         select(entry.c.hash_url, entry.c.latest).where(
             entry.c.hash_url.in_(among_texts(keys)), entry.c.latest.is_not(None)
@@ -212,7 +212,7 @@ async def latest_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
 
 
 async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[HashUrl, State]:
-    """Where those of these entries stand that there are."""
+    """Return the states of existing entries."""
     rows = await conn.execute(
         select(entry.c.hash_url, entry.c.state).where(entry.c.hash_url.in_(among_texts(keys)))
     )
@@ -220,7 +220,7 @@ async def states_of(conn: AsyncConnection, keys: Sequence[HashUrl]) -> dict[Hash
 
 
 async def rows_of(conn: AsyncConnection, keys: Sequence[str]) -> dict[HashUrl, int]:
-    """Row ids of those of these entries that there are."""
+    """Return the row ids of existing entries."""
     rows = await conn.execute(
         select(entry.c.hash_url, entry.c.id).where(entry.c.hash_url.in_(among_texts(keys)))
     )
@@ -228,7 +228,7 @@ async def rows_of(conn: AsyncConnection, keys: Sequence[str]) -> dict[HashUrl, i
 
 
 async def of_documents(conn: AsyncConnection, documents: Sequence[int]) -> dict[int, int]:
-    """Entry ids by the documents that hold their words."""
+    """Return entry ids by search document."""
     rows = await conn.execute(
         select(document.c.id, document.c.entry_id).where(document.c.id.in_(documents))
     )
@@ -294,13 +294,13 @@ _STANDING = select(
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How an entry stands.
+    """State of an entry.
 
     Attributes:
-        latest: the timestamp of its newest snapshot; 0 where it has none.
-        snapshots: how many it has.
-        revision: of its annotation.
-        is_stale: whether its document is not of that.
+        latest: timestamp of its newest snapshot, or 0.
+        snapshots: number of snapshots.
+        revision: revision of its annotation.
+        is_stale: its search document is outdated.
     """
 
     latest: int
@@ -310,7 +310,7 @@ class Standing:
 
 
 async def standings(conn: AsyncConnection, entry_ids: Collection[int]) -> dict[int, Standing]:
-    """How these entries stand, by row."""
+    """Return the states of entries by row id."""
     rows = await conn.execute(_STANDING, {"these": entry_ids})
     return {
         row.id: Standing(
@@ -321,16 +321,17 @@ async def standings(conn: AsyncConnection, entry_ids: Collection[int]) -> dict[i
 
 
 MOST_LOOKED_AT = 500
-"""Captures and snapshots of each kind: one address may have many."""
+"""Maximum number of captures and snapshots read per query, since a URL may have many."""
 MOST_TOLD = 50
 _NAMES_ANOTHER = snapshot.c.canonical != literal_column("''")
 
 
 async def twins_of(conn: AsyncConnection, url: str) -> list[str]:
-    """Other addresses of the page at this one: those of its own host first, else by address.
+    """Return other URLs of the same page: those of its host first, then by URL.
 
-    They lead to it or it leads to them, they differ in scheme or ``www.``, or one names the other
-    as its own, or both name a third. What leads to it from elsewhere may be many, and ads.
+    URLs are aliases if one redirects to the other, if they differ in scheme or ``www.``, or if one
+    is the canonical URL of the other or both have the same. Redirects from other hosts may be
+    numerous, and ads.
     """
     found = {
         each
@@ -343,7 +344,7 @@ async def twins_of(conn: AsyncConnection, url: str) -> list[str]:
 
 
 async def kept_twins(conn: AsyncConnection, url: str) -> dict[int, Entry]:
-    """Entries of other addresses of a page that have snapshots, by row id, in that order."""
+    """Return entries of alias URLs that have snapshots, by row id, in the same order."""
     keys = [hash_url(each) for each in await twins_of(conn, url)]
     rows = await rows_of(conn, keys) if keys else {}
     found = await by_ids(conn, sorted(rows.values())) if rows else {}
@@ -352,7 +353,7 @@ async def kept_twins(conn: AsyncConnection, url: str) -> dict[int, Entry]:
 
 
 def _host(url: str) -> str:
-    """As SURT has it: without scheme and ``www.``."""
+    """Return the SURT host, without scheme and ``www.``."""
     return surt(url).partition(")")[0]
 
 
@@ -381,12 +382,12 @@ def _by_names(url: str) -> tuple[Select[str], ...]:
 async def added_within(
     conn: AsyncConnection, spans: Sequence[tuple[int, int]], *, each: int
 ) -> list[int]:
-    """Rows of the entries that were saved last in each span of Unix seconds, span after span.
+    """Return the newest entries saved in each time span, span by span.
 
     Args:
         conn: a connection.
-        spans: a few dozen, each from its first second up to the one behind it.
-        each: so many of a span at most.
+        spans: a few dozen ranges of Unix seconds, end exclusive.
+        each: maximum number of entries per span.
     """
     arms = [
         select(

@@ -16,7 +16,7 @@ from archiver.model.listing import Facet, FacetValue
 from archiver.search.query_tree import Condition
 
 FACETS = (Condition.SITE, Condition.TAG, Condition.ADDED, Condition.TYPE)
-"""The fields that facets are of, in their order."""
+"""Facet fields in display order."""
 MOST_VALUES = 8
 MOST_YEARS = 20
 _MOST_SPANNED = 100
@@ -43,15 +43,15 @@ _ENDS = select(
     select(func.min(entry.c.added_at)).scalar_subquery(),
     select(func.max(entry.c.added_at)).scalar_subquery(),
 )
-"""Each by itself is the end of an index; both at once would read all of it."""
+"""Two subqueries, since each reads one end of an index; a single query would read all of it."""
 
 
 async def facets_of_all(conn: AsyncConnection, *, most: int) -> tuple[Facet, ...]:
-    """What is known of the whole archive without reading it: its tags, and its newest years.
+    """Return facets of the whole archive that are cheap to compute: its tags and newest years.
 
     Args:
         conn: a connection.
-        most: so many entries of a year are counted at most.
+        most: maximum count per year.
     """
     tags = [FacetValue(*row) for row in await conn.execute(_MOST_USED)]
     first, last = (await conn.execute(_ENDS)).one()
@@ -74,7 +74,7 @@ def _by_value(each: FacetValue) -> str:
 
 @lru_cache(8)
 def _years_from(oldest: int, newest: int) -> CompoundSelect[int, int]:
-    """How many entries each year has: the same question for every look at an archive."""
+    """Return the query for the number of entries of each year, cached."""
     return union_all(*(_of_year(year) for year in range(oldest, newest + 1)))
 
 
@@ -86,9 +86,9 @@ def _of_year(year: int) -> Select[int, int]:
 
 
 async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Facet, ...]:
-    """The most frequent values of each facet among these entries; those that tell nothing go.
+    """Return the most frequent values of each facet among entries; empty facets are left out.
 
-    Years stand in their order, the newest of them.
+    Years are sorted, newest first.
     """
     if not entry_ids:
         return ()
@@ -105,7 +105,7 @@ async def facets_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> tuple[Fa
 
 
 def _most(values: Sequence[str | None] | None) -> list[FacetValue]:
-    """The most frequent values; of two alike the first."""
+    """Return the most frequent values; ties in order of the value."""
     counts = Counter(filter(None, values or ()))
     most = nsmallest(MOST_VALUES, ((-count, value) for value, count in counts.items()))
     return [FacetValue(value, -less) for less, value in most]

@@ -13,11 +13,11 @@ from archiver.model.capture import HashUrl
 from archiver.model.feed import FeedState
 
 FORGOTTEN_SECONDS = 90 * 86400
-"""An item that a feed has not held for so long may come again."""
+"""Time after which an item that left a feed counts as new again."""
 
 
 async def states(conn: AsyncConnection) -> dict[str, FeedState]:
-    """How each feed stands, by its URL."""
+    """Return the state of each feed by URL."""
     rows = await conn.execute(select(feed))
     return {row.url: _state(row) for row in rows}
 
@@ -25,7 +25,7 @@ async def states(conn: AsyncConnection) -> dict[str, FeedState]:
 async def claim(
     conn: AsyncConnection, urls: Collection[str], *, now: datetime, seconds: int
 ) -> set[str]:
-    """Put off those that are due still: to whoever does so first, they are to look at."""
+    """Claim due feeds by postponing them; return the claimed ones, which the caller must fetch."""
     if not urls:
         return set()
     moment = int(now.timestamp())
@@ -35,7 +35,7 @@ async def claim(
 
 
 async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
-    """Say how a feed stands."""
+    """Set the state of a feed."""
     values = {
         "checked_at": int(state.checked_at.timestamp()),
         "due_at": int(state.due_at.timestamp()),
@@ -53,13 +53,13 @@ async def put_state(conn: AsyncConnection, url: str, state: FeedState) -> None:
 
 
 async def rename(conn: AsyncConnection, before: str, after: str) -> None:
-    """Go on with a feed at the address that it has moved to."""
+    """Change the URL of a feed that has moved."""
     await forget(conn, after)
     await conn.execute(update(feed).where(feed.c.url == before).values(url=after))
 
 
 async def forget(conn: AsyncConnection, url: str) -> None:
-    """Know nothing of a feed any more."""
+    """Delete all data of a feed."""
     known = select(feed.c.id).where(feed.c.url == url)
     await conn.execute(delete(feed_item).where(feed_item.c.feed_id.in_(known)))
     await conn.execute(delete(feed).where(feed.c.url == url))
@@ -68,10 +68,10 @@ async def forget(conn: AsyncConnection, url: str) -> None:
 async def note_items(
     conn: AsyncConnection, url: str, items: Sequence[HashUrl], *, now: datetime
 ) -> set[HashUrl]:
-    """Note what a feed holds now, and forget what it has not held for long.
+    """Store the current items of a feed, and delete items that left it long ago.
 
     Returns:
-        Those of the items that were not seen before.
+        The items that were not seen before.
     """
     found = await conn.execute(select(feed.c.id).where(feed.c.url == url))
     number, seconds = found.scalar_one(), int(now.timestamp())
@@ -89,7 +89,7 @@ async def note_items(
 
 
 async def kept_or_thrown_away(conn: AsyncConnection, keys: Collection[HashUrl]) -> set[HashUrl]:
-    """Those that have an entry, or had one that was thrown away."""
+    """Return the hash_urls that have an entry or had a deleted one."""
     kept = await conn.execute(
         select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
     )
@@ -102,7 +102,7 @@ async def kept_or_thrown_away(conn: AsyncConnection, keys: Collection[HashUrl]) 
 async def items_of(
     conn: AsyncConnection, url: str, *, after: str = "", limit: int
 ) -> list[HashUrl]:
-    """What was seen of a feed, in the order of its keys."""
+    """Return the seen items of a feed, by key."""
     known = select(feed.c.id).where(feed.c.url == url)
     rows = await conn.execute(
         select(feed_item.c.hash_url)

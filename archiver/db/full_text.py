@@ -1,11 +1,11 @@
 """Full-text index in SQLite (FTS5) and PostgreSQL (tsvector).
 
-Contentless: the text itself lies in the conversion records. Words come as ``query.words`` makes
-them, so that nothing is left to the tokenizer but to split at spaces.
+SQLite: contentless, since the text is stored in the conversion records. Words come normalised from
+``search``, so the tokenizer only splits at spaces.
 
-A word is a lexeme wherever it stands; one of a short column is another one besides, which says the
-column, and the first of a title a third. Nothing is left to a text search configuration. What is
-asked is the expression that ``matching`` writes for FTS5, read here into a tsquery.
+PostgreSQL: each word is a lexeme. A word of a short column is stored a second time with a prefix
+for the column, and the first word of a title a third time. No text search configuration is used.
+The FTS5 expression of ``matching`` is parsed and converted to a tsquery.
 """
 
 import re
@@ -38,47 +38,47 @@ from archiver.db.sql_functions import Gathered, storable
 from archiver.model.listing import SearchDocument
 
 READERS: dict[str, Callable[[str], str]] = {}
-"""How an engine, by the name of its dialect, takes an expression; others take it as it is."""
+"""Converters of expressions by dialect name; other dialects use expressions unchanged."""
 
 
 class Asked(UserDefinedType[str]):
-    """An expression, as a parameter."""
+    """Parameter type of an expression."""
 
     cache_ok = True
 
     def bind_processor(self, dialect: SqlDialect) -> Callable[[Any], Any] | None:
-        """What writes the parameter."""
+        """Return the function that converts the parameter."""
         return READERS.get(dialect.name)
 
 
 class Matches(FunctionElement[Any]):
-    """Whether a document in a part, which comes first, matches an expression, which follows."""
+    """Condition: a document of a part (first argument) matches an expression (second)."""
 
     inherit_cache = True
     type = NullType()
 
 
 def expression(value: str) -> BindParameter[str]:
-    """An expression, for ``Matches``."""
+    """Return an expression parameter for ``Matches``."""
     return bindparam("match", value, type_=Asked(), unique=True)
 
 
 @lru_cache(256)
 def asking(statement: str, *expressions: str) -> TextClause:
-    """A statement of whose parameters these are expressions; ``match``, where none is named."""
+    """Return a statement whose named parameters are expressions; by default ``match``."""
     names = expressions or ("match",)
     return text(statement).bindparams(*(bindparam(each, type_=Asked()) for each in names))
 
 
 @lru_cache(256)
 def gathering(statement: TextClause, *columns: str) -> Select[*tuple[Any, ...]]:
-    """A statement whose answer is one row: a list of the values of each of these columns."""
+    """Return a statement with one result row: a list of values for each column."""
     rows = statement.columns(*map(column, columns)).subquery("found_rows")
     return select(*(Gathered(rows.c[each]).label(each) for each in columns))
 
 
 class SqliteWords:
-    """How FTS5 keeps words, and finds them."""
+    """FTS5 index."""
 
     matches = "{0} MATCH :match"
     among = (
@@ -89,7 +89,7 @@ class SqliteWords:
         "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match AND rowid BETWEEN :first{1} AND"
         " :last{1} AND +rowid IN (SELECT value FROM json_each(:wanted{1}))"
     )
-    """With a plus, each document that is found is asked for, and not the index for each of them."""
+    """The plus makes SQLite check each document found instead of using the index for each."""
     knows_places = True
     at_first: int | None = None
     vocabulary = "SELECT term, doc FROM {0}_words"
@@ -107,8 +107,10 @@ class SqliteWords:
     AND term <= CAST('0' || :beyond AS BLOB) ORDER BY term DESC LIMIT 1) AS last
   FROM piece WHERE segid IS NOT NULL
 ) SELECT coalesce(sum((last - coalesce(first, 2)) / 2), 0) FROM leaf"""
-    """A piece of words lies in leaves, and what is in ``_idx`` is with which word each begins, with
-    twice its number. A leaf that goes on with the places of one word is not there, but numbered."""
+    """FTS5 stores a segment in leaf pages; ``_idx`` lists first words and doubled page numbers.
+
+    Leaves that only continue the positions of one word are numbered, but not listed.
+    """
     longest = """WITH leaf AS (SELECT
   substr(CAST(term AS TEXT), 2) AS first,
   lead(substr(CAST(term AS TEXT), 2)) OVER (ORDER BY term) AS beyond,
@@ -118,11 +120,11 @@ class SqliteWords:
 ) SELECT (SELECT term FROM {0}_words
     WHERE term >= leaf.first AND term < leaf.beyond ORDER BY doc DESC LIMIT 1) AS term
   FROM leaf WHERE beyond > first ORDER BY pages DESC, first LIMIT :most OFFSET :known"""
-    """Between two leaves that are there lie those of the last word of the first one."""
+    """Unlisted leaves between two listed ones belong to the last word of the first."""
     columns: tuple[ColumnClause[Any], ...] = tuple(column(name, Words) for name in SEARCH_COLUMNS)
 
     def ddl(self, part: int) -> tuple[str, ...]:
-        """How a full-text table is made, and the list of its words."""
+        """Return the statements for a full-text table and its vocabulary table."""
         name, columns = search_table(part), ", ".join(SEARCH_COLUMNS)
         options = "content='', tokenize='ascii'"
         return (
@@ -131,11 +133,11 @@ class SqliteWords:
         )
 
     def row(self, found_by: SearchDocument) -> tuple[str, ...]:
-        """A document as values of ``columns``."""
+        """Return a document as values of ``columns``."""
         return tuple(getattr(found_by, name) for name in SEARCH_COLUMNS)
 
     def score(self, weights: Mapping[str, float]) -> str:
-        """How good a document is, of those in one part."""
+        """Return the score expression of a document within its part."""
         return f"-bm25({{0}}, {', '.join(str(weights[name]) for name in SEARCH_COLUMNS)})"
 
 
@@ -146,34 +148,35 @@ def _matches(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
 
 
 COLUMN = "\ue001"
-"""Parts a column from a word; no word holds it."""
+"""Separator of column and word; no word contains it."""
 _COLUMNS = {"title": "t", "tags": "g", "note": "n", "by": "b", "url": "u", "keys": "k", "text": ""}
-"""By which letter a column is told; in the order in which they lie."""
+"""Prefix letters of columns, in column order."""
 _WEIGHTS = {"title": "A", "tags": "B", "note": "C", "by": "C", "url": "C", "keys": "", "text": ""}
-"""PostgreSQL's weights of positions; the lowest one is not written."""
+"""Weights of PostgreSQL; the lowest one is not written."""
 _FIRST = "^"
 _SECOND = f"{digits}{ascii_lowercase}æðøþđħıĸłŋœŧƿəɛɔ"
-"""What follows the first letter of a word that is also a column's; of others none is found so."""
+"""Possible second characters of words whose first letter is also a column prefix."""
 _APART = 100
-"""Places between two columns, so that no phrase runs from one into the next."""
+"""Positions between two columns, so that phrases do not span columns."""
 _LAST_PLACE = 16_383
 _MOST_PLACES = 255
-"""Of a lexeme; PostgreSQL keeps no more (as little as places behind the last)."""
+"""Maximum number of positions of a lexeme in PostgreSQL."""
 _MOST_BYTES = 1_000_000
-"""Of a tsvector's words and their places, which can't have more than 1 MiB."""
+"""Maximum size of a tsvector in bytes; PostgreSQL allows 1 MiB."""
 _MOST_BYTES_WITH_PLACES = 700_000
-"""Beyond that a word that was met says no further place, so that there is room for others."""
+"""Size above which known words get no further positions, to leave room for other words."""
 _BEGINS = 'one.lexeme COLLATE "C" >= :first AND one.lexeme COLLATE "C" < :beyond'
 _SMALL = 30_000
-"""Characters of a document that has neither more places nor more bytes than a tsvector holds."""
+"""Characters up to which a document can't reach the limits of a tsvector."""
 _NOTHING = f"'{COLUMN}'"
 _TOKEN = re.compile(r'\s*("(?:[^"]|"")*"|[A-Za-z]+|\d+|[(){}:*^,])')
 
 
 class PostgresWords:
-    """How PostgreSQL keeps words, and finds them.
+    """PostgreSQL full-text index.
 
-    Scores are of one document alone, how often and where it has the words: not how rare they are.
+    Scores depend on one document only (how often and where it has the words), not on how rare the
+    words are.
     """
 
     matches = "words @@ CAST(:match AS tsquery)"
@@ -182,12 +185,14 @@ class PostgresWords:
         " WHERE rowid = ANY(CAST(:wanted{1} AS BIGINT[])) OFFSET 0) AS wanted"
         " WHERE words @@ CAST(:match AS tsquery)"
     )
-    """What stands near each other is asked of each document by one phrase after another."""
+    """PostgreSQL checks NEAR by testing phrases in each document."""
     chosen = among
     knows_places = False
     at_first: int | None = 8
-    """Of what is looked for in all parts of a million entries, a page of common words reads the
-    newest few; to plan the others took the server a sixth of its time for it."""
+    """The newest parts are enough for frequent words.
+
+    Planning a statement over all parts of a million entries took a sixth of the server's time.
+    """
     vocabulary = ""
     tried = (
         "SELECT word AS term, doc FROM unnest(CAST(:tried AS TEXT[])) AS tried (word),"
@@ -195,22 +200,22 @@ class PostgresWords:
         " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
     )
     merge = "SELECT gin_clean_pending_list(CAST('{0}_words' AS REGCLASS))"
-    """What was written last waits in a list of up to 4 MB, which each query reads to its end."""
+    """Recent writes are in a pending list of up to 4 MB, which each query scans."""
     changes = "SELECT 0"
     pages = """SELECT coalesce(CAST(avg(held) * 44 AS BIGINT), 0) FROM (
   SELECT (SELECT count(*) FROM unnest(words) AS one WHERE BEGINS) AS held
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest
 ) AS sample""".replace("BEGINS", _BEGINS)
-    """A word that each document of a full part has would take FTS5 44 pages."""
+    """Estimate in FTS5 pages: a word in every document of a full part takes 44."""
     longest = """SELECT one.lexeme AS term
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest, unnest(newest.words) AS one
   WHERE BEGINS GROUP BY one.lexeme ORDER BY count(*) DESC, one.lexeme
   LIMIT :most OFFSET :known""".replace("BEGINS", _BEGINS)
-    """The newest documents of a part tell how many words of each begin so, and which they are."""
+    """Estimate from the newest documents of a part."""
     columns: tuple[ColumnClause[Any], ...] = (column("words", TSVECTOR),)
 
     def ddl(self, part: int) -> tuple[str, ...]:
-        """How the table of a part is made."""
+        """Return the statements that create the table of a part."""
         name = search_table(part)
         return (
             f"CREATE TABLE IF NOT EXISTS {name} (rowid BIGINT PRIMARY KEY, words TSVECTOR)",
@@ -218,11 +223,11 @@ class PostgresWords:
         )
 
     def row(self, found_by: SearchDocument) -> tuple[str, ...]:
-        """A document as values of ``columns``."""
+        """Return a document as values of ``columns``."""
         return (vector(found_by),)
 
     def score(self, weights: Mapping[str, float]) -> str:
-        """How good a document is; longer ones have more words, and are no better for that."""
+        """Return the score expression; it is normalised by document length."""
         shares = (weights[each] / weights["title"] for each in ("text", "by", "tags", "title"))
         listed = ",".join(f"{share:.4f}" for share in shares)
         return f"ts_rank('{{{{{listed}}}}}', words, CAST(:match AS tsquery), 1)"
@@ -235,14 +240,14 @@ def _matches_postgres_words(each: Matches, compiler: SQLCompiler, **more: Any) -
 
 
 def vector(found_by: SearchDocument) -> str:
-    """The words of a document as the text of a tsvector; of one too large, the first."""
+    """Return the words of a document as tsvector text, truncated if it is too large."""
     size = sum(len(getattr(found_by, name)) for name in _COLUMNS)
     places = _all_places(found_by) if size < _SMALL else _places_in_bounds(found_by)
     return " ".join(f"{_quoted(lexeme)}:{','.join(at)}" for lexeme, at in places.items())
 
 
 def _all_places(found_by: SearchDocument) -> Mapping[str, list[str]]:
-    """Where each lexeme stands, of a document that meets no bound."""
+    """Return the positions of each lexeme for a document below all limits."""
     places: dict[str, list[str]] = defaultdict(list)
     for lexeme, place, weight in _lexemes(found_by):
         places[lexeme].append(f"{place}{weight}")
@@ -250,7 +255,7 @@ def _all_places(found_by: SearchDocument) -> Mapping[str, list[str]]:
 
 
 def _places_in_bounds(found_by: SearchDocument) -> Mapping[str, list[str]]:
-    """Where each lexeme stands, as far as that can be kept."""
+    """Return the positions of each lexeme within the limits."""
     places: dict[str, list[str]] = {}
     size = 0
     for lexeme, place, weight in _lexemes(found_by):
@@ -268,13 +273,13 @@ def _places_in_bounds(found_by: SearchDocument) -> Mapping[str, list[str]]:
 
 
 def _is_kept(place: int, known: Sequence[str], size: int) -> bool:
-    """Whether a further place of a word is kept, in a vector that has so many bytes."""
+    """Return whether a further position of a word fits into a vector of ``size`` bytes."""
     is_in_reach = place <= _LAST_PLACE and len(known) < _MOST_PLACES
     return is_in_reach and size < _MOST_BYTES_WITH_PLACES
 
 
 def _lexemes(found_by: SearchDocument) -> Iterator[tuple[str, int, str]]:
-    """(lexeme, place, weight), the short columns first."""
+    """Yield (lexeme, position, weight), short columns first."""
     start = 1
     for name, letter in _COLUMNS.items():
         words, weight = storable(getattr(found_by, name)).split(" "), _WEIGHTS[name]
@@ -293,12 +298,12 @@ def _quoted(lexeme: str) -> str:
 
 
 def tsquery(expression: str) -> str:
-    """An expression of ``matching`` as the text of a tsquery."""
+    """Convert an expression of ``matching`` to tsquery text."""
     return _Reader(_TOKEN.findall(expression)).either(())
 
 
 class _Reader:
-    """Reads an expression; what it is to stand in are the letters of its columns."""
+    """Parser of FTS5 expressions; columns are given by their prefix letters."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = [*tokens, ""]
@@ -345,7 +350,7 @@ class _Reader:
         return _phrase(words, columns, is_open=self._take("*"))
 
     def _near(self) -> str:
-        """Phrases that stand near each other, each near the one that was asked for before it."""
+        """Parse NEAR: each phrase must be near the previous one."""
         self._at += 1
         phrases = []
         while not self._take(","):
@@ -369,7 +374,7 @@ class _Reader:
 
 
 def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> str:
-    """Words that follow each other, in any of some columns, or wherever they stand."""
+    """Return a phrase, in any of some columns, or anywhere."""
     if not words:
         return _NOTHING
     found = []
@@ -382,7 +387,7 @@ def _phrase(words: Sequence[str], columns: Sequence[str], *, is_open: bool) -> s
 
 
 def _begun(lexeme: str) -> str:
-    """All words that begin so, and no lexeme that begins with a column's letter."""
+    """Return a prefix query that does not match column prefixes."""
     if lexeme not in _COLUMNS.values():
         return f"{_quoted(lexeme)}:*"
     longer = " | ".join(f"{_quoted(lexeme + each)}:*" for each in _SECOND)
@@ -390,7 +395,7 @@ def _begun(lexeme: str) -> str:
 
 
 def _in_column(column: str, word: str, place: int) -> str:
-    """A word as a lexeme that says its column; behind the first of a title, as any of the title."""
+    """Return a word as the lexeme of a column; only the first title word is marked as first."""
     letter = _COLUMNS["title"] if column == _FIRST and place else column
     return f"{letter}{COLUMN}{word}" if letter else word
 

@@ -1,6 +1,6 @@
-"""Hosts with pending jobs, in the order of their slots.
+"""Hosts with pending jobs, in queue order.
 
-``queue_host`` holds a row for each host with queued jobs, ordered by when it may be asked next.
+``queue_host`` has a row for each host with queued jobs, ordered by when it may be requested next.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,13 +30,13 @@ from archiver.db.sql_functions import Greatest
 from archiver.db.statements import Clash, execute_rows, insert_rows
 
 PRIORITIES = (0, 1, 2, 3)
-"""Lower ones first."""
+"""Priorities, most urgent first."""
 LEASED = (*job.c, entry.c.hash_url, entry.c.url, entry.c.latest, entry.c.source)
-"""What a lease is made of."""
+"""Columns of a lease."""
 
 
 def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    """When the first of these hosts may be asked, a column for each priority."""
+    """Return a query for the earliest slot of each priority, one column each."""
     own = queue_host.c
     return select(
         *(
@@ -66,7 +66,7 @@ _READY = (
 )
 _IS_PROVEN = queue_host.c.host.in_(sql_functions.texts(bindparam("proven")))
 _IS_MINE = queue_host.c.host.in_(sql_functions.texts(bindparam("mine")))
-"""On a server: the hosts of which this worker has the lock."""
+"""On a server: hosts locked by this worker."""
 _DUE_HOSTS = (
     select(queue_host.c.host)
     .where(
@@ -98,11 +98,11 @@ _FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_MINE))
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Hosts as one process knows them.
+    """Hosts as known by one process.
 
     Attributes:
-        busy: those that must not be asked for more now.
-        proven: those that have answered lately.
+        busy: hosts that must not get more requests now.
+        proven: hosts that responded recently.
     """
 
     busy: Sequence[str] = ()
@@ -111,16 +111,16 @@ class Turns:
 
 @cache
 def _hosts(is_proven: bool, only_mine: bool) -> Select[int, str]:
-    """The hosts whose turn it is: those that do answer, or those that may not."""
+    """Select the next hosts: proven or unproven ones."""
     ready = _READY.where(_IS_PROVEN if is_proven else ~_IS_PROVEN)
     return ready.where(_IS_MINE) if only_mine else ready
 
 
 @cache
 def next_jobs(dialect: SqlDialect, is_proven: bool, only_mine: bool) -> Select[*tuple[Any, ...]]:
-    """The hosts whose turn it is (``rank``, ``name``), each beside some of its jobs that are due.
+    """Select the next hosts (``rank``, ``name``) with their due jobs.
 
-    One that has none stands beside NULL.
+    Hosts without due jobs get NULL job columns (LEFT JOIN).
     """
     ready = _hosts(is_proven, only_mine).subquery("ready")
     own = _WAITING.c
@@ -142,7 +142,7 @@ def next_jobs(dialect: SqlDialect, is_proven: bool, only_mine: bool) -> Select[*
 
 
 async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int, int]:
-    """When the first in line may be asked (ms), by priority: of all hosts, but for some."""
+    """Return the earliest slot (ms) of each priority, except for ``busy`` hosts."""
     row = (await conn.execute(_FIRST_IN_LINE, {"busy": [*busy]})).one()
     return {rank: due for rank, due in zip(PRIORITIES, row, strict=True) if due is not None}
 
@@ -150,13 +150,13 @@ async def soonest(conn: AsyncConnection, busy: Collection[str] = ()) -> dict[int
 async def due_hosts(
     conn: AsyncConnection, busy: Sequence[str], *, now: datetime, count: int
 ) -> list[str]:
-    """Return up to ``count`` hosts with due jobs, in the order of their turns."""
+    """Return up to ``count`` hosts with due jobs, in queue order."""
     rows = await conn.execute(_DUE_HOSTS, {"busy": busy, "now": to_ms(now), "count": count})
     return [*dict.fromkeys(rows.scalars())]
 
 
 async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]) -> None:
-    """Let hosts, by (priority, host), have their turn at these moments (ms), or sooner."""
+    """Set the slots (ms) of hosts, by (priority, host), if earlier than the current ones."""
     if not ready:
         return
     rows = sorted((priority, host, due) for (priority, host), due in ready.items())
@@ -164,7 +164,7 @@ async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]
 
 
 async def turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
-    """Send hosts to the end of the line, or out of it when nothing of theirs is queued."""
+    """Move hosts to the end of the queue, or remove them if they have no queued jobs."""
     some = sorted(hosts)
     names = ("of_priority", "of_host")
     await execute_rows(conn, _FORGET, names, some)
@@ -173,10 +173,10 @@ async def turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime
 
 
 def to_ms(moment: datetime) -> int:
-    """Milliseconds since 1970."""
+    """Convert a datetime to milliseconds since 1970."""
     return int(moment.timestamp() * 1000)
 
 
 def from_ms(moment: int) -> datetime:
-    """The same back (aware, UTC)."""
+    """Convert milliseconds since 1970 to a datetime (aware, UTC)."""
     return datetime.fromtimestamp(moment / 1000, UTC)

@@ -12,14 +12,14 @@ from archiver.search.words import reversed_host, site_range
 
 
 async def note_hosts(conn: AsyncConnection, names: Collection[str]) -> None:
-    """Note hosts, of which any may be known."""
+    """Insert hosts; known ones are skipped."""
     if names:
         rows = [(name, reversed_host(name)) for name in sorted(names)]
         await insert_rows(conn, host, ("name", "reversed"), rows, Clash.STAYS)
 
 
 async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:
-    """The hosts that are a site or below it, with whatever ports; ``limit`` of them at most."""
+    """Return up to ``limit`` hosts that are a site or its subdomains, with any port."""
     named = await conn.execute(select(host.c.name).where(host.c.name == site))
     first, beyond = site_range(site)
     rows = await conn.execute(
@@ -34,7 +34,7 @@ async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:
 async def render_hints_after(
     conn: AsyncConnection, row_id: int, *, limit: int
 ) -> list[tuple[int, int, RenderHint, str]]:
-    """(row, timestamp, look, URL of the page) of the newest snapshots after a row that tell."""
+    """Return (row, timestamp, hint, page URL) of the newest snapshots with a hint, after a row."""
     own = snapshot.c
     rows = await conn.execute(
         select(own.id, own.timestamp, own.look, own.final_url)

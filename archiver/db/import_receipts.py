@@ -20,9 +20,9 @@ _HEAD = (
     *("rejected_samples", "error", "saved", "failed", "passed_over", "choices", "undone"),
     "lists_left_out",
 )
-"""What a receipt says of its import, by column."""
+"""Columns of an import that its receipt contains."""
 _IS_ALL_THAT_IS_KNOWN = -1
-"""In the place of whether a receipt is owed: the import was made of its receipt."""
+"""Value of ``receipt_owed`` for an import that was restored from its receipt."""
 
 
 async def write(
@@ -31,15 +31,15 @@ async def write(
     taken: Sequence[tuple[int, Reception, str, str]],
     rejected: Sequence[Rejected],
 ) -> None:
-    """Write down what became of some rows: those that were taken, and those not.
+    """Store the outcomes of rows.
 
     Args:
         conn: a writing connection.
-        import_id: the import they are of.
-        taken: number, how it was received, the address as it was given, and hash_url of each.
-        rejected: the others.
+        import_id: the import.
+        taken: row number, reception, submitted URL and hash_url of each imported row.
+        rejected: the other rows.
     """
-    # The members of Reception have the values of those of Outcome.
+    # Reception and Outcome members have the same values.
     rows: list[tuple[int, int, str, str, str | None, str]] = [
         (import_id, row, reception.value, given[:MOST_GIVEN], key, "")
         for row, reception, given, key in taken
@@ -60,7 +60,7 @@ def _outcome(rejected: Rejected) -> str:
 async def page(
     conn: AsyncConnection, import_id: int, *, after: int, limit: int
 ) -> list[ReceiptRow]:
-    """The rows of a receipt behind a number, in order."""
+    """Return the rows of a receipt after a row number, in order."""
     found = await conn.execute(
         select(import_row)
         .where(import_row.c.import_id == import_id, import_row.c.row > after)
@@ -76,10 +76,9 @@ async def page(
 async def lines(
     conn: AsyncConnection, import_id: int, *, after: int, limit: int
 ) -> tuple[str, int, int]:
-    """The rows behind a number as JSON arrays, a line each; how many, and the last number.
+    """Return rows after a number as lines of JSON arrays, with their count and the last number.
 
-    The engine puts the lines together: thousands of values on their way from it take ten times as
-    long as one.
+    The database builds the text: fetching thousands of values takes ten times as long as one.
     """
     array = JsonRow(*(import_row.c[name] for name in _COLUMNS[1:]))
     some = (
@@ -98,7 +97,7 @@ async def lines(
 
 
 async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[tuple[str, int]]:
-    """Why rows are unusable, with how many, the commonest first."""
+    """Return why rows are unusable, with counts, most frequent first."""
     count = func.count()
     found = await conn.execute(
         select(import_row.c.reason, count)
@@ -115,18 +114,18 @@ async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[
 
 
 async def owed(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
-    """Imports whose receipts are to be written to a file, with what their rows say of them."""
+    """Return imports with pending receipts, and the columns for them."""
     rows = await conn.execute(select(imports).where(imports.c.receipt_owed == 1))
     return [(row["id"], {name: row[name] for name in _HEAD}) for row in rows.mappings()]
 
 
 async def settle(conn: AsyncConnection, import_id: int) -> None:
-    """Note that the receipt of an import is in its file."""
+    """Record that the receipt of an import is in its file."""
     await conn.execute(update(imports).where(imports.c.id == import_id).values(receipt_owed=0))
 
 
 async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[str, Any]) -> int:
-    """Make an import of what its receipt says; returns its number, another one if that is taken."""
+    """Create an import from its receipt; return its id, a new one if that is used."""
     taken = await conn.execute(select(imports.c.id).where(imports.c.id == import_id))
     if taken.first():
         highest = await conn.execute(select(func.max(imports.c.id)))
@@ -138,7 +137,7 @@ async def restore_import(conn: AsyncConnection, import_id: int, head: Mapping[st
 
 
 async def known_whole(conn: AsyncConnection) -> list[int]:
-    """The imports of which an index knows more than their receipts tell."""
+    """Return the imports that are not only known from their receipts."""
     rows = await conn.execute(
         select(imports.c.id).where(imports.c.receipt_owed != _IS_ALL_THAT_IS_KNOWN)
     )
@@ -146,7 +145,7 @@ async def known_whole(conn: AsyncConnection) -> list[int]:
 
 
 async def note_known_whole(conn: AsyncConnection, import_ids: Sequence[int]) -> None:
-    """Note that more is known of imports than their receipts tell: another index told it."""
+    """Record that another index had the full data of imports."""
     are_those = imports.c.id.in_(among(import_ids))
     await conn.execute(
         update(imports)
@@ -156,13 +155,13 @@ async def note_known_whole(conn: AsyncConnection, import_ids: Sequence[int]) -> 
 
 
 async def is_of_its_receipt(conn: AsyncConnection, import_id: int) -> bool:
-    """Whether no more is known of an import than its receipt tells."""
+    """Return whether an import is only known from its receipt."""
     rows = await conn.execute(select(imports.c.receipt_owed).where(imports.c.id == import_id))
     return rows.scalar() == _IS_ALL_THAT_IS_KNOWN
 
 
 async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[ReceiptRow]) -> None:
-    """Put rows of a receipt back."""
+    """Restore rows of a receipt."""
     kept = [
         (import_id, each.row, each.outcome.value, each.given, each.hash_url, each.reason)
         for each in rows
@@ -171,7 +170,7 @@ async def restore_rows(conn: AsyncConnection, import_id: int, rows: Sequence[Rec
 
 
 async def recount(conn: AsyncConnection) -> None:
-    """Count what became of the links of imports whose jobs are in no index any more."""
+    """Recount the outcomes of imports whose jobs no index has any more."""
     added = (
         select(func.count())
         .select_from(import_row.join(entry, entry.c.hash_url == import_row.c.hash_url))

@@ -1,8 +1,8 @@
 """Imports, their progress and the entries they created.
 
-`entry.brought_by` is the import that created an entry. It becomes NULL when a person saves or
-changes the entry. If the file of another import has the entry too, it is handed over to that import
-when the first one is undone; the receipts (`import_row`) tell which imports those are.
+`entry.brought_by` is the import that created an entry. It becomes NULL when a user saves or changes
+the entry. If the file of another import contains the entry too, it is handed over to that import
+when the first one is undone; the receipts (`import_row`) list these imports.
 """
 
 import json
@@ -34,7 +34,7 @@ from archiver.model.seed import Reception
 
 
 async def mark_touched(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Note that a person saved or changed entries: no undo deletes them."""
+    """Record that a user saved or changed entries, so that no undo deletes them."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -44,13 +44,13 @@ async def mark_touched(conn: AsyncConnection, entry_ids: Collection[int]) -> Non
 
 
 async def has_created_any(conn: AsyncConnection, import_id: int) -> bool:
-    """Return whether there is an entry that an import created and no person touched."""
+    """Return whether there is an entry that an import created and no user changed."""
     rows = await conn.execute(select(entry.c.id).where(entry.c.brought_by == import_id).limit(1))
     return rows.first() is not None
 
 
 async def count_to_delete(conn: AsyncConnection, import_id: int) -> int:
-    """Return how many entries the undo of an import deletes: those that no other import has."""
+    """Return how many entries the undo of an import deletes: those in no other import."""
     mine = select(func.count(entry.c.id)).where(entry.c.brought_by == import_id)
     others = await _others(conn, import_id)
     if others:
@@ -147,15 +147,15 @@ _UNCLAIMED = (imports.c.reading == 1, imports.c.path.is_not(None), imports.c.own
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """An import whose kept file was not read to the end.
+    """Import whose stored file was not read to the end.
 
     Attributes:
-        id, name, format: as its status has them.
+        id, name, format: as in its status.
         started_at: Unix seconds.
-        path: where the file is kept.
-        read: how many links to skip.
-        choices: what was chosen for it.
-        counted: its other numbers, by column.
+        path: stored file.
+        read: number of links to skip.
+        choices: user options.
+        counted: its other counts, by column.
     """
 
     id: int
@@ -170,7 +170,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """An import that some process reads, or was to read."""
+    """Import that a process owns."""
 
     id: int
     name: str
@@ -188,16 +188,16 @@ async def create(
     now: datetime,
     choices: Choices = NO_CHOICES,
 ) -> int:
-    """Begin an import.
+    """Create an import.
 
     Args:
         conn: a writing connection.
-        name: of the file.
-        form: what it is read as.
-        path: where it is kept until it is read, if it is kept.
-        owner: the run lock's name of the process that reads it.
-        now: the moment (aware, UTC).
-        choices: what was chosen for it.
+        name: file name.
+        form: file format.
+        path: stored file, if it is stored until it is read.
+        owner: run lock name of the reading process.
+        now: current time (aware, UTC).
+        choices: user options.
     """
     row = {"name": name, "format": form, "path": path, "owner": owner, "reading": 1}
     row["choices"] = choices.write()
@@ -207,7 +207,7 @@ async def create(
 
 
 async def owned_by(conn: AsyncConnection, owner: str) -> list[Owned]:
-    """The imports that a process reads."""
+    """Return the imports that a process reads."""
     rows = await conn.execute(
         select(imports).where(imports.c.reading == 1, imports.c.owner == owner)
     )
@@ -215,7 +215,7 @@ async def owned_by(conn: AsyncConnection, owner: str) -> list[Owned]:
 
 
 async def disown(conn: AsyncConnection, owner: str) -> None:
-    """Let the imports that a process reads, and whose file is kept, wait for who claims them."""
+    """Release a process's imports whose file is stored."""
     await conn.execute(
         update(imports)
         .where(imports.c.reading == 1, imports.c.owner == owner, imports.c.path.is_not(None))
@@ -224,20 +224,20 @@ async def disown(conn: AsyncConnection, owner: str) -> None:
 
 
 async def is_any_unclaimed(conn: AsyncConnection) -> bool:
-    """Whether there is a kept file that nobody reads."""
+    """Return whether a stored file has no reader."""
     rows = await conn.execute(select(imports.c.id).where(*_UNCLAIMED).limit(1))
     return rows.scalar() is not None
 
 
 async def unclaimed(conn: AsyncConnection) -> list[Unfinished]:
-    """The imports whose kept file nobody reads."""
+    """Return the imports whose stored file has no reader."""
     return [_unfinished(row) for row in await conn.execute(select(imports).where(*_UNCLAIMED))]
 
 
 async def claim(
     conn: AsyncConnection, owner: str, ids: Sequence[int] | None = None
 ) -> list[Unfinished]:
-    """Take over the imports whose kept file nobody reads: all, or of these."""
+    """Claim imports whose stored file has no reader: all, or those in ``ids``."""
     some = () if ids is None else (imports.c.id.in_(among(ids)),)
     rows = await conn.execute(
         update(imports).where(*_UNCLAIMED, *some).values(owner=owner).returning(imports)
@@ -254,7 +254,7 @@ async def advance(
     links: int = 0,
     lists_left_out: int = 0,
 ) -> None:
-    """Count a batch of links that has been read; ``links``: so many of those added stay links."""
+    """Count a batch of links; ``links``: number of added entries that stay links."""
     left_out = sum(each.is_left_out for each in rejected)
     unusable = [each for each in rejected if not each.is_left_out]
     added, known, merged = (receptions.get(each, 0) for each in Reception)
@@ -282,7 +282,7 @@ async def advance(
 
 
 async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -> None:
-    """Count a stretch of an archive file: its pages are saved as they are added."""
+    """Count a batch of an archive file; its pages are saved when they are added."""
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one()
     samples = json.loads(row.rejected_samples)
     samples += [_sample(each) for each in taken.unusable[: SAMPLES - len(samples)]]
@@ -304,9 +304,9 @@ async def advance_archive(conn: AsyncConnection, import_id: int, taken: Taken) -
 
 
 async def begin_again(conn: AsyncConnection, import_id: int) -> int:
-    """Count what is read from nothing: the file is read from its start; pages are made only once.
+    """Reset the counts of an archive file that is read again; pages are created only once.
 
-    Returns how many captures were taken in before.
+    Returns how many captures were imported before.
     """
     this = imports.c.id == import_id
     before: int = (await conn.execute(select(imports.c.merged).where(this))).scalar_one()
@@ -316,9 +316,9 @@ async def begin_again(conn: AsyncConnection, import_id: int) -> int:
 
 
 async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> None:
-    """Note that reading has ended, and why if not at the end of the file.
+    """Record the end of reading, and the error if it did not reach the end of the file.
 
-    An error that an earlier batch set stays.
+    An error of an earlier batch stays.
     """
     ended: dict[str, int | str | None] = {"reading": 0, "path": None, "owner": None}
     ended |= {"receipt_owed": 1, **({"error": error} if error else {})}
@@ -326,7 +326,7 @@ async def finish(conn: AsyncConnection, import_id: int, *, error: str = "") -> N
 
 
 async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone) -> None:
-    """Note how far the undoing of an import has come."""
+    """Store the progress of an undo."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
@@ -335,7 +335,7 @@ async def set_undone(conn: AsyncConnection, import_id: int, undone: ImportUndone
 
 
 async def wait_for_links(conn: AsyncConnection, import_id: int, count: int) -> None:
-    """Count links that are to be captured after all among those that an import waits for."""
+    """Add links that are captured after all to the pending captures of an import."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
@@ -344,7 +344,7 @@ async def wait_for_links(conn: AsyncConnection, import_id: int, count: int) -> N
 
 
 async def wait_again(conn: AsyncConnection, import_id: int, count: int) -> None:
-    """Count captures that had failed among those that an import waits for."""
+    """Add failed captures that are retried to the pending captures of an import."""
     await conn.execute(
         update(imports)
         .where(imports.c.id == import_id)
@@ -353,7 +353,7 @@ async def wait_again(conn: AsyncConnection, import_id: int, count: int) -> None:
 
 
 async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
-    """Imports whose kept file was not read to the end, whoever reads it."""
+    """Return imports whose stored file was not read to the end, with or without a reader."""
     rows = await conn.execute(
         select(imports).where(imports.c.reading == 1, imports.c.path.is_not(None))
     )
@@ -361,7 +361,7 @@ async def unfinished(conn: AsyncConnection) -> list[Unfinished]:
 
 
 async def restore(conn: AsyncConnection, left: Unfinished) -> None:
-    """Take an import over that another index did not see to its end; once, however often asked."""
+    """Copy an unfinished import from another index, unless it exists."""
     row: dict[str, int | str | None] = {"id": left.id, "name": left.name, "format": left.format}
     row |= left.counted
     row |= {"path": left.path, "choices": left.choices.write()}
@@ -370,13 +370,13 @@ async def restore(conn: AsyncConnection, left: Unfinished) -> None:
 
 
 async def status(conn: AsyncConnection, import_id: int) -> ImportStatus | None:
-    """How far an import has come."""
+    """Return the status of an import."""
     row = (await conn.execute(select(imports).where(imports.c.id == import_id))).one_or_none()
     return await _status(conn, row) if row else None
 
 
 async def recent(conn: AsyncConnection, limit: int) -> list[ImportStatus]:
-    """The newest imports, newest first."""
+    """Return the newest imports, newest first."""
     rows = await conn.execute(select(imports).order_by(imports.c.id.desc()).limit(limit))
     return [await _status(conn, row) for row in rows.all()]
 

@@ -44,18 +44,18 @@ _POSTPONE = (
 )
 _POSTPONE_PARAMETERS = ("job_id", "new_failure", "at_ms", "new_priority", "stamp")
 _THESE = select(job.c.id, job.c.state, job.c.owner).where(is_one_of_these(job.c.id))
-"""In whatever state: a server might look through all that are in one."""
+"""Without a state condition, because PostgreSQL might scan all jobs of that state."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenJobs:
-    """Jobs that their holders may end.
+    """Jobs that may be ended.
 
     Attributes:
         ids: all of them.
-        held: those that are still leased; the others were given back.
-        saved: those that have brought a snapshot, by another visit.
-        stamp: of what a transaction changes of them.
+        held: jobs that are still leased; the others were requeued.
+        saved: jobs that another visit has saved.
+        stamp: change stamp of this transaction.
     """
 
     ids: frozenset[int]
@@ -65,7 +65,7 @@ class OpenJobs:
 
 
 async def open_jobs(conn: AsyncConnection, leases: Sequence[Lease], now: datetime) -> OpenJobs:
-    """Those of these jobs that this transaction may end or put off."""
+    """Return which jobs this transaction may end or postpone."""
     if not leases:
         return OpenJobs(frozenset(), frozenset(), frozenset(), 0)
     owners = {lease.job_id: lease.owner for lease in leases}
@@ -84,10 +84,10 @@ async def end_jobs(
     now: datetime,
     known: OpenJobs | None = None,
 ) -> None:
-    """End leases: saved with a snapshot's timestamp, or failed for good with a reason.
+    """End leases: saved with a snapshot's timestamp, or failed with a reason.
 
-    What is at its end already, or held by another process by now, is left alone. ``known`` is which
-    are not, where that is known in this transaction.
+    Jobs that have ended or have another owner are skipped. ``known``: the result of ``open_jobs``
+    in this transaction.
     """
     known = known or await open_jobs(conn, [lease for lease, _, _ in ends], now)
     ends = [each for each in ends if each[0].job_id in known.ids]
@@ -122,10 +122,9 @@ async def postpone_jobs(
     now: datetime,
     known: OpenJobs | None = None,
 ) -> None:
-    """Put leases back into the queue for another attempt at a later moment.
+    """Requeue leases for another attempt at a later time.
 
-    What is at its end already, or held by another process by now, is left alone, as ``end_jobs``
-    does.
+    Jobs that have ended or have another owner are skipped, as in ``end_jobs``.
     """
     known = known or await open_jobs(conn, [lease for lease, _, _ in later], now)
     later = [each for each in later if each[0].job_id in known.ids]

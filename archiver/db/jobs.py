@@ -1,9 +1,10 @@
 """Job rows and the order of their changes.
 
-A clock alone gives no order: it is read before a commit, each process reads its own, it is set
-back, and a thousand changes share one millisecond. Whoever remembered a moment would miss what is
-committed later with an earlier one. So a change is stamped with the clock, or with one more than
-all that is committed where that is greater: writers take turns, so stamps rise as commits do.
+A clock alone gives no order: it is read before a commit, differs between processes, may be set
+back, and many changes share one millisecond. A reader that remembered a time would miss changes
+that are committed later with an earlier time. So a change is stamped with the clock, or with the
+newest committed stamp plus one if that is greater. Since writers hold the write lock, stamps
+increase in commit order.
 """
 
 from collections.abc import Sequence
@@ -28,13 +29,13 @@ _COUNTED = (State.QUEUED, State.FETCHING, State.SAVED, State.FAILED)
 
 
 async def by_ids(conn: AsyncConnection, ids: Sequence[int]) -> list[Job]:
-    """These jobs, in the order they were made."""
+    """Return jobs by id, in order of creation."""
     rows = await conn.execute(query().where(job.c.id.in_(ids)).order_by(job.c.id))
     return [of_row(row) for row in rows]
 
 
 async def under_way(conn: AsyncConnection, limit: int) -> list[Job]:
-    """Jobs that are being fetched now, in any process."""
+    """Return jobs that any process is fetching now."""
     rows = await conn.execute(
         query().where(job.c.state == State.FETCHING).order_by(job.c.owner, job.c.id).limit(limit)
     )
@@ -47,15 +48,15 @@ async def superseded(
     *,
     unheard: timedelta = timedelta(0),
 ) -> set[tuple[HashUrl, Timestamp]]:
-    """Those visits, by URL and moment, of jobs that were open then, and ended by another one.
+    """Return the visits (hash_url, timestamp) whose job was ended by another visit.
 
-    Visits that have a snapshot already are not among them.
+    Visits that have a snapshot are left out.
 
     Args:
         conn: a connection.
-        visits: which are asked for.
-        unheard: for so long after the end of a job its holder may not have heard of that, and
-            visited; not beyond the making of the entry's next job.
+        visits: the visits to check.
+        unheard: how long after the end of a job its previous owner may have continued, at most
+            until the entry's next job was created.
     """
     keys = among_texts({key for key, _ in visits})
     rows = await conn.execute(
@@ -82,7 +83,7 @@ async def superseded(
 def _ended(
     of_one: Sequence[Row[*tuple[Any, ...]]], unheard: timedelta
 ) -> list[tuple[str, str, str]]:
-    """Of an entry's jobs, as they were made: when each was, what ended it, and until when."""
+    """Return (created, saved timestamp, until) of an entry's saved jobs."""
     found = list[tuple[str, str, str]]()
     for each, later in pairwise((*of_one, None)):
         if each and each.state == State.SAVED and each.timestamp is not None:
@@ -99,7 +100,7 @@ def _moment(seconds: float) -> Timestamp:
 
 
 async def _kept(conn: AsyncConnection, keys: set[HashUrl]) -> set[tuple[HashUrl, Timestamp]]:
-    """The snapshots of entries, by URL and moment."""
+    """Return the snapshots of entries as (hash_url, timestamp)."""
     if not keys:
         return set()
     rows = await conn.execute(
@@ -111,7 +112,7 @@ async def _kept(conn: AsyncConnection, keys: set[HashUrl]) -> set[tuple[HashUrl,
 
 
 async def latest_of_entry(conn: AsyncConnection, entry_id: int) -> Job | None:
-    """The newest job of an entry."""
+    """Return the newest job of an entry."""
     row = (
         await conn.execute(
             query().where(job.c.entry_id == entry_id).order_by(job.c.id.desc()).limit(1)
@@ -121,13 +122,13 @@ async def latest_of_entry(conn: AsyncConnection, entry_id: int) -> Job | None:
 
 
 async def queue_counts(conn: AsyncConnection) -> QueueCounts:
-    """How many jobs stand where."""
+    """Return the number of jobs in each state."""
     known = await counters.all_counters(conn)
     return QueueCounts(*(known.get(state, 0) for state in _COUNTED))
 
 
 async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:
-    """How many jobs of an import are being fetched now."""
+    """Return how many jobs of an import are being fetched."""
     rows = await conn.execute(
         select(func.count()).where(job.c.state == State.FETCHING, job.c.import_id == import_id)
     )
@@ -135,14 +136,14 @@ async def fetching_of_import(conn: AsyncConnection, import_id: int) -> int:
 
 
 def query() -> Select[*tuple[Any, ...]]:
-    """Jobs with what is shown of their entries."""
+    """Select jobs with the displayed columns of their entries."""
     return select(job, entry.c.hash_url, entry.c.url, entry.c.given_title, entry.c.page_title).join(
         entry, entry.c.id == job.c.entry_id
     )
 
 
 def of_row(row: Row[*tuple[Any, ...]]) -> Job:
-    """The job of a row of ``query``."""
+    """Build a job from a row of ``query``."""
     waits = row.state == State.QUEUED and row.attempts
     return Job(
         id=row.id,
@@ -161,19 +162,19 @@ LAST_ID = (1 << 63) - 1
 
 
 async def next_stamp(conn: AsyncConnection, now: datetime) -> int:
-    """The stamp of what a writing connection is about to change."""
+    """Return the change stamp for this transaction."""
     return max(await _newest(conn) + 1, int(now.timestamp() * 1000))
 
 
 async def newest_change(conn: AsyncConnection) -> ChangeCursor:
-    """The place behind all that has changed so far."""
+    """Return the cursor after all committed changes."""
     return ChangeCursor(await _newest(conn), LAST_ID)
 
 
 async def changes_after(
     conn: AsyncConnection, cursor: ChangeCursor, *, limit: int
 ) -> Sequence[Change]:
-    """What changed behind a place, in order; a job that changed twice is where it last did."""
+    """Return changes after a cursor, in order; a job is listed at its last change only."""
     place = tuple_(job.c.changed_at_ms, job.c.id)
     rows = await conn.execute(
         query()
@@ -199,7 +200,7 @@ _IS_GONE = or_(
 
 
 async def gone(conn: AsyncConnection, *, after: int, limit: int) -> Sequence[tuple[int, str]]:
-    """(row, host) of entries without a snapshot whose page is gone, after a row."""
+    """Return (row id, host) of entries without a snapshot whose page is gone, after a row."""
     rows = await conn.execute(
         select(entry.c.id, entry.c.host)
         .where(
@@ -215,7 +216,7 @@ async def gone(conn: AsyncConnection, *, after: int, limit: int) -> Sequence[tup
 
 
 async def without_snapshot(conn: AsyncConnection, ids: Sequence[int]) -> list[tuple[int, str]]:
-    """(row, host) of those of these entries that failed and have no snapshot."""
+    """Return (row id, host) of the failed entries without a snapshot among ``ids``."""
     rows = await conn.execute(
         select(entry.c.id, entry.c.host).where(
             entry.c.id.in_(among(ids)), entry.c.state == State.FAILED, entry.c.snapshot_count == 0
@@ -225,7 +226,7 @@ async def without_snapshot(conn: AsyncConnection, ids: Sequence[int]) -> list[tu
 
 
 async def open_jobs(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, int]:
-    """The jobs of these entries that are queued, by entry."""
+    """Return the open jobs of entries, by entry."""
     rows = await conn.execute(
         select(job.c.entry_id, job.c.id).where(
             job.c.entry_id.in_(among(ids)), job.c.state.in_((State.QUEUED, State.FETCHING))
@@ -235,6 +236,6 @@ async def open_jobs(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, int]
 
 
 async def ask_archives(conn: AsyncConnection, job_ids: Sequence[int]) -> None:
-    """Note that public archives are to be asked for the pages of these jobs."""
+    """Mark jobs to be recovered from public archives."""
     if job_ids:
         await conn.execute(update(job).where(job.c.id.in_(among(job_ids))).values(rescue=1))

@@ -27,9 +27,9 @@ async def rows_in_order(
     limit: int,
     order: Sort = Sort.NEWEST,
 ) -> list[Place]:
-    """The places of entries beyond one, in an order that an index holds.
+    """Return the next positions in an order that an index provides.
 
-    That of ``Sort.CAPTURED`` is of all entries, whatever the filters; that of a list needs one.
+    ``Sort.CAPTURED`` ignores the filters; ``Sort.LIST`` needs a list.
     """
     if order is Sort.LIST and filters.list_id is not None:
         return await _places(conn, _arranged(filters, beyond, limit))
@@ -49,14 +49,14 @@ async def rows_in_order(
 async def _places(
     conn: AsyncConnection, query: Select[*tuple[Any, ...]], *, reverse: bool = False
 ) -> list[Place]:
-    """What a query of places selects, in its order: handed over at once, which keeps none."""
+    """Return the positions that a query selects, as one row, which loses their order."""
     rows = query.subquery("taken")
     firsts, numbers = (await conn.execute(select(*map(Gathered, rows.c)))).one()
     return sorted(map(Place, firsts or (), numbers or ()), reverse=reverse)
 
 
 def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
-    """What lies in a list, in its order."""
+    """Select the entries of a list in list order."""
     place = (in_list.c.place, in_list.c.entry_id)
     query = select(*place).join(entry, entry.c.id == in_list.c.entry_id)
     query = narrowed(query.where(in_list.c.list_id == filters.list_id), filters)
@@ -66,7 +66,7 @@ def _arranged(filters: Filters, beyond: Place | None, limit: int) -> Select[*tup
 
 
 def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
-    """All entries, what was captured last first."""
+    """Select all entries, last captured first."""
     place = (entry.c.sort_at, entry.c.id)
     query = select(*place)
     if beyond is not None:
@@ -77,7 +77,7 @@ def _captured(beyond: Place | None, limit: int) -> Select[*tuple[Any, ...]]:
 def _of_any(
     filters: Sequence[Filters], beyond: Place | None, limit: int, *, oldest_first: bool
 ) -> Select[*tuple[Any, ...]]:
-    """So many of each, as its index has them, and of those so many, each once."""
+    """Select entries that pass any of some filters, without duplicates."""
     each = [
         newest_query(one, below=beyond, limit=limit, oldest_first=oldest_first)
         .with_only_columns(entry.c.added_at, entry.c.id)
@@ -91,14 +91,16 @@ def _of_any(
 
 
 MOST_WALKED = 64
-"""Hosts of a site, spellings of a tag or lists in a list that are walked each by itself; what has
-more is common enough to be met."""
+"""Maximum number of hosts, tag spellings or nested lists that are queried separately.
+
+More of them are frequent enough to be found by iteration.
+"""
 _STATES = {Mark.FAILED: State.FAILED, Mark.WAITING: State.QUEUED, Mark.LINK: State.LINK}
 _T = TypeVar("_T")
 
 
 async def walked(conn: AsyncConnection, tree: Node, filters: Filters) -> Filters:
-    """The filters to walk a list by, so that nothing that the query matches is passed over."""
+    """Return filters for iteration that exclude no entry that the query matches."""
     for node in conjuncts(tree):
         if isinstance(node, Is) and isinstance(node.value, str):
             filters = await _narrower(conn, node.condition, node.value, filters)
@@ -120,7 +122,7 @@ async def _narrower(
 
 
 async def _named(conn: AsyncConnection, which: Condition, value: str, filters: Filters) -> Filters:
-    """By what has names: a list, a tag in every spelling, a site."""
+    """Narrow the filters by a list, a tag in any spelling, or a site."""
     if which is Condition.LIST and filters.list_id is None:
         found = await _few(conn, entry_list.c.id, lists_named(value))
         if len(found) == 1:
@@ -138,13 +140,13 @@ async def _named(conn: AsyncConnection, which: Condition, value: str, filters: F
 
 
 async def _few(conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]) -> list[_T]:
-    """What is named so; no more of it than tells that it is too much."""
+    """Return matching ids or names; one more than the limit shows that there are too many."""
     rows = await conn.execute(select(wanted).where(test).limit(MOST_WALKED + 1))
     return list(rows.scalars())
 
 
 def _any_of(filters: Filters, few: Sequence[Filters]) -> Filters:
-    """Narrowed to what passes one of a few; as it was where they are many, or another narrows."""
+    """Narrow filters to any of a few; unchanged if there are too many or other filters apply."""
     if not few:
         return replace(filters, any_of=())
     return (
@@ -178,7 +180,7 @@ _ORDERS: dict[Sort, ColumnElement[object]] = {
 
 
 def _ranking(sort: Sort) -> Select[*tuple[Any, ...]]:
-    """The ids of some entries and their ranks, two lists: one row is handed over at once."""
+    """Select ids and ranks of entries as two lists in one row."""
     rank = func.dense_rank().over(order_by=_ORDERS[sort])
     query = select(entry.c.id, rank.label("rank")).select_from(entry)
     if sort is Sort.LENGTH:
@@ -191,10 +193,7 @@ _RANKINGS = {sort: _ranking(sort) for sort in _ORDERS}
 
 
 async def in_order(conn: AsyncConnection, entry_ids: Sequence[int], sort: Sort) -> list[int]:
-    """These entries by when they were saved or captured, by title, the longest or the worst first.
-
-    Ties stay as given.
-    """
+    """Sort entries; ties keep their order."""
     places = {entry_id: place for place, entry_id in enumerate(entry_ids)}
     ids, ranks = (await conn.execute(_RANKINGS[sort], {"these": entry_ids})).one()
     put = sorted(zip(ranks or (), map(places.__getitem__, ids or ()), strict=True))
@@ -205,7 +204,7 @@ _DOCUMENTS = select(entry.c.id, entry.c.document_id).where(entry.c.id.in_(THESE)
 
 
 async def by_day(conn: AsyncConnection, places: Sequence[Place], sort: Sort) -> list[int]:
-    """The entries of places, by when they were saved; of one moment what was read last."""
+    """Sort entries by when they were saved; at the same time, the newest document first."""
     rows = await conn.execute(_DOCUMENTS, {"these": [each.row for each in places]})
     read = {row.id: row.document_id or 0 for row in rows}
     sign = 1 if sort is Sort.OLDEST else -1

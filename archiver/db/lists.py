@@ -1,10 +1,8 @@
 """Lists and their entries.
 
-What no entry can say (lists without entries, saved searches, the order of all) is owed a
-record whenever it becomes another (``owe``).
-
-How many entries a list has is kept as it changes, as it is for tags, so a side bar costs one row a
-list.
+Empty lists, saved searches and the order of lists are in no entry record, so every change of them
+adds a pending lists record (``owe``). Entry counts are updated with each change, as for tags, so
+that a sidebar reads one row per list.
 """
 
 import json
@@ -41,7 +39,7 @@ _ARRANGE = (
 
 
 async def all_lists(conn: AsyncConnection) -> list[EntryList]:
-    """Every list, in order, with the number of entries that lie in it; of searches none."""
+    """Return all lists in order, with their entry counts; saved searches have none."""
     rows = await conn.execute(
         select(entry_list.c.path, entry_list.c.query, entry_list.c.entry_count)
         .order_by(entry_list.c.position, entry_list.c.id)
@@ -51,7 +49,7 @@ async def all_lists(conn: AsyncConnection) -> list[EntryList]:
 
 
 async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
-    """Let there be these lists in this order, and behind them others that have entries."""
+    """Set the lists and their order; other lists with entries follow."""
     rows = [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)]
     moved = [(path, position, query) for path, _, position, query in rows]
     await execute_rows(conn, _ARRANGE, ("of_path", "new_position", "new_query"), moved)
@@ -65,7 +63,7 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
 
 
 async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: int) -> int:
-    """Let there be the lists of a file too, behind all others; for how many there is no room."""
+    """Append the lists of an import file; return how many did not fit."""
     if not given:
         return 0
     known = await all_lists(conn)
@@ -79,7 +77,7 @@ async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: i
 
 
 async def owe(conn: AsyncConnection) -> None:
-    """Note that which lists there are, and in which order, is to be written down."""
+    """Add a pending record of the lists and their order."""
     await counters.change(conn, {_REVISION: 1})
     lists = tuple(await all_lists(conn))
     now = datetime.now(UTC).replace(microsecond=0)
@@ -88,7 +86,7 @@ async def owe(conn: AsyncConnection) -> None:
 
 
 async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
-    """Take over what records say, if it is newer than what is known here."""
+    """Apply lists records that are newer than the current state."""
     known = await _counted(conn, _REVISION)
     newest = max(found, key=lambda each: each.revision, default=None)
     if newest and newest.revision > known:
@@ -104,7 +102,7 @@ async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
 
 
 async def sweep(conn: AsyncConnection) -> None:
-    """Take out what older records put entries into, and no later one knows, once all are read."""
+    """Remove lists that only older records mention, after a rebuild."""
     full = await conn.execute(select(entry_list.c.path).where(entry_list.c.entry_count > 0))
     kept = [each.path for each in with_parents(map(EntryList, full.scalars()))]
     await conn.execute(
@@ -123,7 +121,7 @@ async def _counted(conn: AsyncConnection, name: str) -> int:
 async def ids_to_fill(
     conn: AsyncConnection, paths: Collection[str], import_id: int | None
 ) -> dict[str, int]:
-    """The rows of lists into which something is put, which are made where there are none."""
+    """Return the row ids of lists that get entries; missing lists are created."""
     if not paths:
         return {}
     before = await _known(conn, _with_outer(paths))
@@ -136,7 +134,7 @@ async def ids_to_fill(
 
 
 async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
-    """The rows of lists; those that there are not are made, behind all others."""
+    """Return the row ids of lists; missing ones are appended."""
     wanted = _with_outer(paths)
     known = await _known(conn, wanted)
     fresh = [path for path in wanted if path not in known]
@@ -153,7 +151,7 @@ async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int
 async def note_creator(
     conn: AsyncConnection, import_id: int | None, paths: Collection[str]
 ) -> None:
-    """Note that an import created lists, or that a person named them (`import_id` is None)."""
+    """Record that an import created lists, or that a user named them (`import_id` is None)."""
     if paths:
         await conn.execute(
             update(entry_list)
@@ -204,9 +202,9 @@ def _with_outer(paths: Iterable[str]) -> list[str]:
 
 
 async def _part_from_searches(conn: AsyncConnection, which: ColumnElement[bool]) -> bool:
-    """Let saved searches be called otherwise, where their names are those of lists with entries.
+    """Rename saved searches that have the name of a list with entries.
 
-    Nobody would see those entries: a search shows what it finds, and not what lies in it.
+    Otherwise these entries would be invisible, because a saved search shows its results.
     """
     found = await conn.execute(select(entry_list).where(which, entry_list.c.query != ""))
     searches = found.all()
@@ -231,9 +229,9 @@ async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
 
 
 STEP = 1 << 20
-"""Between two places: so often what lies between others can be halved before all are moved."""
+"""Distance between two positions: allows repeated halving before positions are renumbered."""
 MIDDLE = 1 << 40
-"""The first place, far from 0, which is none."""
+"""First position, far from 0, which means none."""
 _Rows = set[tuple[int, int]]
 _TAKE_OUT = delete(in_list).where(
     in_list.c.entry_id == bindparam("of_entry"), in_list.c.list_id == bindparam("of_list")
@@ -248,14 +246,14 @@ async def put_members(
     added: Mapping[int, int],
     import_id: int | None = None,
 ) -> set[int]:
-    """Let entries lie in these lists and no others; return the ids of those that did not.
+    """Set the lists of entries; return the ids of changed entries.
 
     Args:
         conn: a writing connection.
-        wanted: places in lists by path, by entry; 0 is the one that it has, or the last.
-        known: entries that may lie in lists already.
-        added: ``added_at`` of all.
-        import_id: the import that says so; a person, where there is none.
+        wanted: positions in lists by path, by entry; 0 keeps the current position or appends.
+        known: entries that may be in lists already.
+        added: ``added_at`` of all entries.
+        import_id: the import that sets them; None for a user.
     """
     before = await lists_of_entries(conn, wanted.keys() & {*known})
     lost = {
@@ -283,18 +281,18 @@ async def put_members(
 
 
 async def _take_out_of(conn: AsyncConnection, lost: Collection[tuple[int, str]]) -> None:
-    """Take entries out of lists: (entry, path)."""
+    """Remove entries from lists, given as (entry, path)."""
     ids = await list_ids(conn, dict.fromkeys(path for _, path in lost))
     await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
 
 
 def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:
-    """Whether an entry that lies in these lists is to lie in this one, or elsewhere in it."""
+    """Return whether an entry is new in a list or moves to another position."""
     return before.get(path) != place if place else path not in before
 
 
 async def take_out_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Take entries out of all lists."""
+    """Remove entries from all lists."""
     rows = await conn.execute(
         select(in_list.c.entry_id, in_list.c.list_id).where(
             in_list.c.entry_id.in_(among(entry_ids))
@@ -313,7 +311,7 @@ _OF_ENTRIES = (
 async def lists_of_entries(
     conn: AsyncConnection, entry_ids: Collection[int]
 ) -> dict[int, dict[str, int]]:
-    """The place in each list, by path and in the order of paths, of entries that lie in some."""
+    """Return the positions of entries in their lists, by path in path order."""
     if not entry_ids:
         return {}
     rows = await conn.execute(_OF_ENTRIES, {"these": entry_ids})
@@ -324,7 +322,7 @@ async def lists_of_entries(
 
 
 async def members_in_order(conn: AsyncConnection, path: str) -> list[tuple[int, int]]:
-    """(row, place) of all that lies in a list, in its order."""
+    """Return (row id, position) of all entries of a list, in order."""
     rows = await conn.execute(
         select(in_list.c.entry_id, in_list.c.place)
         .join(entry_list, entry_list.c.id == in_list.c.list_id)
@@ -341,7 +339,7 @@ async def _put_in(
     *,
     fresh: Mapping[int, int],
 ) -> None:
-    """Put entries into lists: (entry, list, place, ``added_at``), 0 behind the last places."""
+    """Insert (entry, list, position, ``added_at``) rows; position 0 appends."""
     placed = []
     for entry_id, list_id, place, added_at in rows:
         if not place:
@@ -353,7 +351,7 @@ async def _put_in(
 
 
 async def _last_places(conn: AsyncConnection, list_ids: Collection[int]) -> dict[int, int]:
-    # A subquery for each list looks at the end of its index; a GROUP BY would walk all of it.
+    # A subquery for each list reads the end of an index; GROUP BY would read all of it.
     last = select(func.max(in_list.c.place)).where(in_list.c.list_id == entry_list.c.id)
     rows = await conn.execute(
         select(entry_list.c.id, func.coalesce(last.scalar_subquery(), MIDDLE)).where(
@@ -380,11 +378,11 @@ async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
 
 
 MOST_IN_SEVERAL = 200_000
-"""Of more, numbers of what lies beneath lists count some entries twice."""
+"""Above this number, counts of nested lists may count entries twice."""
 
 
 async def in_several(conn: AsyncConnection) -> list[tuple[int, str]]:
-    """(row, path) of entries that lie in several lists, each entry's together, up to so many."""
+    """Return (row id, path) of entries in several lists, grouped by entry, up to a limit."""
     several = select(in_list.c.entry_id).group_by(in_list.c.entry_id).having(func.count() > 1)
     rows = await conn.execute(
         select(in_list.c.entry_id, entry_list.c.path)

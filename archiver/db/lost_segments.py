@@ -28,23 +28,23 @@ _WORDLESS = {"media_type": "", "rendering": "", "page_title": ""}
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """How much went with a machine: snapshots, those of their entries that have no other now."""
+    """Numbers of lost snapshots, and of entries that have no other snapshot."""
 
     snapshots: int
     entries: int
 
 
 async def lose(conn: AsyncConnection, names: Collection[str], why: Failure, at: datetime) -> Lost:
-    """Forget what lay in segments, as if it had never been kept, and note why.
+    """Delete rows of lost segments and store a failure for the entries concerned.
 
-    Whatever else has the same payload is written whole again from now on. Should a segment come
-    back after all, it is taken up as one that nobody has read.
+    Payloads with only lost records are written in full again. A segment that reappears is indexed
+    like a new one.
 
     Args:
         conn: a writing connection.
-        names: of the segments.
-        why: what is said of each entry that had a snapshot in them.
-        at: the moment (aware, UTC).
+        names: lost segments.
+        why: the failure for each entry with a lost snapshot.
+        at: time of the failure.
     """
     ids = [*(await segment_rows.ids(conn, [*names])).values()]
     gone = await _captures(conn, ids)
@@ -75,7 +75,7 @@ async def _captures(conn: AsyncConnection, ids: Sequence[int]) -> list[int]:
 
 
 async def _hollow(conn: AsyncConnection, ids: Sequence[int], gone: Sequence[int]) -> list[int]:
-    """Captures elsewhere that only say "as before" of what is nowhere else; they come later."""
+    """Return revisits in other segments whose only originals are lost."""
     if not gone:
         return []
     other = capture.alias("other")
@@ -103,7 +103,7 @@ def _payloads(ids: Sequence[int]) -> Select[bytes]:
 
 
 async def _forget_places(conn: AsyncConnection, ids: Sequence[int]) -> None:
-    """Point at nothing in these segments any more; an article is read again from its page."""
+    """Remove references to these segments; articles will be extracted again."""
     await conn.execute(
         update(snapshot_table)
         .where(snapshot_table.c.article_segment_id.in_(among(ids)))
@@ -115,7 +115,7 @@ async def _forget_places(conn: AsyncConnection, ids: Sequence[int]) -> None:
 
 
 async def _bare(conn: AsyncConnection, concerned: Sequence[int]) -> list[int]:
-    """Let entries without a snapshot look as such; their row ids."""
+    """Reset entries without a snapshot; return their row ids."""
     others = select(func.count()).where(snapshot.c.entry_id == entry_table.c.id).scalar_subquery()
     rows = await conn.execute(
         update(entry_table)

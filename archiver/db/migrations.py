@@ -8,7 +8,7 @@ from archiver.helpers import MIGRATIONS
 
 
 def upgrade(conn: Connection) -> None:
-    """Run the migrations that are still to be run; blocking."""
+    """Run pending migrations. Blocking."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.attributes["connection"] = conn

@@ -1,7 +1,7 @@
-"""New entries and jobs: submitted, restored from records, or carried over.
+"""New entries and jobs: submitted, restored from records, or copied from another index.
 
-A web form, an import and a feed all use `receive`. What a seed says is merged with what is known of
-its entry; nothing that a person said is lost.
+A web form, an import and a feed all use `receive`. Seeds are merged with existing entries; no user
+data is lost.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -55,11 +55,11 @@ async def receive(
 
     Args:
         conn: a writing connection.
-        seeds: in order; a URL may come more than once.
-        now: the moment (aware, UTC).
-        recapture: capture URLs that have a snapshot again, before the jobs of imports.
+        seeds: seeds in order; a URL may occur more than once.
+        now: current time (aware, UTC).
+        recapture: capture saved URLs again, before the jobs of imports.
         import_id: the import that the seeds belong to.
-        capture: when; new entries are kept as links without a job if it is `NEVER`.
+        capture: when to capture; with `NEVER` new entries are stored as links without a job.
 
     Returns:
         One result for each seed, in order.
@@ -93,8 +93,8 @@ async def ensure(
 
     Args:
         conn: a writing connection.
-        seeds: each of another entry.
-        import_id: the import of links that they came with, if any.
+        seeds: seeds of different entries.
+        import_id: the import of links that contains them, if any.
     """
     unique: dict[str, Seed] = {seed.hash_url: seed for seed in seeds}
     known = await known_entries(conn, [*unique])
@@ -107,7 +107,7 @@ async def foreseen(
 ) -> dict[str, Reception]:
     """Predict the results of an import for seeds whose entries exist, by hash_url; write nothing.
 
-    `capture` is as for `receive`.
+    `capture`: see `receive`.
     """
     unique = _merged_by_key(seeds)
     known = await known_entries(conn, [*unique])
@@ -156,10 +156,10 @@ async def insert_entries(
 
     Args:
         conn: a writing connection.
-        seeds: each of another entry that does not exist.
-        now: the moment (aware, UTC).
+        seeds: seeds of different entries that do not exist.
+        now: current time (aware, UTC).
         import_id: the import that creates them, if any.
-        is_link: keep them as links, without a capture, until somebody asks for one.
+        is_link: store them as links, without a capture until a user requests one.
     """
     if not seeds:
         return {}
@@ -194,7 +194,7 @@ async def insert_entries(
 async def merge_into(
     conn: AsyncConnection, seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
 ) -> set[int]:
-    """Merge what seeds say into the rows of known entries; return the ids of those that changed.
+    """Merge seeds into the rows of existing entries; return the ids of changed entries.
 
     Tags and lists are added by `add_labels`.
     """
@@ -281,7 +281,7 @@ def _as_one(seeds: Sequence[Seed]) -> Seed:
 def _without_own_export(
     seeds: Mapping[str, Seed], known: Mapping[str, KnownRow]
 ) -> dict[str, Seed]:
-    """Remove what a JSON export of archiver says of snapshots from seeds of known entries.
+    """Remove archiver's own export data from seeds of known entries.
 
     Otherwise each import of an own export would add to the source record of the same entry.
     """
@@ -304,9 +304,9 @@ def _without_held(seed: Seed) -> Seed:
 
 
 def _finished(known: Iterable[KnownRow], *, recapture: bool, is_import: bool) -> set[int]:
-    """Return entries that get no job: those with snapshots and, in an import, those that failed.
+    """Return entries that get no job: saved ones and, in an import, failed ones.
 
-    So importing a file again changes nothing; people retry failures with a button.
+    So importing a file again changes nothing; failures are retried by a button.
     """
     return {
         row.id
@@ -329,7 +329,7 @@ async def _added_at(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
 
 
 def _adds(seed: Seed, row: KnownRow, carried: tags_and_lists.Labels) -> bool:
-    """Return whether a seed says more than is known of its entry."""
+    """Return whether a seed adds something to its entry."""
     before = annotations.of_row(row, carried)
     after = before.merged(seed.annotation)
     if annotations.changes(before, after):
@@ -338,7 +338,7 @@ def _adds(seed: Seed, row: KnownRow, carried: tags_and_lists.Labels) -> bool:
 
 
 async def _await_again(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Set entries that failed, or were kept as links, to queued: they have a job now."""
+    """Set failed entries and links to queued, because they have a job now."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -375,15 +375,15 @@ def _results(
 async def restore(
     conn: AsyncConnection, found: Sequence[RevisedSeed], *, unrecorded: bool = False
 ) -> dict[HashUrl, int]:
-    """Make entries what records say of them, without a job; return row ids by hash_url.
+    """Create or update entries from records, without jobs; return row ids by hash_url.
 
-    A higher revision takes the place of what is known, a lower one is passed over; two alike are
-    merged, as the records of an archive that knew no revisions have to be. No two are of one entry.
+    A higher revision replaces the current metadata, a lower one is ignored, and equal ones are
+    merged, as needed for archives without revisions. Each entry occurs once.
 
     Args:
         conn: a writing connection.
-        found: what records hold.
-        unrecorded: it stands in no record after all, and one is owed.
+        found: seeds from records.
+        unrecorded: no record of this archive contains the data, so one is pending.
     """
     unique: dict[str, RevisedSeed] = {each.seed.hash_url: each for each in found}
     known = await known_entries(conn, [*unique])
@@ -406,11 +406,10 @@ async def restore(
 
 
 async def take_in(conn: AsyncConnection, found: Sequence[RevisedSeed]) -> dict[HashUrl, int]:
-    """Make sure that there are entries for what another archive's records say of them.
+    """Ensure entries for seeds from another archive's records.
 
-    An entry that was saved here at the very moment that the record tells is the same entry: then
-    a higher revision takes the place of what is known, and a lower one says nothing new. To any
-    other entry of that URL it is added.
+    An entry saved here at exactly the record's time is the same entry: a higher revision replaces
+    its metadata. Otherwise the metadata is merged.
     """
     unique: dict[str, RevisedSeed] = {}
     for each in found:
@@ -434,7 +433,7 @@ async def _replace(
     seeds: Mapping[str, RevisedSeed],
     known: Mapping[str, KnownRow],
 ) -> None:
-    """Put later annotations in the place of those that are known; labels are only taken away."""
+    """Replace the annotations of entries and remove their labels."""
     if not known:
         return
     await conn.execute(
@@ -457,7 +456,7 @@ async def _replace(
 
 
 async def _keep_as_links(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Let entries stand as links of which nothing was captured, and that nobody waits for."""
+    """Set entries without captures and jobs to links."""
     if entry_ids:
         waits = await open_jobs(conn, entry_ids)
         await conn.execute(
@@ -489,7 +488,7 @@ async def _set_revisions(
 
 
 async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:
-    """Note whose words are not those of their annotation any more."""
+    """Mark search documents as outdated."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -500,13 +499,13 @@ async def _mark_stale(conn: AsyncConnection, entry_ids: set[int]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenSeed:
-    """A seed that has an open job.
+    """Seed with an open job.
 
     Attributes:
-        seed: what was said.
-        made_at: when the job was made (aware, UTC).
-        sort_at: the entry's place in lists (aware, UTC).
-        is_urgent: someone is waiting for it; it is captured even if it was before.
+        seed: the seed.
+        made_at: when the job was created (aware, UTC).
+        sort_at: sort time of the entry (aware, UTC).
+        is_urgent: a user waits for it; it is captured even if it was before.
     """
 
     seed: Seed
@@ -518,7 +517,7 @@ class OpenSeed:
 async def open_seeds(
     conn: AsyncConnection, after: int, *, limit: int
 ) -> tuple[list[OpenSeed], int]:
-    """What is still to be done, after a job, and the last job of it: where to go on."""
+    """Return seeds with open jobs after a job, and the last job id."""
     rows = (
         await conn.execute(
             select(entry, job.c.id.label("job_id"), job.c.created_at, job.c.priority)
@@ -544,7 +543,7 @@ async def open_seeds(
 async def unrecorded_seeds(
     conn: AsyncConnection, after: int, *, limit: int
 ) -> tuple[list[RevisedSeed], int]:
-    """What no record says of entries yet, after an entry, and the last of them."""
+    """Return unrecorded metadata of entries after an entry, and the last entry id."""
     query = select(entry).where(entry.c.unrecorded == 1, entry.c.id > after)
     rows = (await conn.execute(query.order_by(entry.c.id).limit(limit))).all()
     carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])

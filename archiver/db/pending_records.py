@@ -13,13 +13,12 @@ from archiver.model.job import State
 async def beyond_records(
     conn: AsyncConnection, ids: Sequence[int], *, whole_segments: bool
 ) -> list[int]:
-    """Which of these entries their snapshots' records do not tell of as they stand.
+    """Return entries whose current state is not in their snapshots' records.
 
     Args:
         conn: a connection.
         ids: row ids.
-        whole_segments: the records of changes are at hand too, and those of failures but for
-            attempts that others followed.
+        whole_segments: the records of edits, and those of last failures, are available too.
     """
     known = [entry.c.state == State.SAVED]
     if whole_segments:
@@ -35,9 +34,9 @@ async def beyond_records(
 
 
 async def oldest(conn: AsyncConnection, limit: int) -> list[int]:
-    """Entries whose annotation was changed since their last record, by row id.
+    """Return entries with unrecorded edits, by row id.
 
-    Those whose first visit is still to come are passed over: it will write them down.
+    Entries that wait for their first visit are skipped, since it will record them.
     """
     rows = await conn.execute(
         select(entry.c.id)
@@ -49,7 +48,7 @@ async def oldest(conn: AsyncConnection, limit: int) -> list[int]:
 
 
 async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Note which entries' annotations are newer than their last record, and than their words."""
+    """Mark the records and search documents of entries as outdated."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -66,9 +65,9 @@ async def mark_unrecorded(conn: AsyncConnection, entry_ids: Collection[int]) -> 
 
 
 async def mark_recorded(conn: AsyncConnection, revisions: Mapping[int, int]) -> None:
-    """Note that these revisions of entries' annotations are in records, by row id.
+    """Record that these revisions of annotations are in records, by row id.
 
-    One that was changed since it was read for its record stays unrecorded.
+    An annotation that was changed in the meantime stays unrecorded.
     """
     if revisions:
         await conn.execute(

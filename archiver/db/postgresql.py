@@ -1,7 +1,7 @@
 """PostgreSQL engine.
 
-One transaction writes at a time, on whatever machine: it holds an advisory lock to its end. So row
-numbers and the stamps of changes rise in the order of commits. Readers see one snapshot each.
+One transaction writes at a time, on any machine: it holds an advisory lock to its end. So row ids
+and change stamps increase in commit order. Each reader sees one snapshot.
 """
 
 import asyncio
@@ -22,30 +22,30 @@ from archiver.errors import ConfigurationError, IndexUnavailable
 _T = TypeVar("_T")
 
 OLDEST = 15
-"""The oldest version of the server that is supported."""
+"""Oldest supported version of the server."""
 SCHEMA = "archiver"
-"""PostgreSQL schema of the index; one that is built to replace it lies beside it."""
+"""PostgreSQL schema of the index; a replacement is built in a second schema."""
 WRITING = 0x6172636869766572
-"""Key of the advisory lock of the transaction that writes."""
+"""Key of the advisory lock for writing."""
 MIGRATING = WRITING - 1
 READERS = 4
 MOST_READERS = 16
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 120
-"""After so long without an answer the connection is given up."""
+"""Time without a response after which the connection is closed."""
 IDLE_SECONDS = 60
-"""The server ends a transaction in which nothing happens for so long: its process is stopped."""
+"""The server ends a transaction that is idle for this time, because its process is stopped."""
 _DOWN = ("08", "25006", "53", "55", "57", "58")
-"""How SQLSTATEs begin that tell of the server's state, not of a mistake of ours."""
-_WRONG_PASSWORD = "28P01"  # noqa: S105 - an error's code
+"""Prefixes of SQLSTATEs caused by the server's state rather than by a bug."""
+_WRONG_PASSWORD = "28P01"  # noqa: S105 - an error code
 _WHERE_PASSWORDS_LIE = "; the password is read from PGPASSWORD, or from ~/.pgpass"
 
 
 class PostgresIndex:
-    """An index in a PostgreSQL database.
+    """Index in a PostgreSQL database.
 
     Attributes:
-        place: the address, for messages; it holds no password.
+        place: the address without password, for messages.
         is_shared: whether other machines use the same index.
     """
 
@@ -82,7 +82,7 @@ class PostgresIndex:
 
     @asynccontextmanager
     async def _administering(self) -> AsyncIterator[AsyncConnection]:
-        """Open a connection of its own; its errors are ``ConfigurationError``."""
+        """Open a separate connection; its errors become ``ConfigurationError``."""
         engine = self._engine(poolclass=NullPool)
         try:
             async with engine.connect() as conn:
@@ -97,13 +97,13 @@ class PostgresIndex:
             await engine.dispose()
 
     async def _found(self, conn: AsyncConnection) -> int:
-        """Return the number of the schema, which is never given twice; 0 if it does not exist."""
+        """Return the OID of the schema, which is never reused; 0 if it does not exist."""
         query = text("SELECT CAST(oid AS BIGINT) FROM pg_namespace WHERE nspname = :name")
         return int((await conn.execute(query, {"name": self._schema})).scalar() or 0)
 
     def writer(self) -> AsyncEngine:
         """Return the engine of the one connection that writes."""
-        # What writes looks up a batch of rows by keys: sequential scans are wrong there.
+        # Writers look up batches of rows by key, so index scans are better.
         return self._engine("SET random_page_cost = 1.1", pool_size=1, max_overflow=0)
 
     def readers(self) -> AsyncEngine:
@@ -120,10 +120,10 @@ class PostgresIndex:
         await conn.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITING})")
 
     async def connect(self) -> asyncpg.Connection:
-        """Open a connection of its own, outside the pools; the caller closes it.
+        """Open a connection outside the pools; the caller closes it.
 
         Raises:
-            IndexUnavailable: the server can't be reached, or refuses us.
+            IndexUnavailable: the server can't be reached or refuses the connection.
         """
         try:
             return await asyncpg.connect(
@@ -143,7 +143,7 @@ class PostgresIndex:
             ) from error
 
     def is_down(self, error: DBAPIError) -> bool:
-        """Return whether an error is the server's state and not a mistake of ours."""
+        """Return whether an error is caused by the server's state rather than by a bug."""
         code = str(getattr(error.orig, "sqlstate", None) or "")
         return code.startswith(_DOWN) if code else True
 
@@ -219,7 +219,7 @@ class PostgresIndex:
         settings = "; ".join(
             (
                 f"SET search_path = {self._schema}",
-                "SET jit = off",  # a page's statements take milliseconds, compiling one takes more
+                "SET jit = off",  # pages use short statements, which JIT slows down
                 f"SET idle_in_transaction_session_timeout = {IDLE_SECONDS * 1000}",
                 *statements,
             )
@@ -233,7 +233,7 @@ class PostgresIndex:
 
 
 async def _set_up(connection: asyncpg.Connection, settings: str) -> None:
-    """Set up a new connection: text is stored without U+0000, which PostgreSQL does not take."""
+    """Set up a new connection; text is encoded, because PostgreSQL does not support U+0000."""
     await connection.execute(settings)
     for kind in ("text", "varchar"):
         await connection.set_type_codec(

@@ -1,7 +1,7 @@
-"""Costs of prefix queries.
+"""Cost estimates for prefix queries.
 
-Whoever looks for a beginning reads all that begins so in a part of the index, however little of it
-is wanted. How much that is, is told by where the first such word lies in it and where the last.
+A prefix query reads all words of a part that start with the prefix. The cost is estimated from the
+positions of the first and the last such word in the index.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,14 +16,16 @@ from archiver.search.query_tree import All, Any, Node, Not, Term
 from archiver.search.words import phrase_of
 
 MOST_PAGES = 3000
-"""Pages of words, of some 4 kB, that one walk reads for beginnings that must not be there; those of
-one part in any case."""
+"""Maximum number of pages (4 kB) read for negated prefixes; one part is always read."""
 DEAR_PAGES = 500
-"""Pages of one part that begin so: of a part that is full, about sixteen places a document."""
+"""Pages of one part above which a prefix is expensive.
+
+In a full part they hold about sixteen positions per document.
+"""
 
 
 async def pages_of(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence[int]) -> int:
-    """About how many pages of each part are read for some beginnings, by one of the parts."""
+    """Estimate the pages per part that prefixes need, measured in one of the parts."""
     asked = dialect_of(conn).words.pages
     begun = {phrase_of(term.text)[-1] for term in terms}
     if not (asked and begun and parts):
@@ -37,22 +39,22 @@ async def pages_of(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence
 
 
 async def within_reach(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> int | None:
-    """In how many parts one walk looks for what matches a query, one at least; None: in all.
+    """Return in how many parts an iteration searches, at least one; None for all.
 
-    Of a beginning that is wanted a walk has enough in few parts, unless a rare word stands beside
-    it, and then it is worth looking everywhere. Of one that must not be there nothing is enough.
+    For wanted prefixes a few parts have enough results, unless combined with a rare word, which
+    justifies reading all parts. A negated prefix never has enough.
     """
     pages = await pages_of(conn, (each for each, is_denied in _begun(tree) if is_denied), parts)
     return max(1, MOST_PAGES // pages) if pages * len(parts) > MOST_PAGES else None
 
 
 def begun_in(tree: Node) -> list[Term]:
-    """The terms of a query that any word may go on from, those that must not be there, too."""
+    """Return the prefix terms of a query, including negated ones."""
     return [each for each, _ in _begun(tree)]
 
 
 def _begun(node: Node, *, is_denied: bool = False) -> Iterator[tuple[Term, bool]]:
-    """These terms, and whether each must not be there."""
+    """Yield prefix terms, and whether each is negated."""
     if isinstance(node, Term):
         if is_open_ended(node):
             yield node, is_denied

@@ -1,9 +1,9 @@
 """Prefix expansion.
 
-Whoever looks for a beginning reads all that begins so in a part of the index. Where another word
-stands beside it that fewer have, it is looked for alone, and what it finds is asked for a few of
-the most frequent words that begin so: a document with one of them has the beginning. Those few that
-have none are looked for by the beginning itself, in as many parts as one walk reads.
+A prefix query reads all words of a part that start with the prefix. If the query also has a rarer
+word, that word is searched alone, and its results are tested for a few of the most frequent words
+with the prefix. Only the remaining results are tested for the prefix itself, in as many parts as
+one iteration may read.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -21,19 +21,19 @@ from archiver.search.query_tree import Node, Term, conjuncts, every
 from archiver.search.words import phrase_of
 
 ROUNDS = (8, 24, 72)
-"""So many words are asked for, one round after the other, until no document is left."""
+"""Number of words tested per round, until no document is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loose:
-    """A query without its dear beginnings.
+    """Query without its expensive prefixes.
 
     Attributes:
-        parted: what is looked for, and what else entries must be.
-        beginnings: what was left out.
-        match: what finds all that the whole query finds.
-        pages: of words that one part has which begin so.
-        part: which tells what begins so.
+        parted: the remaining full-text query and conditions.
+        beginnings: the omitted prefixes.
+        match: expression of the whole query.
+        pages: estimated pages per part of the prefixes.
+        part: part used for the estimates.
     """
 
     parted: Split
@@ -44,7 +44,7 @@ class Loose:
 
 
 async def loosened(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> Loose | None:
-    """A query without its dear beginnings; None if it has none, or nothing else is looked for."""
+    """Remove expensive prefixes from a query; None if it has none, or nothing else to search."""
     nodes = conjuncts(tree)
     terms = [each for each in nodes if isinstance(each, Term) and _is_beginning(each)]
     others = [each for each in nodes if each not in terms]
@@ -58,23 +58,22 @@ async def loosened(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> L
 
 
 def _is_beginning(term: Term) -> bool:
-    """Whether any word that begins so will do, wherever it stands."""
+    """Return whether a term is a single-word prefix in any column."""
     return is_open_ended(term) and term.column is None and len(phrase_of(term.text)) == 1
 
 
 async def having(
     conn: AsyncConnection, loose: Loose, documents: Sequence[int]
 ) -> tuple[set[int], set[int]]:
-    """Of documents that a loose query finds those that the whole one does.
+    """Return which results of a loosened query match the whole query.
 
     Args:
         conn: a connection.
         loose: the query.
-        documents: in the order in which they are walked through.
+        documents: results in iteration order.
 
     Returns:
-        Those that do; and those of which that was not found out, all in other parts than the first
-        of which it was not told at once.
+        Matching documents, and undecided ones, which are all in later parts.
     """
     left, found = dict.fromkeys(documents), set[int]()
     words: list[list[str]] = [[] for _ in loose.beginnings]
@@ -97,19 +96,19 @@ async def having(
 async def _longest(
     conn: AsyncConnection, part: int, beginning: str, count: int, known: int
 ) -> list[str]:
-    """The next of the words that begin so, of those that take most room in a part."""
+    """Return the next most frequent words of a part with a prefix."""
     statement = text(dialect_of(conn).words.longest.format(search_table(part)))
     given = {"first": beginning, "beyond": f"{beginning}\U0010ffff", "most": count, "known": known}
     return [word for word in (await conn.execute(statement, given)).scalars() if word]
 
 
 def _any_of(words: Iterable[Collection[str]]) -> str:
-    """An expression of what has one word of each."""
+    """Return an expression for one word of each group."""
     quoted = ([f'"{each}"' for each in some] for some in words)
     return " AND ".join(f"({' OR '.join(some)})" for some in quoted)
 
 
 async def _matching(conn: AsyncConnection, match: str, documents: Collection[int]) -> set[int]:
-    """Which of some documents match."""
+    """Return which documents match."""
     (found,) = await which_of(conn, [match], by_part(documents))
     return found & {*documents}

@@ -1,6 +1,6 @@
 """SQL conditions and full-text expressions of a search query.
 
-A statement that uses one has ``entry`` in its FROM, and ``document`` joined to it by
+Statements that use a condition have ``entry`` in FROM, and ``document`` joined by
 ``with_document``.
 """
 
@@ -69,13 +69,12 @@ _DATED = frozenset({Condition.ADDED, Condition.PUBLISHED})
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A query as what the full-text index answers and what it does not.
+    """Query split into a full-text part and a remaining part.
 
     Attributes:
-        match: an FTS5 expression that every result matches; empty if there is none.
-        rest: what is still to be looked at of what it finds; of entries, if ``match`` is empty.
-        apart: what finds at least as much and does not ask whether the words of a phrase follow
-            each other; empty where ``match`` does not ask that either.
+        match: FTS5 expression that every result matches; empty if there is none.
+        rest: remaining conditions on the results, or on all entries if ``match`` is empty.
+        apart: weaker expression without phrase order; empty if ``match`` has no phrases.
     """
 
     match: str
@@ -84,10 +83,10 @@ class Split:
 
 
 def split(tree: Node) -> Split:
-    """Part a query. Only what holds words is asked of the index of words: not all are in it.
+    """Split a query; only conditions with words use the full-text index, which lacks some entries.
 
-    A condition that the index has a key for narrows what it finds, and is looked at again: a key
-    may be older than what it stands for.
+    Conditions with an index key narrow the full-text results, and are checked again, because a key
+    may be outdated.
     """
     worded: list[Node] = []
     rest: list[Node] = []
@@ -104,7 +103,7 @@ def split(tree: Node) -> Split:
 
 
 def is_worded(node: Node) -> bool:
-    """Whether the full-text index alone can find all that matches."""
+    """Return whether the full-text index alone finds all matches."""
     if isinstance(node, Term):
         return True
     if isinstance(node, Any):
@@ -118,19 +117,19 @@ def is_worded(node: Node) -> bool:
 
 
 def holds_words(node: Node) -> bool:
-    """Whether any word is looked for, or must not be there."""
+    """Return whether a query contains words, negated or not."""
     if isinstance(node, All | Any):
         return any(map(holds_words, node.nodes))
     return holds_words(node.node) if isinstance(node, Not) else isinstance(node, Term)
 
 
 def expression(node: Node, *, apart: bool = False) -> str:
-    """The FTS5 expression of a node: every string in it is quoted, so it has no syntax but ours.
+    """Return the FTS5 expression of a node; all strings are quoted.
 
     Args:
-        node: of a query.
-        apart: let the words of what is wanted stand wherever they do. What must not be there is
-            asked for as it is: fewer documents would be found otherwise.
+        node: query node.
+        apart: ignore word order in wanted phrases. Negated phrases stay exact, because a weaker
+            expression would exclude too much.
     """
     if isinstance(node, Term):
         return _term(node, apart=apart)
@@ -147,7 +146,7 @@ def expression(node: Node, *, apart: bool = False) -> str:
 def _all(nodes: Sequence[Node], *, apart: bool) -> str:
     wanted = [expression(each, apart=apart) for each in nodes if not isinstance(each, Not)]
     denied = [expression(each.node) for each in nodes if isinstance(each, Not)]
-    # Of what is said more than once the engine would read all again.
+    # The database would evaluate repeated terms again.
     found = f"({' AND '.join(dict.fromkeys(wanted))})"
     return f"({found} NOT ({' OR '.join(denied)}))" if denied else found
 
@@ -163,12 +162,12 @@ def _term(term: Term, *, apart: bool) -> str:
 
 
 def is_open_ended(term: Term) -> bool:
-    """Whether any word that begins as a term ends is looked for."""
+    """Return whether a term is a prefix."""
     return term.prefix or is_open(term.text)
 
 
 def in_columns(columns: Sequence[Column | str], match: str) -> str:
-    """An expression, all of whose words must stand in some columns."""
+    """Return an expression restricted to columns."""
     return f"({{{' '.join(columns)}}} : {match})"
 
 
@@ -177,7 +176,7 @@ def _is_keyed(node: Node) -> bool:
 
 
 def _keys(node: Is) -> list[str]:
-    """The words that stand for a condition, any of which its documents have; empty if none do."""
+    """Return the index keys of a condition, any of which its documents have; may be empty."""
     values: list[str] = []
     if node.condition in _KEYED and isinstance(node.value, str):
         values = [node.value]
@@ -193,13 +192,12 @@ _Test = ColumnElement[bool]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a query is read against.
+    """Context of a query.
 
     Attributes:
-        now: the moment (aware, UTC).
-        parts: of the words' index.
-        documents: the first and the last of each part that words are looked for in, by its number;
-            None for all of all parts.
+        now: current time (aware, UTC).
+        parts: parts of the full-text index.
+        documents: first and last document to search in each part; None for all.
     """
 
     now: datetime
@@ -207,7 +205,7 @@ class Setting:
     documents: Mapping[int, tuple[int, int]] | None = None
 
     def of_documents(self, numbers: Iterable[int]) -> "Setting":
-        """The same, with words looked for where these documents lie."""
+        """Return a context restricted to the range of documents."""
         by_part = groupby(sorted(numbers), key=lambda each: each // PART_SIZE)
         within = ((part, [*some]) for part, some in by_part if part in self.parts)
         held = {part: (some[0], some[-1]) for part, some in within}
@@ -215,12 +213,12 @@ class Setting:
 
 
 def with_document(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
-    """Join what an entry is found by, if there is anything."""
+    """Outer-join the search document."""
     return query.outerjoin(document, document.c.id == entry.c.document_id)
 
 
 def condition(node: Node, setting: Setting) -> _Test:
-    """Whether a row matches a node."""
+    """Return the SQL condition of a node."""
     if is_worded(node):
         return _has_words(expression(node), setting)
     if isinstance(node, All):
@@ -298,7 +296,7 @@ def _tag(value: str) -> _Test:
 
 
 def lists_named(value: str) -> ColumnElement[bool]:
-    """Whether a list is called so; with a slash behind, or lies within one that is."""
+    """Return the condition for a list name; with a trailing slash, nested lists too."""
     path = list_key(value.removesuffix("/"))
     named = entry_list.c.folded == path
     if not value.endswith("/"):

@@ -1,8 +1,8 @@
 """Job queue: leasing jobs and releasing them.
 
-The queue on disk is the only list of what is to be done. ``queue_host`` holds a row for each host
-with queued jobs, ordered by when it may be asked next, so that hosts take turns however the list
-was ordered and a slow one waits here and not in memory.
+The queue in the database is the only list of pending jobs. ``queue_host`` has a row for each host
+with queued jobs, ordered by when it may be requested next. So hosts take turns in any submission
+order, and jobs of slow hosts wait in the database rather than in memory.
 """
 
 from collections.abc import Collection, Sequence
@@ -28,17 +28,17 @@ _OF_LEASED = select(func.min(job.c.owner).label("owner")).where(job.c.state == S
 _OWNERS = _OF_LEASED.cte("owners", recursive=True)
 _NEXT = _OF_LEASED.where(job.c.owner > _OWNERS.c.owner).correlate(_OWNERS).scalar_subquery()
 _EACH = _OWNERS.union_all(select(_NEXT).where(_OWNERS.c.owner.is_not(None)))
-"""From one to the next by their index: to look at each lease takes as long as there are leases."""
+"""Skips from owner to owner by index; DISTINCT would read every lease."""
 _OF_JOBS = select(_EACH.c.owner).where(_EACH.c.owner.is_not(None))
 
 
 async def job_owners(conn: AsyncConnection) -> list[str]:
-    """Every process that holds a job."""
+    """Return all processes that have leases."""
     return [*(await conn.execute(_OF_JOBS)).scalars()]
 
 
 async def import_owners(conn: AsyncConnection) -> list[str]:
-    """Every process that reads a file, or was to read one."""
+    """Return all processes that own an import."""
     rows = await conn.execute(
         select(imports.c.owner).where(imports.c.reading == 1, imports.c.owner.is_not(None))
     )
@@ -46,8 +46,13 @@ async def import_owners(conn: AsyncConnection) -> list[str]:
 
 
 INTERACTIVE, BULK, LAST, IDLE = host_queue.PRIORITIES
-"""Somebody is looking at it now; as it comes; its host does not answer, so it is tried once more
-when nothing else is due; it is captured when nothing else is due, as somebody wished."""
+"""Priorities, most urgent first.
+
+- INTERACTIVE: a user waits for it.
+- BULK: normal.
+- LAST: its host does not respond, so it is tried again when nothing else is due.
+- IDLE: captured when nothing else is due, by request.
+"""
 _NEW_JOB = (
     "id",
     "entry_id",
@@ -78,7 +83,7 @@ async def enqueue(
     now: datetime,
     import_id: int | None = None,
 ) -> dict[int, int]:
-    """Make a job for each (entry id, host) that has none open; return job ids by entry id."""
+    """Create jobs for (entry id, host) pairs without open jobs; return job ids by entry id."""
     if not entries:
         return {}
     first = await next_number(conn, job.c.id)
@@ -110,7 +115,7 @@ async def enqueue(
 
 
 async def ask_for_browser(conn: AsyncConnection, job_ids: Sequence[int]) -> None:
-    """Note that the pages of these jobs are to be shown by a browser."""
+    """Mark jobs to be rendered in a browser."""
     if job_ids:
         await conn.execute(update(job).where(job.c.id.in_(among(job_ids))).values(render=1))
 
@@ -118,7 +123,7 @@ async def ask_for_browser(conn: AsyncConnection, job_ids: Sequence[int]) -> None
 async def hurry(
     conn: AsyncConnection, job_ids: Sequence[int], *, priority: int, now: datetime
 ) -> None:
-    """Let queued jobs go before others: someone is looking at them now."""
+    """Raise the priority of queued jobs that a user waits for."""
     if not job_ids:
         return
     rows = await conn.execute(
@@ -147,16 +152,16 @@ async def lease(
     now: datetime,
     mine: Sequence[str] | None = None,
 ) -> list[Lease]:
-    """Take up to ``count`` jobs that are due: of a proven host up to ``each``, of others one.
+    """Lease up to ``count`` due jobs: up to ``each`` of a proven host, one of other hosts.
 
     Args:
         conn: a writing connection.
-        owner: the run lock's name of this process.
-        count: how many there is room for.
-        each: how many of one host.
-        hosts: which are busy, and which are proven.
-        now: the moment (aware, UTC).
-        mine: on a server, the hosts of which this worker has the lock.
+        owner: run lock name of this process.
+        count: maximum number of jobs.
+        each: maximum number per host.
+        hosts: busy and proven hosts.
+        now: current time (aware, UTC).
+        mine: on a server, hosts locked by this worker.
     """
     found: list[Row[*tuple[Any, ...]]] = []
     turned: set[tuple[int, str]] = set()
@@ -168,7 +173,7 @@ async def lease(
         if room := count - len(found):
             asked = asking | {"priority": priority}
             rows = await _next_jobs(conn, hosts, asked, room, each)
-            # One whose jobs are over, or due later, would stand in the way of others.
+            # Hosts without due jobs must move back too, or they would block others.
             turned |= {(row.rank, row.name) for row in rows}
             found += [row for row in rows if row.id is not None]
     stamp = await jobs.next_stamp(conn, now)
@@ -180,7 +185,7 @@ async def lease(
 async def _next_jobs(
     conn: AsyncConnection, hosts: Turns, asked: dict[str, Any], room: int, each: int
 ) -> Sequence[Row[*tuple[Any, ...]]]:
-    """Rows of ``turns.next_jobs``, as many as there is room for: of unproven hosts first."""
+    """Return rows of ``host_queue.next_jobs`` that fit, unproven hosts first."""
     asked |= {"proven": hosts.proven}
     dialect, only_mine = dialect_of(conn), "mine" in asked
     unproven = host_queue.next_jobs(dialect, False, only_mine)
@@ -189,7 +194,7 @@ async def _next_jobs(
         return (await conn.execute(unproven, asked | {"count": room, "each": 1})).all()
     known = await conn.execute(proven, asked | {"count": room, "each": each})
     others = known.all()
-    # A host without a name here may be dead: of what others have jobs for, these take half.
+    # Unproven hosts may be dead, so they get at least half of the room.
     left = room - sum(row.id is not None for row in others)
     few = max((room + 1) // 2, left)
     some = (await conn.execute(unproven, asked | {"count": few, "each": 1})).all()
@@ -206,9 +211,9 @@ async def lease_only(
     now: datetime,
     mine: Sequence[str] | None = None,
 ) -> list[Lease]:
-    """Lease up to ``count`` of these jobs: due, leased by nobody, of a host that is not busy.
+    """Lease up to ``count`` of these jobs that are due and whose host is not busy.
 
-    ``mine``: on a server, the hosts of which this worker has the lock.
+    ``mine``: on a server, hosts locked by this worker.
     """
     wanted = (
         select(job.c.id)
@@ -232,7 +237,7 @@ async def lease_only(
 
 
 async def hosts_of(conn: AsyncConnection, job_ids: Sequence[int]) -> list[str]:
-    """Return the hosts of these jobs, as far as these are queued."""
+    """Return the hosts of the queued jobs."""
     rows = await conn.execute(
         select(job.c.host)
         .where(job.c.id.in_(among(job_ids)), job.c.state == State.QUEUED)
@@ -242,7 +247,7 @@ async def hosts_of(conn: AsyncConnection, job_ids: Sequence[int]) -> list[str]:
 
 
 async def put_last(conn: AsyncConnection, host: str, why: Failure, *, now: datetime) -> None:
-    """Put what is queued of a host behind all others, and tell why."""
+    """Give a host's queued jobs the last priority, with a failure."""
     rows = await conn.execute(
         select(job.c.priority)
         .where(job.c.host == host, job.c.state == State.QUEUED, job.c.priority != LAST)
@@ -272,7 +277,7 @@ async def requeue(
     interrupted: bool,
     now: datetime,
 ) -> None:
-    """Give leases of a process back, as they were; what it holds no longer is left alone."""
+    """Return leases of a process to the queue; jobs that it no longer owns are skipped."""
     if not job_ids:
         return
     rows = await conn.execute(
@@ -298,13 +303,13 @@ async def requeue(
 
 
 async def as_leases(conn: AsyncConnection, job_ids: Sequence[int]) -> list[Lease]:
-    """Jobs as their holders would see them."""
+    """Return jobs as leases of their owners."""
     rows = await conn.execute(_LEASES.where(job.c.id.in_(among(job_ids))))
     return [_lease(row, row.owner) for row in rows]
 
 
 async def held_by(conn: AsyncConnection, owner: str) -> list[int]:
-    """The jobs a process holds."""
+    """Return the leased jobs of a process."""
     rows = await conn.execute(
         select(job.c.id).where(job.c.owner == owner, job.c.state == State.FETCHING)
     )
@@ -312,7 +317,7 @@ async def held_by(conn: AsyncConnection, owner: str) -> list[int]:
 
 
 async def attempted(conn: AsyncConnection, job_ids: Sequence[int]) -> list[int]:
-    """Those of these jobs that are at an end or wait for another attempt."""
+    """Return the jobs that have ended or wait for another attempt."""
     rows = await conn.execute(
         select(job.c.id).where(
             job.c.id.in_(among(job_ids)),
@@ -326,13 +331,13 @@ async def attempted(conn: AsyncConnection, job_ids: Sequence[int]) -> list[int]:
 
 
 async def next_due(conn: AsyncConnection, busy: Collection[str]) -> datetime | None:
-    """When the next job of a host that is not busy is due; None when none is queued."""
+    """Return when the next job of a host that is not busy is due; None if none is queued."""
     soonest = (await host_queue.soonest(conn, busy)).values()
     return from_ms(min(soonest)) if soonest else None
 
 
 async def wait_until(conn: AsyncConnection, rows: Sequence[tuple[int, str, int]]) -> None:
-    """Note for each (priority, host, ms) that a job of that host is queued and due then."""
+    """Set slots for queued jobs given as (priority, host, ms)."""
     ready: dict[tuple[int, str], int] = {}
     for priority, host, at in rows:
         ready[priority, host] = min(at, ready.get((priority, host), at))

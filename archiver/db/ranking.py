@@ -1,7 +1,7 @@
 """Ranking of search results.
 
-Candidates are the newest that match, and the newest that match in their title or tags alone: of
-a word that stands everywhere, no more than that is looked at.
+Candidates are the newest matches, and the newest matches in title or tags. More is not read, even
+for frequent words.
 """
 
 import math
@@ -29,12 +29,12 @@ from archiver.search.words import MOST_TERMS, fold, forms_of, phrase_of, words_o
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Documents with the words in their names.
+    """Documents with the words in title or tags.
 
     Attributes:
-        anywhere: those that have each in their title or tags.
-        first: those of them whose title begins with the words.
-    formed: others, that have some of the words in another form there.
+        anywhere: documents with each word there.
+        first: those of them whose title starts with the words.
+        formed: other documents, with some words in another form there.
     """
 
     anywhere: set[int]
@@ -61,13 +61,13 @@ _NAMES = select(*map(Gathered, _OWN.c))
 async def named_among(
     conn: AsyncConnection, documents: Sequence[int], terms: Sequence[Term], words: Sequence[str]
 ) -> Named:
-    """Which documents have all of some terms in their title or tags.
+    """Return which documents have all terms in title or tags.
 
     Args:
         conn: a connection.
-        documents: those that are read.
-        terms: what is looked for, each in the one or in the other.
-        words: what a title begins with that begins so; empty for none.
+        documents: documents to read.
+        terms: search terms.
+        words: start of a title that ranks first; may be empty.
     """
     columns = (await conn.execute(_NAMES, {"these": documents})).one()
     forms_wanted = [forms_of(term) for term in terms]
@@ -90,12 +90,12 @@ async def named_among(
 
 
 def _may_have(names: str, letters: Sequence[Sequence[Sequence[str]]]) -> bool:
-    """Whether of each term the words of a form are in a folded text: few names have to be split."""
+    """Return whether a folded text may contain all terms; avoids splitting most names."""
     return all(any(all(word in names for word in form) for form in forms) for forms in letters)
 
 
 def in_any_form(terms: Sequence[Term]) -> Node | None:
-    """What has all of some terms, each in any of its forms; None where none is taken so."""
+    """Return a query for all terms, each in any word form; None if there are no other forms."""
     forms = [*map(forms_of, terms)]
     if not _takes_forms(terms) or all(len(each) == 1 for each in forms):
         return None
@@ -111,28 +111,28 @@ def _stretch_of(term: Term) -> str:
 
 
 def _stretch(words: Sequence[str], *, open_ended: bool = False) -> str:
-    """Words one after the other: a stretch of others if they follow each other there."""
+    """Join words so that a phrase is a substring."""
     return f" {' '.join(words)}" + ("" if open_ended else " ")
 
 
 MOST_COUNTED = 8
-"""Words of a query whose rarity is looked up."""
+"""Maximum number of query words whose document counts are looked up."""
 SAMPLE = 512
-"""Documents of a part that have a word, by which it is told how many of them all do."""
+"""Number of matching documents from which a word's document count is extrapolated."""
 MOST_POSTINGS = 1 << 18
-"""bm25 reads all of a word's in a part, to count them: so many for one ranking, and no more."""
+"""Maximum number of postings that one ranking may read, since bm25 reads all of a word."""
 SAMPLED = 3
-"""Parts that tell whether a word is too common in all of them together."""
+"""Number of parts that are sampled for very frequent words."""
 _PREFIX_COST = 4
-"""A beginning of words stands in each document about so often."""
+"""Estimated postings per document of a prefix."""
 _LEAST_RARITY = 1e-6
 Counts = Mapping[int, Mapping[str, int]]
-"""How many documents have each word, by the numbers of parts."""
+"""Document counts of words, by part number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the index: the candidates in it, and how rare words are there."""
+    """Part of the index: its candidates and its number of documents."""
 
     number: int
     candidates: tuple[int, ...]
@@ -140,17 +140,17 @@ class Part:
 
 
 def begins(node: Node) -> bool:
-    """Whether any word that begins so is looked for."""
+    """Return whether a node contains a prefix."""
     return any(map(is_open_ended, sought(node)))
 
 
 async def countable(
     conn: AsyncConnection, worded: Sequence[Node], parts: Sequence[Part]
 ) -> tuple[Sequence[Node], Counts]:
-    """What bm25 is asked for: the rarer ones, as many as can be counted; and how rare words are.
+    """Return the nodes that bm25 can count within the limit, rarest first, and document counts.
 
-    What is left out stands in so many documents that it would weigh little, or next to nothing.
-    Where parts are many, a few of them tell of the most common ones.
+    Omitted words are so frequent that they would hardly affect the score. With many parts, a few
+    are sampled for the most frequent words.
     """
     if len(parts) > SAMPLED:
         some = (parts[0], parts[len(parts) // 2], parts[-1])
@@ -162,10 +162,10 @@ async def countable(
 
 
 def scales(terms: Sequence[Term], parts: Sequence[Part], counts: Counts) -> dict[int, float]:
-    """What the scores of each part are to be multiplied by to be those of one whole, by its number.
+    """Return the factor of each part that makes its scores comparable to those of other parts.
 
-    bm25 weighs a word by how rare it is in its own part, and calls it worth nothing where more
-    than half of a part has it; a new part has few documents.
+    bm25 uses the rarity of a word in its own part, and gives no weight to words in more than half
+    of the documents; a new part has few documents.
     """
     plain = {word for term in terms for word in phrase_of(term.text)}
     words = [word for word in plain if word in counts[parts[0].number]]
@@ -181,7 +181,7 @@ def scales(terms: Sequence[Term], parts: Sequence[Part], counts: Counts) -> dict
 
 
 def _words_of(worded: Sequence[Node]) -> list[str]:
-    """The words whose rarity is looked up."""
+    """Return the words whose document counts are looked up."""
     words = dict.fromkeys(word for term in sought(every(worded)) for word in phrase_of(term.text))
     return [*words][:MOST_COUNTED]
 
@@ -197,7 +197,7 @@ def _countable(worded: Sequence[Node], parts: Sequence[Part], counts: Counts) ->
 
 
 def _cost(node: Node, parts: Sequence[Part], counts: Counts) -> int:
-    """How many postings bm25 reads of what a node looks for."""
+    """Return how many postings bm25 reads for a node."""
     terms = [*sought(node)]
     begun = sum(map(is_open_ended, terms))
     words = [word for term in terms for word in phrase_of(term.text)]
@@ -211,9 +211,9 @@ def _cost(node: Node, parts: Sequence[Part], counts: Counts) -> int:
 async def _counts(
     conn: AsyncConnection, parts: Sequence[Part], words: Sequence[str]
 ) -> dict[int, dict[str, int]]:
-    """About how many documents of each part have each word.
+    """Estimate the document counts of words in parts.
 
-    Told by how far the first that have it reach: FTS5's own count reads all of them.
+    Extrapolated from the range of the first matches, because FTS5 counts by reading all.
     """
     arm = (
         "SELECT {1} AS part, count(*) AS found, max(id) AS last FROM (SELECT rowid AS id FROM {0}"
@@ -231,7 +231,7 @@ async def _counts(
 
 
 def _rarity(count: int, size: int) -> float:
-    """Never below nothing, as Lucene has it."""
+    """Return the inverse document frequency, never negative, as in Lucene."""
     return math.log(1 + (size - count + 0.5) / (count + 0.5))
 
 
@@ -240,64 +240,69 @@ def _bm25_rarity(count: int, size: int) -> float:
 
 
 WEIGHTS = {"title": 8.0, "tags": 6.0, "note": 4.0, "by": 3.0, "url": 2.0, "keys": 0.0, "text": 1.0}
-"""How much a word in a column counts, against one in the text."""
+"""Weights of words by column, relative to the text."""
 NAMED, FORMED, FIRST, NEAR, TOGETHER = 1.8, 1.5, 1.3, 1.15, 1.35
-"""How much better a document is that has all words in its title or tags, or some of them there in
-another form, whose title begins with them, that has them near each other, or side by side."""
+"""Score factors of documents.
+
+All words in title or tags; some of them in another form; title starts with the words; words near
+each other; words side by side.
+"""
 NEAR_WORDS = 10
 MOST_NEAR = 250
-"""Of so many of the best by their words it is asked whether these stand near each other."""
+"""Number of best results that are tested for nearby words."""
 LEAST_MANY = 250
-"""Documents: of fewer, all scores are cheap."""
+"""Number of documents below which scoring is always cheap."""
 READ_NAMES = 500
-"""Of so many candidates names are read: the index of words reads all that have a word, in each part
-where a candidate lies."""
+"""Number of candidates up to which titles are read.
+
+For more, the index is used, which reads all postings of a word in each part.
+"""
 PARTS_OF_NAMES, PARTS_OF_PREFIXES = 8, 2
-"""Parts in which names are looked for; a beginning of words costs as much as all that begin so."""
+"""Number of parts whose titles are searched; prefixes are more expensive."""
 _MATCHING = "SELECT rowid AS id FROM {0} WHERE MATCHES AND rowid BETWEEN :first{1} AND :last{1}"
-"""What matches in the stretch of a part in which its candidates lie."""
+"""Selects matches in the range of a part's candidates."""
 _MOST = 1 << 60
-"""More than there are documents."""
+"""Greater than any document count."""
 
 
 async def scored(
     conn: AsyncConnection, match: str, tree: Node, candidates: Iterable[int]
 ) -> list[int]:
-    """The candidates that match, the best first; of two alike the newer.
+    """Return the matching candidates, best first; ties newest first.
 
     Args:
         conn: a connection.
-        match: what they match, as FTS5 is asked.
-        tree: of the query; its plain words make titles and nearness count.
+        match: FTS5 expression that they match.
+        tree: the query; its plain words are used for titles and nearness.
         candidates: documents.
     """
     last = (await conn.execute(select(func.max(document.c.id)))).scalar() or 0
     parts = by_part(candidates, last)
     if not parts:
         return []
-    # The engine is at one while the other's answer is read.
+    # The database computes one while the other result is read.
     scores, factors = await both(
         _scores(conn, match, tree, parts), _factors(conn, match, tree, parts)
     )
     _raise(scores, factors)
     best = by_part(nlargest(MOST_NEAR, scores, key=scores.__getitem__), last)
     _raise(scores, await _nearness(conn, match, tree, best))
-    # Sums of the same come out alike in whatever order they were added.
+    # Rounding makes sums independent of their order.
     put = sorted((float(f"{score:.6g}"), each) for each, score in scores.items())
     return [each for _, each in reversed(put)]
 
 
 def _raise(scores: dict[int, float], factors: Iterable[tuple[float, set[int]]]) -> None:
-    """Multiply the scores of some candidates."""
+    """Multiply the scores of candidates."""
     for factor, those in factors:
         for each in those & scores.keys():
             scores[each] *= factor
 
 
 def in_names(match: str, tree: Node) -> str:
-    """The expression of those that match with all plain words in their title or tags.
+    """Return an expression for matches with all plain words in title or tags.
 
-    Empty if the query has no plain words, or words that are sought elsewhere.
+    Empty if the query has no plain words, or words restricted to other columns.
     """
     terms = _plain_terms(tree)
     others = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
@@ -305,9 +310,9 @@ def in_names(match: str, tree: Node) -> str:
 
 
 async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> Sequence[int]:
-    """The newest parts, in which names are looked for: of no more than one walk looks in.
+    """Return the newest parts whose titles are searched; at most those of one iteration.
 
-    Of a dear beginning, which stands in nearly all documents, there is none.
+    Empty for an expensive prefix, which nearly all documents contain.
     """
     wanted = filter(is_open_ended, _plain_terms(tree))
     if await pages_of(conn, wanted, parts) >= DEAR_PAGES:
@@ -316,7 +321,7 @@ async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]
 
 
 def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
-    """The newest parts, in which names are looked for: of a word that is in each, all are read."""
+    """Return the newest parts whose titles are searched, since frequent words read all postings."""
     is_costly = any(map(is_open_ended, _plain_terms(tree)))
     return parts[: PARTS_OF_PREFIXES if is_costly else PARTS_OF_NAMES]
 
@@ -324,7 +329,7 @@ def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
 async def _scores(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> dict[int, float]:
-    """How good each candidate is by its words alone: by those of them that can be counted."""
+    """Score candidates by those of their words that can be counted."""
     worded = [each for each in conjuncts(tree) if is_worded(each)]
     counted: Sequence[Node] = worded
     if any(map(begins, worded)) and (_are_most(parts) or await _is_dear(conn, tree, parts)):
@@ -343,10 +348,9 @@ async def _scores(
 
 
 def _are_most(parts: Sequence[Part]) -> bool:
-    """Whether the newer candidates are more than half of all documents of their time, and many.
+    """Return whether the newer candidates are more than half of the documents of their range.
 
-    Then each of their words stands in more than half, of which bm25 says nothing: and of words
-    that begin alike it would say it after having read all of them.
+    Then bm25 gives their words no weight, and for prefixes only after reading all postings.
     """
     candidates = [each for part in parts for each in part.candidates]
     newer = candidates[len(candidates) // 2 :]
@@ -354,7 +358,7 @@ def _are_most(parts: Sequence[Part]) -> bool:
 
 
 async def _is_dear(conn: AsyncConnection, tree: Node, parts: Sequence[Part]) -> bool:
-    """Whether so many words begin as one of a query that bm25 would call that worth nothing."""
+    """Return whether a prefix is so frequent that bm25 would give it no weight."""
     numbers = [part.number for part in parts]
     return await pages_of(conn, begun_in(tree), numbers) >= DEAR_PAGES
 
@@ -369,13 +373,13 @@ async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dic
 
 @lru_cache(64)
 def _scoring(dialect: SqlDialect, parts: Sequence[int]) -> Select[*tuple[Any, ...]]:
-    """How good candidates are, by the words of a query; made once for the same parts."""
+    """Return the scoring statement, cached by parts."""
     words = dialect.words
     scored = f"SELECT rowid AS id, {words.score(WEIGHTS)} AS score"
     arm = words.chosen.replace("SELECT rowid AS id", scored, 1)
     candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
     union = _union(parts, arm)
-    # SQLite makes one query of both where nothing parts them, and knows no bm25 in that.
+    # The LIMIT keeps SQLite from merging the queries, in which bm25 is not available.
     parted = asking(f"{union} LIMIT {_MOST}").bindparams(*candidates)
     return gathering(parted, "id", "score")
 
@@ -383,7 +387,7 @@ def _scoring(dialect: SqlDialect, parts: Sequence[int]) -> Select[*tuple[Any, ..
 async def _factors(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> list[tuple[float, set[int]]]:
-    """How much better those candidates are that are named so, and which these are."""
+    """Return score factors for titles, with the documents they apply to."""
     terms = _plain_terms(tree)
     if not terms:
         return []
@@ -398,7 +402,7 @@ async def _factors(
 async def _nearness(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]
 ) -> list[tuple[float, set[int]]]:
-    """How much better those candidates are that have words near each other, and which these are."""
+    """Return score factors for nearby words, with the documents they apply to."""
     near = _near(_plain_terms(tree))
     if not (near and parts):
         return []
@@ -407,7 +411,7 @@ async def _nearness(
 
 
 async def _by_index(conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part]) -> Named:
-    """Which candidates are named so."""
+    """Return candidates with the words in title or tags, using the index."""
     terms = _plain_terms(tree)
     forms = in_any_form(terms)
     asked = [_among(match, tree, _named(every(terms)))]
@@ -422,7 +426,7 @@ async def _by_index(conn: AsyncConnection, match: str, tree: Node, parts: Sequen
 async def _named_first(
     conn: AsyncConnection, match: str, tree: Node, parts: Sequence[Part], named: set[int]
 ) -> set[int]:
-    """Of the candidates that are named so those whose title begins with the words."""
+    """Return the candidates whose title starts with the words."""
     words = " ".join(_whole_words(_plain_terms(tree)))
     if not words:
         return set()
@@ -433,13 +437,13 @@ async def _named_first(
 
 
 def _narrowed(match: str, tree: Node, better: str) -> str:
-    """What is better, within what matches; plain words match wherever they are better."""
+    """Restrict a better match to all matches; not needed for plain words."""
     terms = _plain_terms(tree)
     return better if match == expression(every(terms)) else f"{match} AND {better}"
 
 
 def by_part(documents: Iterable[int], last: int = _MOST) -> list[Part]:
-    """Some documents by the parts in which they lie, of all of which one is the last."""
+    """Group documents by part; ``last`` is the newest document of all."""
     return [
         Part(number, tuple(some), min(PART_SIZE, last + 1 - number * PART_SIZE))
         for number, some in groupby(sorted(documents), key=lambda each: each // PART_SIZE)
@@ -449,7 +453,7 @@ def by_part(documents: Iterable[int], last: int = _MOST) -> list[Part]:
 async def which(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
-    """What matches each of some expressions, from the first candidate of each part to its last."""
+    """Return the matches of each expression within the candidates' range of each part."""
     if not (matches and parts):
         return [set() for _ in matches]
     arm = _MATCHING.replace("MATCHES", dialect_of(conn).words.matches)
@@ -459,7 +463,7 @@ async def which(
 async def which_of(
     conn: AsyncConnection, matches: Sequence[str], parts: Sequence[Part]
 ) -> list[set[int]]:
-    """The same of a few candidates, each of which may be looked at; others may be found, too."""
+    """Return the matches of each expression among few candidates; may include others."""
     if not (matches and parts):
         return [set() for _ in matches]
     given: dict[str, Any] = _stretches(parts)
@@ -474,7 +478,7 @@ async def _found(
     parts: Sequence[Part],
     given: Mapping[str, Any],
 ) -> list[set[int]]:
-    """What is found for each of some expressions by a statement for each part."""
+    """Return the matches of each expression, with one statement for all parts."""
     numbers = tuple(part.number for part in parts)
     asked = {f"match{n}": each for n, each in enumerate(matches)}
     rows = await conn.execute(_finding(arm, len(matches), numbers), {**given, **asked})
@@ -484,7 +488,7 @@ async def _found(
 
 @lru_cache(64)
 def _finding(arm: str, count: int, parts: Sequence[int]) -> CompoundSelect[*tuple[Any, ...]]:
-    """Which documents match each of so many expressions; made once for the same parts."""
+    """Return the statement for several expressions, cached by parts."""
     union = _union(parts, arm)
     arms = []
     for n in range(count):
@@ -494,23 +498,23 @@ def _finding(arm: str, count: int, parts: Sequence[int]) -> CompoundSelect[*tupl
 
 
 def _union(parts: Sequence[int], arm: str) -> str:
-    """One statement over each part; what it asks for are parameters, so it is compiled once."""
+    """Return a UNION over parts; values are parameters, so it is compiled once."""
     return " UNION ALL ".join(arm.format(search_table(part), n) for n, part in enumerate(parts))
 
 
 def _stretches(parts: Sequence[Part]) -> dict[str, int]:
-    """The parameters of ``_union``, but for what is looked for."""
+    """Return the range parameters of ``_union``."""
     given = {f"first{n}": part.candidates[0] for n, part in enumerate(parts)}
     return given | {f"last{n}": part.candidates[-1] for n, part in enumerate(parts)}
 
 
 def _among(match: str, tree: Node, better: str) -> str:
-    """The same for candidates, all of which match: what begins words is not read once more."""
+    """Restrict a better match to candidates; prefixes are not read again, since all match."""
     return better if begun_in(tree) else _narrowed(match, tree, better)
 
 
 def _near(terms: Sequence[Term]) -> dict[float, str]:
-    """Expressions of documents that have words near each other, and how much better these are."""
+    """Return expressions for nearby words by score factor."""
     phrases = [" ".join(phrase_of(term.text)) for term in terms if not term.prefix]
     if len(phrases) < 2:
         return {}
@@ -519,7 +523,7 @@ def _near(terms: Sequence[Term]) -> dict[float, str]:
 
 
 def _whole_words(terms: Sequence[Term]) -> list[str]:
-    """The words that a title begins with, where it begins with what is looked for."""
+    """Return the words of a title start."""
     return [word for term in terms if not term.prefix for word in phrase_of(term.text)]
 
 

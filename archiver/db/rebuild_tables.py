@@ -1,9 +1,9 @@
 """Temporary tables of a reindex.
 
-Conversions and entry records may stand in any order over several segments, so captures are indexed
-as they are met and the rest is noted here, until entry records can be gone through in order of
-time. In a new index these tables lie on disk, so that a rebuilding that was killed goes on where it
-was; beside a live index they are temporary.
+Conversions and entry records may be in any order over several segments. So captures are indexed
+while segments are read, and the other records are stored here until all entry records can be
+processed in order of time. In a new index these tables are permanent, so that an interrupted
+rebuild can continue; in a live index they are temporary.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ _KEYS = {
 
 
 def _tables(*prefixes: str) -> dict[str, Table]:
-    """The tables by name; they are no part of the schema."""
+    """Return the tables by name; they are not part of the schema."""
     apart = MetaData()
     return {
         table: Table(
@@ -83,7 +83,7 @@ _SHARE_ARTICLES = (
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """A record's place with its WARC-Date, in Unix seconds."""
+    """Location of a record with its WARC-Date in Unix seconds."""
 
     at: int
     location: Location
@@ -92,7 +92,7 @@ class Dated:
 async def begin(
     conn: AsyncConnection, *, software: str, first_capture: int, temporary: bool
 ) -> None:
-    """Make the tables, unless they are there: then this goes on with what was begun."""
+    """Create the tables, unless an interrupted rebuild left them."""
     for table in (_TEMPORARY if temporary else _LASTING).values():
         if temporary:
             await conn.execute(DropTable(table, if_exists=True))
@@ -102,19 +102,19 @@ async def begin(
 
 
 async def begun_by(conn: AsyncConnection) -> str | None:
-    """The software that began to fill this index from segments and did not end; None if none."""
+    """Return the software of an interrupted rebuild; None if there is none."""
     if not await conn.run_sync(lambda sync: inspect(sync).has_table(_STATE)):
         return None
     return (await conn.execute(select(_state.c.software))).scalar()
 
 
 async def first_capture(conn: AsyncConnection) -> int:
-    """The last capture that was there before."""
+    """Return the last capture before the rebuild."""
     return (await conn.execute(select(_state.c.first_capture))).scalar() or 0
 
 
 async def end(conn: AsyncConnection) -> None:
-    """Drop the tables: all is told."""
+    """Drop the tables."""
     for table in _LASTING.values():
         await conn.execute(DropTable(table))
 
@@ -122,13 +122,13 @@ async def end(conn: AsyncConnection) -> None:
 async def remember_conversions(
     conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]
 ) -> None:
-    """Note where conversion records lie; of several with one id, the first that is met."""
+    """Store locations of conversion records; of equal ids the first."""
     rows = [(record_id, place.segment, place.offset, place.length) for record_id, place in found]
     await insert_rows(conn, _conversion, ("record_id", *_PLACE), rows, Clash.STAYS)
 
 
 async def remember_entry_records(conn: AsyncConnection, found: Sequence[Dated]) -> None:
-    """Note where entry records lie."""
+    """Store locations of entry records."""
     rows = [
         (each.at, each.location.segment, each.location.offset, each.location.length)
         for each in found
@@ -137,7 +137,7 @@ async def remember_entry_records(conn: AsyncConnection, found: Sequence[Dated]) 
 
 
 async def next_entry_records(conn: AsyncConnection, *, limit: int) -> list[Dated]:
-    """The earliest entry records that are still to be gone through, in order of time."""
+    """Return the earliest unprocessed entry records, in order of time."""
     own = _entry_record.c
     rows = await conn.execute(
         select(own.at, own.segment, own.offset, own.length)
@@ -148,7 +148,7 @@ async def next_entry_records(conn: AsyncConnection, *, limit: int) -> list[Dated
 
 
 async def forget_entry_records(conn: AsyncConnection, last: Dated) -> None:
-    """Forget the entry records up to one: they have been gone through."""
+    """Delete processed entry records up to one."""
     own, place = _entry_record.c, last.location
     here = tuple_(own.at, own.segment, own.offset)
     await conn.execute(
@@ -159,21 +159,21 @@ async def forget_entry_records(conn: AsyncConnection, last: Dated) -> None:
 async def remember_shared_articles(
     conn: AsyncConnection, found: Sequence[tuple[int, int, int, str]]
 ) -> None:
-    """Note (entry id, timestamp, timestamp of the snapshot whose article holds, too, extractor)."""
+    """Store (entry id, timestamp, timestamp of the snapshot with the article, extractor)."""
     names = ("entry_id", "timestamp", "article_of", "extractor")
     await insert_rows(conn, _shared_article, names, found, Clash.STAYS)
 
 
 async def share_articles(conn: AsyncConnection) -> None:
-    """Give snapshots the articles of others, once all snapshots are there."""
+    """Copy shared articles between snapshots, once all snapshots exist."""
     while (await conn.execute(_SHARE_ARTICLES)).rowcount:
-        pass  # one that was shared may be shared again
+        pass  # a copied article may be shared again
 
 
 async def conversions(
     conn: AsyncConnection, record_ids: Sequence[RecordId]
 ) -> dict[RecordId, Location]:
-    """Where conversion records lie, of those that were met."""
+    """Return the locations of known conversion records."""
     own = _conversion.c
     rows = await conn.execute(
         select(own.record_id, own.segment, own.offset, own.length).where(
@@ -184,7 +184,7 @@ async def conversions(
 
 
 async def open_leases(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Lease]:
-    """The open jobs of entries, whoever holds them, by entry."""
+    """Return the open jobs of entries, with any owner, by entry."""
     rows = await conn.execute(
         select(job.c.id).where(
             job.c.entry_id.in_(among(entry_ids)), job.c.state.in_([State.QUEUED, State.FETCHING])

@@ -57,7 +57,7 @@ def _to_new_places(table: Table, prefix: str = "") -> Update:
 
 
 def _made_whole(table: Table) -> Update:
-    """The same of captures; a revisit may have its payload now."""
+    """Update captures; a revisit may contain its payload now."""
     whole, own = _MOVED.c.whole == 1, table.c
     return _to_new_places(table).values(
         is_revisit=case((whole, 0), else_=own.is_revisit),
@@ -76,13 +76,13 @@ _SWITCHED = (
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A record in the next edition of its segment.
+    """Record in the next version of its segment.
 
     Attributes:
-        old, new: the bytes where it starts.
-        length: of its member there, in bytes.
-        is_whole: it was a revisit, and has its payload now.
-        is_chunked: that payload stands in chunk framing.
+        old, new: offsets.
+        length: compressed size in the new version.
+        is_whole: it was a revisit, and contains its payload now.
+        is_chunked: the payload has chunk framing.
     """
 
     old: int
@@ -93,7 +93,7 @@ class Moved:
 
 
 async def wanted(conn: AsyncConnection, name: str) -> set[int]:
-    """The bytes where those records of a segment start that the index points at."""
+    """Return the offsets of a segment's records that the index refers to."""
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
     found: set[int] = set()
     for owner, offset in (
@@ -113,7 +113,7 @@ async def wanted(conn: AsyncConnection, name: str) -> set[int]:
 
 
 async def articles_in(conn: AsyncConnection, name: str) -> set[int]:
-    """The bytes where articles and likenesses start in a segment that some snapshot has."""
+    """Return the offsets of articles and screenshots of snapshots in a segment."""
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
     found: set[int] = set()
     for owner, offset in ((snapshot.c.article_segment_id, snapshot.c.article_offset),):
@@ -128,9 +128,9 @@ async def articles_in(conn: AsyncConnection, name: str) -> set[int]:
 async def switch(
     conn: AsyncConnection, was: str, to: str, moved: Sequence[Moved], *, size: int
 ) -> None:
-    """Point at the next edition of a segment; what is not in it is forgotten.
+    """Switch the index to the next version of a segment; rows of erased records are deleted.
 
-    To be called only where it has all that is ``wanted``.
+    The new version must contain all records that ``wanted`` returns.
     """
     numbers = await segment_rows.advance(conn, {to: size, was: 0})
     between = {"was": numbers[was], "became": numbers[to]}
@@ -143,7 +143,7 @@ async def switch(
     await insert_rows(conn, _MOVED, tuple(_MOVED.c.keys()), rows)
     for statement in _SWITCHED:
         await conn.execute(statement, between)
-    # Rows of deleted snapshots may point at records that are not in the next edition.
+    # Rows of deleted snapshots may refer to erased records.
     await deletions.erase_deleted(conn)
     own = capture_table.c
     await conn.execute(
@@ -155,7 +155,7 @@ async def switch(
 
 
 async def revisits_of_deleted(conn: AsyncConnection, *, after: int = 0) -> list[Capture]:
-    """Captures, of those after a row, whose payload the record of a deleted one holds."""
+    """Return captures after a row whose payload is held by a deleted capture's record."""
     held = _deleted(capture_table.c.payload_digest)
     rows = await conn.execute(
         CAPTURES.where(
@@ -166,7 +166,7 @@ async def revisits_of_deleted(conn: AsyncConnection, *, after: int = 0) -> list[
 
 
 async def holders(conn: AsyncConnection, digests: Sequence[PayloadDigest]) -> list[str]:
-    """Record ids of deleted responses with these payloads."""
+    """Return record ids of deleted responses with these payloads."""
     wanted = [to_blob(each) for each in digests]
     rows = await conn.execute(
         _deleted(capture_table.c.record_id).where(capture_table.c.payload_digest.in_(wanted))

@@ -1,8 +1,8 @@
 """Database tables.
 
 Times are Unix seconds unless a name says otherwise; ``timestamp`` columns hold the 14 digits of a
-memento's timestamp as an integer, which sorts as it reads. ``job.changed_at_ms`` is no mere time:
-it rises with every transaction (``changes``). ``entry.sort_at`` is when an entry was captured last
+memento's timestamp as an integer, which sorts correctly. ``job.changed_at_ms`` is not only a time:
+it increases with every transaction (``jobs``). ``entry.sort_at`` is when an entry was last captured
 (``model.entry``); ``added_at`` of a label is its entry's.
 """
 
@@ -33,40 +33,40 @@ from sqlalchemy.sql.compiler import DDLCompiler
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 SHORTENED: dict[str, Callable[[str | None], str | None]] = {}
-"""How an engine, by the name of its dialect, keeps a key; others keep it as it is."""
+"""Functions that shorten keys, by dialect name; other dialects store keys unchanged."""
 
 
 class Key(TypeDecorator[str]):
-    """Such a column: what it holds is no more than a key; compare it with keys alone."""
+    """Column type of keys, which may be stored shortened. Compare them with keys only."""
 
     impl = Text
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[str]:
-        """Text that sorts by its code points."""
+        """Return a text type sorted by code point."""
         return Text(collation="C" if dialect.name == "postgresql" else None)
 
     def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None] | None:
-        """What writes a parameter that is compared with it."""
+        """Return the function that shortens a parameter."""
         return SHORTENED.get(dialect.name)
 
 
 metadata = MetaData()
 
 VIEW = "live_{}"
-"""The name of the view of the rows of a table that are not deleted."""
+"""Name of the view of the rows that are not deleted."""
 
 Number = BigInteger().with_variant(Integer(), "sqlite")
-"""A whole number of 64 bits, as a timestamp, a moment in milliseconds or a place in a file is."""
+"""64-bit integer, for timestamps, milliseconds and offsets."""
 
 Words = Text().with_variant(Text(collation="C"), "postgresql")
-"""Text that sorts by its code points, as SQLite sorts all text."""
+"""Text sorted by code point, as SQLite sorts all text."""
 
 
 class _NoTwoAlike(Constraint):
-    """What PostgreSQL keeps by a hash index: no two rows have the same there.
+    """Uniqueness by a hash index in PostgreSQL (exclusion constraint).
 
-    SQLAlchemy's own loads all that it knows of PostgreSQL: a tenth of what the index loads.
+    SQLAlchemy's own class imports its whole PostgreSQL dialect, a tenth of the index's import time.
     """
 
     def __init__(self, name: str, what: str) -> None:
@@ -76,25 +76,25 @@ class _NoTwoAlike(Constraint):
 
 @compiles(_NoTwoAlike)
 def _written(each: _NoTwoAlike, _compiler: DDLCompiler, **_: Any) -> str:
-    # Names are the schema's own.
+    # Names come from this schema.
     return f"CONSTRAINT {each.name} EXCLUDE USING hash ({each.what} WITH =)"
 
 
 @compiles(CreateIndex, "postgresql")
 def _created(each: CreateIndex, compiler: DDLCompiler, **more: Any) -> str:
-    """What an index says of PostgreSQL: told to it itself, it would load all of that at once."""
+    """Compile an index with PostgreSQL options, set here to avoid importing the dialect."""
     index = each.element
     index.dialect_kwargs.update(index.info)
-    # SQLAlchemy gives it no types.
+    # SQLAlchemy has no types for it.
     written: str = compiler.visit_create_index(each, **more)  # type: ignore[no-untyped-call]
     return written
 
 
 def unique_text(name: str, column: str) -> tuple[SchemaItem, SchemaItem]:
-    """No two rows have the same text in a column, however long.
+    """Return constraints that make a text column unique, of any length.
 
-    A tree of PostgreSQL takes no row of more than 2,704 bytes: there a hash index holds it. A row
-    that clashes is left out (``Clash.STAYS``) or fails; it can't take the other's place.
+    A B-tree of PostgreSQL accepts rows up to 2,704 bytes, so a hash index is used there. A
+    conflicting row is skipped (``Clash.STAYS``) or fails; it can't replace the other.
     """
     return (
         UniqueConstraint(column).ddl_if(dialect="sqlite"),
@@ -103,7 +103,7 @@ def unique_text(name: str, column: str) -> tuple[SchemaItem, SchemaItem]:
 
 
 def key_with_text(name: str, words: str, number: str) -> tuple[SchemaItem, SchemaItem]:
-    """The key of a table, of a text however long and a number, as ``unique_text`` is."""
+    """Return a primary key of a text of any length and a number; see ``unique_text``."""
     both = f"({words} || '/' || CAST({number} AS TEXT))"
     return (
         PrimaryKeyConstraint(words, number).ddl_if(dialect="sqlite"),
@@ -112,21 +112,21 @@ def key_with_text(name: str, words: str, number: str) -> tuple[SchemaItem, Schem
 
 
 def long_index(name: str, column: str) -> Index:
-    """An index of text that may be longer than a tree of PostgreSQL takes: finds, never walks."""
+    """Return an index for lookups of text that may be too long for a B-tree of PostgreSQL."""
     return Index(name, column, info={"postgresql_using": "hash"})
 
 
 def partial_index(
     name: str, *columns: str, where: str, unique: bool = False, is_long: bool = False
 ) -> Index:
-    """An index of those rows of which a predicate is true, which every engine understands.
+    """Return a partial index with a predicate that both databases support.
 
     Args:
-        name: of the index.
-        columns: that it is of.
+        name: index name.
+        columns: indexed columns.
         where: the predicate.
-        unique: whether no two of these rows may have the same values.
-        is_long: its one column may hold more than a tree of PostgreSQL takes, and is never walked.
+        unique: values must be unique among these rows.
+        is_long: the only column may be too long for a B-tree of PostgreSQL; lookups only.
     """
     predicate = text(where)
     return Index(
@@ -141,13 +141,13 @@ def partial_index(
 def not_deleted(rows: Table) -> FromClause:
     """Define the view of the rows of a table that are not deleted (``deleted_at IS NULL``).
 
-    Queries read it under the name of the table, so that none can forget the condition. It can't be
-    written to. SQLite and PostgreSQL plan a query of it as one of the table.
+    Queries use it under the name of the table, so that none can forget the condition. It is
+    read-only. SQLite and PostgreSQL plan queries of it like queries of the table.
     """
     name = VIEW.format(rows.name)
-    # Names are the schema's own.
+    # Names come from this schema.
     made = f"CREATE VIEW {name} AS SELECT * FROM {rows.name} WHERE deleted_at IS NULL"  # noqa: S608
-    # SQLAlchemy gives DDL no types.
+    # SQLAlchemy has no types for DDL.
     event.listen(rows, "after_create", DDL(made))  # type: ignore[no-untyped-call]
     event.listen(rows, "before_drop", DDL(f"DROP VIEW {name}"))  # type: ignore[no-untyped-call]
     columns = [Column(each.name, each.type) for each in rows.columns]
@@ -155,12 +155,12 @@ def not_deleted(rows: Table) -> FromClause:
 
 
 PART_SIZE = 1 << 15
-"""Documents of one full-text table: what a query does in one does not grow with the archive."""
+"""Documents per full-text table; limits the work of a query in one table."""
 SEARCH_COLUMNS = ("title", "tags", "note", "by", "url", "keys", "text")
 
 
 def search_table(part: int) -> str:
-    """The name of a full-text table; its rowids are those ``document.id`` that fall into it."""
+    """Return the name of a full-text table, whose rowids are values of ``document.id``."""
     return f"search_{part:05}"
 
 
@@ -206,7 +206,7 @@ capture_table = Table(
     ),
     partial_index("capture_deleted", "deleted_at", where="deleted_at IS NOT NULL"),
 )
-"""All captures, with those that are deleted and whose records were not erased yet."""
+"""All captures, including deleted ones whose records are not erased yet."""
 
 capture = not_deleted(capture_table)
 
@@ -476,7 +476,7 @@ snapshot_table = Table(
     Index("snapshot_article_in", "article_segment_id"),
     Index("snapshot_metadata_in", "metadata_segment_id"),
 )
-"""All snapshots, with those that are deleted and whose records were not erased yet."""
+"""All snapshots, including deleted ones whose records are not erased yet."""
 
 snapshot = not_deleted(snapshot_table)
 
@@ -495,16 +495,15 @@ likeness = Table(
     sqlite_with_rowid=False,
 )
 
-"""What is defined elsewhere and belongs here; the rest needs no list."""
 
 FIRST = "0100"
-"""The initial revision in migrations/. Indexes of earlier ones are rebuilt from the WARC files."""
+"""Initial revision in migrations/. Older indexes are rebuilt from the WARC files."""
 HEAD = "0100"
-"""The revision in migrations/ that these tables are."""
+"""Current revision in migrations/."""
 
 
 def _live_index(name: str, *columns: str, where: str = "", unique: bool = False) -> Index:
-    """An index of entries that are not deleted; it covers queries that select its columns alone."""
+    """Return an index of entries that are not deleted; covering for queries of its columns."""
     condition = " AND ".join(filter(None, (where, "deleted_at IS NULL")))
     covered = () if unique else ("deleted_at",)
     return partial_index(name, *columns, *covered, where=condition, unique=unique)
@@ -564,8 +563,11 @@ entry_table = Table(
     _live_index("entry_brought_by", "brought_by", "id", where="brought_by IS NOT NULL"),
     partial_index("entry_deleted", "deleted_at", where="deleted_at IS NOT NULL"),
 )
-"""All entries, with those that are deleted: ``deleted_at`` is the number of the deletion, by which
-it is undone, a time in milliseconds; ``deleted_labels`` their tags and lists, as JSON."""
+"""All entries, including deleted ones.
+
+``deleted_at`` is the number of the deletion, a time in milliseconds, used for undo;
+``deleted_labels`` has their tags and lists as JSON.
+"""
 
 entry = not_deleted(entry_table)
 

@@ -18,21 +18,21 @@ CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 )
 """
-"""As Alembic makes it."""
+"""Table as created by Alembic."""
 REVISION = "SELECT version_num FROM alembic_version"
 
 
 def is_current(conn: Connection) -> bool:
-    """Whether an index has this program's schema."""
+    """Return whether an index has the current schema."""
     return _revision(conn) == HEAD
 
 
 def upgrade_schema(conn: Connection, place: str) -> None:
-    """Bring an index to this program's schema, in a transaction that is committed.
+    """Create or migrate the schema, in a committed transaction.
 
     Raises:
-        IndexOutdated: it was written by an earlier version, and has to be rebuilt.
-        ConfigurationError: it was written by a newer version, or by none that is known.
+        IndexOutdated: an earlier version wrote it; it must be rebuilt.
+        ConfigurationError: a newer or unknown version wrote it.
     """
     found = _revision(conn)
     if found == HEAD:
@@ -59,12 +59,12 @@ def upgrade_schema(conn: Connection, place: str) -> None:
 
 
 def is_outdated(revision: str) -> bool:
-    """Whether no migration leads from a revision to this program's."""
+    """Return whether no migration leads from a revision to the current one."""
     return revision.isdecimal() and len(revision) == len(FIRST) and 0 < int(revision) < int(FIRST)
 
 
 def _make(conn: Connection) -> None:
-    """Make an index where none is: as the migrations would, which take longer and load Alembic."""
+    """Create the schema directly, which is faster than migrations and does not import Alembic."""
     for statement in _statements(conn.dialect.name):
         conn.exec_driver_sql(statement)
     conn.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})
@@ -73,7 +73,7 @@ def _make(conn: Connection) -> None:
 
 @cache
 def _statements(engine: str) -> tuple[str, ...]:
-    """What makes every table of the schema, and the one in which Alembic keeps the revision."""
+    """Return the statements that create all tables, including Alembic's."""
     found = [_REVISIONS]
 
     def take(element: ExecutableDDLElement, *_: object, **__: object) -> None:
@@ -98,9 +98,11 @@ _DERIVED = frozenset(
 
 
 def outdated_revision(path: Path) -> str | None:
-    """Return the revision of an index file if it is outdated; blocking.
+    """Return the revision of an index file if it is outdated.
 
-    Returns None for a file that is missing, current, newer, damaged or no index.
+    Blocking.
+
+    Returns None for a file that is missing, current, newer, damaged or not an index.
     """
     try:
         with closing(_read_only(path)) as connection:
@@ -111,9 +113,11 @@ def outdated_revision(path: Path) -> str | None:
 
 
 def copy_rows(source: Path, target: Path) -> None:
-    """Copy what no record holds from an outdated index to an empty one; blocking.
+    """Copy data that is in no record from an outdated index to an empty one.
 
-    Columns that only one of the two has are left out, or get their default.
+    Blocking.
+
+    Columns that exist only in the old index are skipped; new columns get their default.
 
     Args:
         source: the outdated index.
@@ -140,13 +144,15 @@ def copy_rows(source: Path, target: Path) -> None:
 
 
 def keep_backup(path: Path, revision: str) -> Path:
-    """Give an outdated index a second name, under which it stays when it is replaced; blocking.
+    """Link an outdated index to a second name, which remains when it is replaced.
+
+    Blocking.
 
     Returns:
-        That name.
+        The second name.
 
     Raises:
-        IndexUnavailable: it can't be written.
+        IndexUnavailable: the link can't be created.
     """
     backup = path.with_name(f"{path.name}.old-{revision}")
     try:
@@ -160,7 +166,7 @@ def keep_backup(path: Path, revision: str) -> Path:
 
 
 def backups(path: Path) -> list[Path]:
-    """Return the outdated indexes that were kept beside an index; blocking."""
+    """Return the backups of outdated indexes. Blocking."""
     return sorted(path.parent.glob(f"{path.name}.old-*"))
 
 
@@ -174,7 +180,7 @@ def _copy_table(connection: sqlite3.Connection, table: Table) -> None:
         if column.name in there or _needs_value(column)
     }
     names = ", ".join(f'"{name}"' for name in chosen)
-    # Names are the schema's own.
+    # Names come from this schema.
     connection.execute(
         f'INSERT OR IGNORE INTO main."{table.name}" ({names}) '  # noqa: S608
         f'SELECT {", ".join(chosen.values())} FROM old."{table.name}"'

@@ -20,14 +20,14 @@ from archiver.model.rendering import (
 )
 
 NEAR = 1000
-"""Ten minutes, as timestamps count: a page may fetch itself again while it is shown."""
+"""Ten minutes, in timestamp digits: a page may request itself again while it is rendered."""
 _NEW = ("snapshot_id", "kind", "media_type", "segment_id", "offset", "length", "digest")
 
 
 async def put(
     conn: AsyncConnection, found: dict[int, tuple[Rendition, ...]], segments: Mapping[str, int]
 ) -> None:
-    """Index the likenesses of snapshots, by row id, in the place of those that are known."""
+    """Replace the screenshots and other renderings of snapshots, by row id."""
     if not found:
         return
     await conn.execute(delete(likeness).where(likeness.c.snapshot_id.in_(among(found))))
@@ -51,7 +51,7 @@ async def put(
 async def of_snapshots(
     conn: AsyncConnection, row_ids: Sequence[int]
 ) -> dict[int, tuple[Rendition, ...]]:
-    """The likenesses of these snapshots, by row id."""
+    """Return the screenshots and other renderings of snapshots, by row id."""
     rows = await conn.execute(
         select(likeness, segment.c.name)
         .join(segment, segment.c.id == likeness.c.segment_id)
@@ -70,7 +70,7 @@ _EMBLEMS = select(likeness.c.snapshot_id, likeness.c.kind, likeness.c.digest).wh
 
 
 async def emblems_of(conn: AsyncConnection, row_ids: Sequence[int]) -> dict[int, PreviewImages]:
-    """What lists show these snapshots by, by row id; how it looked in a browser if need be."""
+    """Return icon and preview image of snapshots, by row id; a thumbnail if there is no image."""
     rows = await conn.execute(_EMBLEMS, {"these": row_ids})
     found: dict[int, dict[str, str]] = defaultdict(dict)
     for row in rows:
@@ -85,7 +85,7 @@ async def emblems_of(conn: AsyncConnection, row_ids: Sequence[int]) -> dict[int,
 
 
 async def by_digest(conn: AsyncConnection, digest: str) -> Rendition | None:
-    """One of the emblems that hold just that."""
+    """Return an icon or preview image by its digest."""
     query = (
         select(likeness, segment.c.name)
         .join(segment, segment.c.id == likeness.c.segment_id)
@@ -97,7 +97,7 @@ async def by_digest(conn: AsyncConnection, digest: str) -> Rendition | None:
 
 
 async def page_of(conn: AsyncConnection, shown: Capture) -> Location | None:
-    """Where the page as it stood lies that is to be shown for a capture of it."""
+    """Return the location of the saved document to show for a capture."""
     moment = int(shown.timestamp)
     query = (
         select(segment.c.name, likeness.c.offset, likeness.c.length)

@@ -1,11 +1,11 @@
 """Full-text search.
 
-``document.id`` grows as documents are made, FTS5 walks it either way without sorting, and parts
-hold stretches of it; so a page of a common word costs no more than one of a rare word.
+``document.id`` increases with time, FTS5 iterates over it in both directions without sorting, and
+parts are ranges of it. So a page of results for a frequent word costs no more than for a rare one.
 
-What is written at different times lies in pieces of its own, of which a query asks each: a dozen in
-a part. A part that is full is written no more, so it is worth putting together once. A server's
-index has one piece, and a list of what is not sorted into it yet.
+FTS5 stores each batch of writes as a segment, and a query reads all of them: about a dozen per
+part. A full part no longer changes, so it is worth merging once. PostgreSQL has one index and a
+pending list.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,18 +28,18 @@ from archiver.db.statements import THESE, among
 from archiver.search.query_tree import EVERYTHING, Node
 
 TOP = (1 << 62) - 1
-"""Above every document."""
+"""Greater than every document id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is looked for.
+    """Search query with its context.
 
     Attributes:
-        tree: of the query.
-        filters: what it is narrowed to besides.
-        setting: what it is read against.
-        known: the newest entry that is looked for; 0 for all, however new.
+        tree: the parsed query.
+        filters: further filters.
+        setting: context of the query.
+        known: newest entry to find; 0 for all.
     """
 
     tree: Node
@@ -48,18 +48,18 @@ class Question:
     known: int = 0
 
     def may_be(self, entry_id: int) -> bool:
-        """Whether an entry is none that came later."""
+        """Return whether an entry is not newer than ``known``."""
         return not self.known or entry_id <= self.known
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Documents that were found, in columns: a page may look at thousands.
+    """Documents found, in columns, since a page may read thousands.
 
     Attributes:
-        documents: their row ids.
-        entries: whose newest each is, where that passes; else None.
-        moments: when these were saved, in Unix seconds.
+        documents: row ids.
+        entries: entry of each, if it is current and passes the filters, else None.
+        moments: when these entries were saved, in Unix seconds.
     """
 
     documents: Sequence[int]
@@ -67,12 +67,12 @@ class Seen:
     moments: Sequence[int | None]
 
     def where(self, chosen: Iterable[object]) -> "Seen":
-        """Those for which something true is given."""
+        """Return the documents whose element of ``chosen`` is true."""
         chosen = [*chosen]
         return Seen(*([*compress(each, chosen)] for each in self._columns))
 
     def in_order(self, *, oldest_first: bool) -> "Seen":
-        """The same, newest first or oldest first."""
+        """Return the documents newest first or oldest first."""
         wanted = sorted(self.documents, reverse=not oldest_first)
         if wanted == self.documents:
             return self
@@ -95,16 +95,16 @@ async def found(
     beyond: int | None = None,
     oldest_first: bool = False,
 ) -> Seen:
-    """Documents that match an expression, newest first or oldest first, each with its entry.
+    """Return documents that match an expression, with their entries.
 
     Args:
         conn: a connection.
-        parted: the expression, and what else entries must be.
-        question: what these are of.
-        parts: of the words' index, in which documents are looked for.
-        count: so many documents at most.
-        beyond: one of them; those behind it are given.
-        oldest_first: as it says.
+        parted: the expression and remaining conditions.
+        question: the whole query.
+        parts: parts to search.
+        count: maximum number of documents.
+        beyond: start after this document.
+        oldest_first: sort order.
     """
     if not parts:
         return Seen((), (), ())
@@ -123,7 +123,7 @@ async def found(
 async def _seen(
     conn: AsyncConnection, union: str, given: Mapping[str, Any], rest: Node, question: Question
 ) -> Seen:
-    """The documents that were looked at, with the entries of those that pass."""
+    """Return the documents read, with the entries of those that pass."""
     is_read = "exactly" in given
     if rest == EVERYTHING and question.filters == Filters():
         with_entries = _with_entries(dialect_of(conn), is_read=is_read).format(union)
@@ -139,7 +139,7 @@ async def _seen(
 
 @cache
 def _with_entries(dialect: SqlDialect, *, is_read: bool) -> str:
-    """Selects each document of ``{}`` with its entry; most of those that are read do not match."""
+    """Return the query that joins documents with entries; most documents read do not match."""
     own = "SELECT found.document_id, own.id AS entry_id, own.added_at FROM ({}) AS found "
     return own + dialect.with_own_entry.format("found.is_it" if is_read else "true")
 
@@ -147,14 +147,14 @@ def _with_entries(dialect: SqlDialect, *, is_read: bool) -> str:
 async def _lists(
     conn: AsyncConnection, statement: str, given: Mapping[str, Any], *columns: str
 ) -> list[list[Any]]:
-    """The values of each column of what a statement finds."""
+    """Return the values of each column of a statement."""
     expressions = [each for each in ("match", "exactly") if each in given]
     lists = gathering(asking(statement, *expressions), *columns)
     return [each or [] for each in (await conn.execute(lists, given)).one()]
 
 
 def reads(dialect: SqlDialect, parted: Split) -> bool:
-    """Whether documents have to be read to tell which of them match."""
+    """Return whether documents must be read to decide which of them match."""
     return bool(parted.apart) and not dialect.words.knows_places
 
 
@@ -166,11 +166,11 @@ def _beyond(document: int | None, oldest_first: bool) -> int:
 def _union(
     dialect: SqlDialect, parts: Sequence[int], *, oldest_first: bool, is_read: bool = False
 ) -> str:
-    """The first so many documents that match, in the parts one after the other.
+    """Return the query for the first matching documents over all parts.
 
-    Where they are read, those that may match, and of each whether it does.
+    If documents must be read, it selects candidates and whether each matches.
     """
-    # Engines run the arms of a UNION ALL one after the other, and stop at the limit.
+    # Databases run the branches of a UNION ALL in order and stop at the limit.
     matches = dialect.words.matches
     told = f", {matches.replace(':match', ':exactly')} AS is_it" if is_read else ""
     arm = (
@@ -194,7 +194,7 @@ _ENTRIES = (
 async def entries_of(
     conn: AsyncConnection, found: Sequence[int], rest: Node, question: Question
 ) -> dict[int, tuple[int, int]]:
-    """Of these documents those that are their entry's newest and pass: its row id and moment."""
+    """Return (entry id, time) of documents that are current and pass, by document."""
     query = _ENTRIES
     if rest != EVERYTHING:
         query = query.where(condition(rest, question.setting.of_documents(found)))
@@ -210,7 +210,7 @@ _DOCUMENTS = select(Gathered(entry.c.document_id)).where(
 
 
 async def passing(conn: AsyncConnection, entry_ids: Sequence[int], question: Question) -> set[int]:
-    """Which of these entries the whole query matches."""
+    """Return which entries the whole query matches."""
     setting = question.setting
     if holds_words(question.tree):
         own = (await conn.execute(_DOCUMENTS, {"these": entry_ids})).scalar_one()
@@ -223,19 +223,19 @@ async def passing(conn: AsyncConnection, entry_ids: Sequence[int], question: Que
 
 
 async def parts_of(conn: AsyncConnection) -> list[int]:
-    """The parts of the words' index, newest first."""
+    """Return the parts of the full-text index, newest first."""
     return await search_documents.parts(conn, below=TOP)
 
 
 WHOLE_BELOW = "parts whole below"
 PAGES = 250
-"""Pages of a part that are put together in one transaction, mostly a twentieth of a second."""
+"""Pages merged in one transaction, which takes about 50 ms."""
 _NOTHING_DONE = 2
-"""An engine counts fewer changes where there was nothing to put together."""
+"""Minimum change count of a merge that did something."""
 
 
 async def in_pieces(conn: AsyncConnection) -> int | None:
-    """The oldest full part that may lie in pieces; None if there is none, or words are owed yet."""
+    """Return the oldest full part to be merged; None if there is none, or documents are pending."""
     if not dialect_of(conn).words.merge or await search_documents.owed_below(conn) is not None:
         return None
     newest = max(await search_documents.parts(conn, below=TOP), default=0)
@@ -244,7 +244,7 @@ async def in_pieces(conn: AsyncConnection) -> int | None:
 
 
 async def put_together(conn: AsyncConnection, part: int) -> None:
-    """Put some of a part's pieces together, and note it where it was in one already."""
+    """Merge pages of a part; record if it was already merged."""
     words, name = dialect_of(conn).words, search_table(part)
     before = (await conn.execute(text(words.changes))).scalar_one()
     await conn.execute(text(words.merge.format(name)), {"pages": PAGES})

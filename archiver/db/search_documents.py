@@ -1,8 +1,8 @@
 """Search documents of entries.
 
-A table of all documents makes some of what a query asks for dearer the more there are: how rare a
-word is, which words begin so. In parts, newest first, a query is at its end when it has enough, and
-what it does in one part is bounded by its size.
+In one table of all documents, some query operations become slower with the number of documents,
+such as word counts and prefixes. In parts, newest first, a query stops when it has enough results,
+and the work in one part is limited by its size.
 """
 
 from collections.abc import Collection, Sequence
@@ -61,9 +61,9 @@ _MARK = (
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """What an entry is found by from now on, and the snapshot that it is from.
+    """New search document of an entry, and its snapshot.
 
-    ``words`` is that as its row has it, where it was made before the transaction.
+    ``words`` is its full-text row, if it was built before the transaction.
     """
 
     entry_id: int
@@ -74,7 +74,7 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Where new documents go: the number of the first, and the parts whose tables are there."""
+    """First id of new documents, and the parts that exist."""
 
     first: int
     parts: frozenset[int]
@@ -82,7 +82,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class OwedDocument:
-    """A document that is to be made again."""
+    """Document that must be built again."""
 
     document_id: int
     entry_id: int
@@ -90,7 +90,7 @@ class OwedDocument:
 
 
 async def room(conn: AsyncConnection) -> Room:
-    """Where new documents go."""
+    """Return where new documents are inserted."""
     first = await next_number(conn, document.c.id)
     there = await conn.execute(select(search_part.c.number))
     return Room(first, frozenset(there.scalars()))
@@ -102,15 +102,15 @@ async def insert_all(
     place: Room | None = None,
     unchanged: Collection[int] = (),
 ) -> dict[int, int]:
-    """Make entries findable; return document ids by entry id.
+    """Insert search documents; return document ids by entry id.
 
-    The entries are to be pointed to them; those whose annotation has changed since are marked.
+    The caller sets them in their entries. Entries whose annotation has changed since are marked.
 
     Args:
         conn: a writing connection.
         made: the documents.
-        place: what ``room`` says, where it was asked for already.
-        unchanged: entries that are known to stand as their documents say.
+        place: the result of ``room``, if known.
+        unchanged: entries known to be unchanged.
     """
     if not made:
         return {}
@@ -140,13 +140,13 @@ _WORD_COUNTS = (
 
 
 async def word_counts(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, int]:
-    """How many words the articles of these entries have, by entry id; none of what was not read."""
+    """Return the word counts of entries' articles, by entry id; unread articles are left out."""
     rows = await conn.execute(_WORD_COUNTS, {"these": entry_ids})
     return {row.id: row.word_count for row in rows}
 
 
 async def parts(conn: AsyncConnection, *, below: int, newest_first: bool = True) -> list[int]:
-    """The parts that hold documents below an id."""
+    """Return the parts with documents below an id."""
     number = search_part.c.number
     rows = await conn.execute(
         select(number)
@@ -157,10 +157,10 @@ async def parts(conn: AsyncConnection, *, below: int, newest_first: bool = True)
 
 
 async def owed(conn: AsyncConnection, before: int, *, limit: int) -> tuple[list[OwedDocument], int]:
-    """The newest documents before one that another version of the index had, oldest first.
+    """Return the newest pending documents before one, oldest first.
 
     Returns:
-        Those of them that are their entries', and the oldest that was looked at; 0 after the last.
+        Those that are current, and the oldest id that was read; 0 after the last.
     """
     query = select(document.c.id, document.c.entry_id, document.c.snapshot_id)
     query = query.where(document.c.id < before).order_by(document.c.id.desc()).limit(limit)
@@ -171,7 +171,7 @@ async def owed(conn: AsyncConnection, before: int, *, limit: int) -> tuple[list[
 
 
 async def owed_below(conn: AsyncConnection) -> int | None:
-    """Documents below this one may be missing from the index; None if none are."""
+    """Return the id below which documents may be missing from the index; None if none are."""
     rows = await conn.execute(select(counter.c.value).where(counter.c.name == OWED_BELOW))
     below: int | None = rows.scalar()
     return below
@@ -184,9 +184,9 @@ async def repay(
     before: int,
     below: int,
 ) -> None:
-    """Put documents that were owed into the index, under the ids they have.
+    """Insert pending documents into the index, with their existing ids.
 
-    Nothing happens where somebody else has done so: ``before`` is not where the debt begins now.
+    Does nothing if another process has done it: ``before`` then differs from the stored limit.
     """
     own = counter.c.name == OWED_BELOW
     changed = delete(counter) if not below else update(counter).values(value=below)
@@ -198,7 +198,7 @@ async def repay(
 
 
 async def stale(conn: AsyncConnection, *, limit: int) -> list[OwedDocument]:
-    """Documents of entries whose annotation has changed since, and of links that have none yet."""
+    """Return outdated documents, and links without a document."""
     rows = await conn.execute(
         select(func.coalesce(document.c.id, 0), entry.c.id, document.c.snapshot_id)
         .select_from(entry.outerjoin(document, document.c.id == entry.c.document_id))
@@ -210,10 +210,10 @@ async def stale(conn: AsyncConnection, *, limit: int) -> list[OwedDocument]:
 
 
 async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> None:
-    """Note that entries whose documents are of these snapshots are found by other words now.
+    """Mark documents of these snapshots as outdated.
 
-    A snapshot's article can come after a newer snapshot that shares it, and so has no document of
-    its own: in an index that is built again, where records are met in the order of their time.
+    In a rebuild, records are read in order of time, so the article of a snapshot may come after a
+    newer snapshot that shares it and therefore has no other document.
     """
     if snapshot_ids:
         of_these = select(document.c.id).where(document.c.snapshot_id.in_(among(snapshot_ids)))
@@ -225,7 +225,7 @@ async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> N
 
 
 async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]) -> set[int]:
-    """Which of these documents are their entries'."""
+    """Return which documents are the current ones of their entries."""
     found = await conn.execute(
         select(entry.c.document_id).where(entry.c.id.in_(among(row.entry_id for row in rows)))
     )
@@ -235,7 +235,7 @@ async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]])
 async def _index(
     conn: AsyncConnection, made: Sequence[tuple[int, Words]], there: Collection[int] = ()
 ) -> None:
-    """Put documents into their parts; ascending, or FTS5 writes what it gathered at each."""
+    """Insert documents into their parts; ascending, because FTS5 flushes at each smaller id."""
     for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
         if part not in there:
             await ensure_part(conn, part)
@@ -250,7 +250,7 @@ async def _index(
 
 
 async def ensure_part(conn: AsyncConnection, part: int) -> None:
-    """Make the tables of a part, unless they are there."""
+    """Create the tables of a part, if missing."""
     there = await conn.execute(select(search_part.c.number).where(search_part.c.number == part))
     if there.scalar() is None:
         await insert_rows(conn, search_part, ("number",), [(part,)])
@@ -259,7 +259,7 @@ async def ensure_part(conn: AsyncConnection, part: int) -> None:
 
 
 async def _mark(conn: AsyncConnection, made: Sequence[NewDocument]) -> None:
-    """Note which entries' annotations are not those that their new documents were made of."""
+    """Mark entries whose annotation differs from that of their new document."""
     rows = [(each.entry_id, each.found_by.revision) for each in made]
     await execute_rows(conn, _MARK, ("entry_id", "of_revision"), rows)
 
@@ -269,7 +269,7 @@ def _described(found_by: SearchDocument) -> tuple[int, str, int | None, str]:
 
 
 async def pending_share(conn: AsyncConnection) -> float:
-    """Which share of all documents is still to be put into the index, 0 to 1."""
+    """Return the share of documents that are pending, 0 to 1."""
     below = await owed_below(conn)
     if below is None:
         return 0

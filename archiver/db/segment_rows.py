@@ -1,6 +1,6 @@
 """Segment rows and how far each segment is indexed.
 
-``machine`` is of shared indices: NULL where the store has the segment.
+``machine`` is used in shared indexes: NULL if the segment is in the store.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,12 +17,12 @@ _ADVANCED = ("name", "indexed_bytes", "machine")
 
 @dataclass(frozen=True, slots=True)
 class Unsealed:
-    """A segment that lies on one machine, and in no store yet: lost with that machine.
+    """Segment that exists on one machine only and would be lost with it.
 
     Attributes:
-        machine: the name of it.
-        name: of the segment.
-        bytes: of it, as indexed.
+        machine: name of the machine.
+        name: segment name.
+        bytes: indexed size.
     """
 
     machine: str
@@ -31,7 +31,7 @@ class Unsealed:
 
 
 async def advance(conn: AsyncConnection, ends: Mapping[str, int]) -> dict[str, int]:
-    """``reach``, where nobody knows on which machine they lie; return row ids by name."""
+    """Store indexed sizes without a machine; return row ids by name."""
     await reach(conn, ends)
     return await ids(conn, [*ends])
 
@@ -39,19 +39,19 @@ async def advance(conn: AsyncConnection, ends: Mapping[str, int]) -> dict[str, i
 async def reach(
     conn: AsyncConnection, ends: Mapping[str, int], *, machine: str | None = None
 ) -> None:
-    """Note that each segment is indexed up to that byte.
+    """Store the indexed size of each segment.
 
     Args:
         conn: a writing connection.
-        ends: the byte, by name.
-        machine: where those lie that are new; None where that is nobody's to know.
+        ends: sizes by name.
+        machine: machine of new segments; None if unknown.
     """
     rows = [(name, end, machine) for name, end in sorted(ends.items())]
     await insert_rows(conn, segment, _ADVANCED, rows, Clash.RISES)
 
 
 async def unsealed(conn: AsyncConnection) -> list[Unsealed]:
-    """Every segment that lies on one machine alone, by machine and age."""
+    """Return all segments that exist on one machine only, by machine and age."""
     rows = await conn.execute(
         select(segment.c.machine, segment.c.name, segment.c.indexed_bytes)
         .where(segment.c.machine.is_not(None))
@@ -61,45 +61,45 @@ async def unsealed(conn: AsyncConnection) -> list[Unsealed]:
 
 
 async def of_machine(conn: AsyncConnection, machine: str) -> set[str]:
-    """The segments that lie on a machine alone."""
+    """Return the segments that exist on this machine only."""
     rows = await conn.execute(select(segment.c.name).where(segment.c.machine == machine))
     return {*rows.scalars()}
 
 
 async def lie_at(conn: AsyncConnection, names: Collection[str], machine: str | None) -> None:
-    """Note that segments lie on a machine alone, or, with None, in the store."""
+    """Set the machine of segments; None if they are in the store."""
     if names:
         which = segment.c.name.in_(among_texts(names))
         await conn.execute(update(segment).where(which).values(machine=machine))
 
 
 async def ids(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
-    """Row ids of the segments that are known, by name."""
+    """Return row ids of known segments, by name."""
     rows = await conn.execute(select(segment.c.name, segment.c.id).where(segment.c.name.in_(names)))
     return dict(rows.all())
 
 
 async def indexed(conn: AsyncConnection) -> dict[str, int]:
-    """How many bytes of each segment are indexed."""
+    """Return the indexed size of each segment."""
     rows = await conn.execute(select(segment.c.name, segment.c.indexed_bytes))
     return dict(rows.all())
 
 
 async def indexed_of(conn: AsyncConnection, names: Sequence[str]) -> dict[str, int]:
-    """How many bytes of some segments are indexed; those that are not known are left out."""
+    """Return the indexed sizes of some segments; unknown ones are left out."""
     statement = select(segment.c.name, segment.c.indexed_bytes).where(segment.c.name.in_(names))
     return dict((await conn.execute(statement)).all())
 
 
 async def total_bytes(conn: AsyncConnection) -> int:
-    """Bytes of all segments, as indexed."""
+    """Return the indexed size of all segments."""
     return (
         await conn.execute(select(cast(func.sum(segment.c.indexed_bytes), BigInteger)))
     ).scalar() or 0
 
 
 async def on_other_machines(conn: AsyncConnection, machine: str) -> int:
-    """How many segments lie on machines other than this one, and nowhere else."""
+    """Return how many segments exist only on other machines."""
     elsewhere = select(func.count()).where(
         segment.c.machine.is_not(None), segment.c.machine != machine
     )

@@ -1,6 +1,6 @@
 """Small files shared between machines.
 
-Where the index is a file nothing is here: they are in the folder then.
+Not used with SQLite, where these files are in the data directory.
 """
 
 from collections.abc import Sequence
@@ -15,21 +15,21 @@ from archiver.db.statements import Clash, among_texts, insert_rows
 
 @dataclass(frozen=True, slots=True)
 class SharedFile:
-    """What a file holds, and how often that was changed."""
+    """Content of a file and its revision."""
 
     content: bytes
     revision: int
 
 
 async def revision_of(conn: AsyncConnection, name: str) -> int | None:
-    """How often a file was changed; None if there is none."""
+    """Return the revision of a file; None if it does not exist."""
     found = await conn.execute(select(shared_file.c.revision).where(shared_file.c.name == name))
     revision: int | None = found.scalar()
     return revision
 
 
 async def find(conn: AsyncConnection, name: str) -> SharedFile | None:
-    """A file, if it is there."""
+    """Return a file, if it exists."""
     row = (
         await conn.execute(
             select(shared_file.c.content, shared_file.c.revision).where(shared_file.c.name == name)
@@ -39,7 +39,7 @@ async def find(conn: AsyncConnection, name: str) -> SharedFile | None:
 
 
 async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
-    """Let a file hold this; return how often it was changed now."""
+    """Write a file; return its new revision."""
     revision = (await revision_of(conn, name) or 0) + 1
     columns = ("name", "content", "revision")
     await insert_rows(conn, shared_file, columns, [(name, content, revision)], Clash.GOES)
@@ -47,12 +47,12 @@ async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
 
 
 async def remove(conn: AsyncConnection, names: Sequence[str]) -> int:
-    """Have no such files any more; how many there were."""
+    """Delete files; return how many existed."""
     gone = await conn.execute(delete(shared_file).where(shared_file.c.name.in_(among_texts(names))))
     return gone.rowcount
 
 
 async def all_of(conn: AsyncConnection) -> dict[str, bytes]:
-    """What every file holds, by name."""
+    """Return the contents of all files, by name."""
     rows = await conn.execute(select(shared_file.c.name, shared_file.c.content))
     return dict(rows.all())

@@ -1,7 +1,7 @@
 """URLs that each snapshot needs.
 
-A snapshot's addresses lie in one row as 8 bytes each: written as it is indexed for next to nothing,
-and read through as a whole when something is thrown away, which is seldom.
+They are stored in one row per snapshot as 8-byte hashes: cheap to write with each snapshot. All
+rows are scanned by deletions, which are rare.
 """
 
 import asyncio
@@ -20,21 +20,21 @@ from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 
 _STRETCH = 5_000
 MOST_ROUNDS = 20
-"""Redirects in a row that are followed."""
+"""Maximum number of redirects that are followed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A snapshot, and what names what it needs.
+    """Snapshot with the data that determines its resources.
 
     Attributes:
-        id, entry_id: rows.
+        id, entry_id: row ids.
         hash_url, url: of its entry.
-        timestamp: its own.
-        final_url: of its page.
-        capture_id, page: row and record of its page's capture.
-        record: the metadata record that names its requisites.
-        article: the conversion record, if it has one.
+        timestamp: its timestamp.
+        final_url: URL of its page.
+        capture_id, page: row id and record id of its page's capture.
+        record: the metadata record with its requisites.
+        article: the conversion record, if any.
     """
 
     id: int
@@ -51,7 +51,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A capture as far as it matters for who needs it."""
+    """Capture columns needed to resolve resources."""
 
     id: int
     url: str
@@ -61,12 +61,12 @@ class Seen:
 
 
 def key(url: str) -> int:
-    """8 bytes that stand for an address: two that share them by chance keep a capture too many."""
+    """Return an 8-byte hash of a URL. On a collision a capture is kept unnecessarily."""
     return int.from_bytes(md5(url.encode(), usedforsecurity=False).digest()[:8], signed=True)
 
 
 async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]]) -> None:
-    """Note the addresses that snapshots need, by row id."""
+    """Store the URLs that snapshots need, by row id."""
     rows = [
         (row_id, array("q", sorted(map(key, set(urls)))).tobytes())
         for row_id, urls in needed.items()
@@ -75,7 +75,7 @@ async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]])
 
 
 async def unknown(conn: AsyncConnection, *, limit: int) -> list[Kept]:
-    """Snapshots of which an older version did not note what they need."""
+    """Return snapshots of older versions whose URLs are not stored."""
     lacking = (
         select(snapshot.c.id)
         .outerjoin(need, need.c.snapshot_id == snapshot.c.id)
@@ -86,12 +86,12 @@ async def unknown(conn: AsyncConnection, *, limit: int) -> list[Kept]:
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[Kept]:
-    """All snapshots of some entries, oldest first."""
+    """Return all snapshots of entries, oldest first."""
     return await _kept(conn, select(snapshot.c.id).where(snapshot.c.entry_id.in_(among(entry_ids))))
 
 
 async def who_needs(conn: AsyncConnection, urls: Iterable[str]) -> dict[int, tuple[str, ...]]:
-    """Row ids of snapshots that need any of these addresses, and which."""
+    """Return snapshots that need any of the URLs, and which."""
     wanted = {key(url): url for url in urls}
     found: dict[int, tuple[str, ...]] = {}
     last = 0
@@ -110,7 +110,7 @@ async def who_needs(conn: AsyncConnection, urls: Iterable[str]) -> dict[int, tup
 
 
 async def moments(conn: AsyncConnection, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
-    """Timestamp and row of the page's capture of snapshots, by row id."""
+    """Return timestamp and page capture of snapshots, by row id."""
     rows = await conn.execute(
         select(snapshot.c.id, snapshot.c.timestamp, snapshot.c.capture_id).where(
             snapshot.c.id.in_(among(ids))
@@ -170,9 +170,9 @@ async def _kept(conn: AsyncConnection, ids: Select[int]) -> list[Kept]:
 
 
 async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list[Seen]]:
-    """All captures of some URLs, and of those that lead to them or that they lead to; by URL.
+    """Return all captures of URLs and of URLs linked to them by redirects, by URL.
 
-    Each URL's captures are in the order of their time.
+    The captures of each URL are in order of time.
     """
     found: dict[str, list[Seen]] = {}
     wanted = set(urls)
@@ -193,7 +193,7 @@ async def around(conn: AsyncConnection, urls: Collection[str]) -> dict[str, list
 
 
 async def seen(conn: AsyncConnection, row_ids: Collection[int]) -> list[Seen]:
-    """Captures that are not deleted, by their rows."""
+    """Return captures that are not deleted, by row ids."""
     own = capture.c
     rows = await conn.execute(
         select(own.id, own.url, own.timestamp, own.redirect_to, own.record_id).where(

@@ -1,7 +1,7 @@
 """Snapshot rows, their scores, comparisons and pending articles.
 
-An entry that gets another snapshot, or another article, owes a comparison, which is made soon after
-from what is stored.
+When an entry gets another snapshot or article, a comparison becomes pending and is made soon after
+from stored records.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,14 +21,14 @@ from archiver.model.page import UNREAD, PageMetadata
 from archiver.model.rendering import Rendering, known_limits
 
 LAST_ROW = (1 << 63) - 1
-"""Above every row."""
+"""Greater than every row id."""
 _ARTICLE = segment.alias("article_segment")
 _METADATA = segment.alias("metadata_segment")
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A snapshot with the place of the metadata record that tells the rest, and its row."""
+    """Snapshot with the location of its metadata record, and its row id."""
 
     snapshot: Snapshot
     record: Location
@@ -37,14 +37,14 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class ListedSnapshot:
-    """What a list shows of a snapshot.
+    """Snapshot data for lists.
 
     Attributes:
-        row_id: of it.
-        timestamp: of it.
-        article: where that lies, if it has one.
-        page: what it says of itself.
-        is_one_of_several: its entry has others, if it is the newest.
+        row_id: its row id.
+        timestamp: its timestamp.
+        article: location of its article, if any.
+        page: the page's own metadata.
+        is_one_of_several: its entry has other snapshots; set for the newest only.
     """
 
     row_id: int
@@ -78,14 +78,14 @@ def _query() -> Select[*tuple[Any, ...]]:
 
 @cache
 def query_with_ids() -> Select[*tuple[Any, ...]]:
-    """Snapshots, as ``to_held`` reads them, with their row ids and those of their entries."""
+    """Select snapshots as ``to_held`` reads them, with their ids and entry ids."""
     return _query().add_columns(
         snapshot.c.id.label("snapshot_id"), snapshot.c.entry_id.label("owner_id")
     )
 
 
 async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[Held]:
-    """The newest snapshots of an entry, newest first."""
+    """Return the newest snapshots of an entry, newest first."""
     rows = await conn.execute(
         _query()
         .where(snapshot.c.entry_id == entry_id)
@@ -96,14 +96,14 @@ async def of_entry(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[
 
 
 async def last_row(conn: AsyncConnection) -> int:
-    """The row id of the snapshot that was added last; 0 if there is none."""
+    """Return the row id of the newest snapshot; 0 if there is none."""
     return (await conn.execute(select(func.max(snapshot.c.id)))).scalar() or 0
 
 
 async def page_of(
     conn: AsyncConnection, entry_id: int, *, before: Timestamp | None, last: int, limit: int
 ) -> list[Held]:
-    """Snapshots of an entry, newest first: those before a moment, up to a row."""
+    """Return snapshots of an entry before a time and up to a row, newest first."""
     query = _query().where(snapshot.c.entry_id == entry_id, snapshot.c.id <= last)
     if before:
         query = query.where(snapshot.c.timestamp < int(before))
@@ -112,7 +112,7 @@ async def page_of(
 
 
 async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Held]:
-    """The newest snapshot of each of these entries, by entry id."""
+    """Return the newest snapshot of each entry, by entry id."""
     rows = await conn.execute(
         _query()
         .where(snapshot.c.entry_id.in_(among(entry_ids)), snapshot.c.timestamp == entry.c.latest)
@@ -124,13 +124,13 @@ async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
 async def listed_of_newest(
     conn: AsyncConnection, entry_ids: Sequence[int]
 ) -> dict[int, ListedSnapshot]:
-    """What lists tell of the newest snapshot of each of these entries, by entry id."""
+    """Return list data of the newest snapshot of each entry, by entry id."""
     rows = await conn.execute(_listing_newest(), {"these": entry_ids})
     return {row.entry_id: _listed(row[:-1], several=row.snapshot_count > 1) for row in rows}
 
 
 async def listed_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list[ListedSnapshot]:
-    """The same of the newest snapshots of an entry, newest first."""
+    """Return list data of the newest snapshots of an entry, newest first."""
     rows = await conn.execute(
         _listing()
         .where(snapshot.c.entry_id == entry_id)
@@ -141,7 +141,7 @@ async def listed_of(conn: AsyncConnection, entry_id: int, *, limit: int) -> list
 
 
 async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, list[Held]]:
-    """All snapshots of these entries by entry id, each one's newest first."""
+    """Return all snapshots of entries by entry id, newest first."""
     rows = await conn.execute(
         _query()
         .where(snapshot.c.entry_id.in_(among(entry_ids)))
@@ -157,7 +157,7 @@ async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[in
 async def around(
     conn: AsyncConnection, entry_id: int, timestamp: Timestamp
 ) -> tuple[Held | None, Held | None]:
-    """The newest snapshot not after a moment, and the oldest after it."""
+    """Return the newest snapshot up to a time, and the oldest one after it."""
     moment = int(timestamp)
     mine = _query().where(snapshot.c.entry_id == entry_id)
     before = mine.where(snapshot.c.timestamp <= moment).order_by(snapshot.c.timestamp.desc())
@@ -170,7 +170,7 @@ async def around(
 async def held_at(
     conn: AsyncConnection, wanted: Collection[tuple[int, Timestamp]]
 ) -> set[tuple[int, Timestamp]]:
-    """Those of these (entry id, timestamp) of which there is a snapshot."""
+    """Return which (entry id, timestamp) pairs have a snapshot."""
     rows = await conn.execute(
         select(snapshot.c.entry_id, snapshot.c.timestamp).where(
             snapshot.c.entry_id.in_(among({entry_id for entry_id, _ in wanted})),
@@ -183,7 +183,7 @@ async def held_at(
 async def neighbours(
     conn: AsyncConnection, entry_id: int, timestamp: Timestamp
 ) -> tuple[Timestamp | None, Timestamp | None]:
-    """The timestamps of the snapshots before and after that one."""
+    """Return the timestamps of the previous and the next snapshot."""
     moment = int(timestamp)
     mine = select(snapshot.c.timestamp).where(snapshot.c.entry_id == entry_id)
     before = mine.where(snapshot.c.timestamp < moment).order_by(snapshot.c.timestamp.desc())
@@ -196,10 +196,10 @@ async def neighbours(
 async def after(
     conn: AsyncConnection, row_id: int, *, limit: int, last: int = LAST_ROW
 ) -> tuple[list[Held], int]:
-    """Snapshots in the order they were indexed, after one row and up to another.
+    """Return snapshots in row order, after one row and up to another.
 
     Returns:
-        They, and the last row of them: that after which the next ones come.
+        The snapshots, and the last row id for the next call.
     """
     rows = (
         await conn.execute(
@@ -216,7 +216,7 @@ async def after(
 async def articles_of(
     conn: AsyncConnection, keys: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[str, Location | None]]:
-    """(extractor, place of its article) of snapshots by entry and timestamp, of those there are."""
+    """Return (extractor, article location) of snapshots by entry and timestamp."""
     if not keys:
         return {}
     rows = await conn.execute(
@@ -230,14 +230,14 @@ async def articles_of(
 
 
 async def first_of(conn: AsyncConnection, entry_id: int) -> Timestamp | None:
-    """When the oldest snapshot of an entry was taken."""
+    """Return the timestamp of an entry's oldest snapshot."""
     query = select(func.min(snapshot.c.timestamp)).where(snapshot.c.entry_id == entry_id)
     first = (await conn.execute(query)).scalar()
     return Timestamp(f"{first:014d}") if first else None
 
 
 async def still_there(conn: AsyncConnection, row_ids: Sequence[int]) -> set[int]:
-    """Those of these rows that were not thrown away."""
+    """Return the rows that are not deleted."""
     rows = await conn.execute(select(snapshot.c.id).where(snapshot.c.id.in_(among(row_ids))))
     return set(rows.scalars())
 
@@ -267,7 +267,7 @@ def _listed(row: Sequence[Any], *, several: bool = False) -> ListedSnapshot:
 
 
 def to_held(row: Row[*tuple[Any, ...]]) -> Held:
-    """A snapshot from a row of ``query_with_ids``, or of what it is made from."""
+    """Build a snapshot from a row of ``query_with_ids``."""
     found: Capture = captures.to_capture(row)
     article = None
     if row.article_segment is not None:
@@ -305,7 +305,7 @@ _SETTLE = (
 
 
 async def owe_comparisons(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Note that these entries have another article; those with one snapshot owe nothing."""
+    """Mark comparisons of entries as pending, if they have several snapshots."""
     if entry_ids:
         await conn.execute(
             update(entry_table)
@@ -315,7 +315,7 @@ async def owe_comparisons(conn: AsyncConnection, entry_ids: Collection[int]) -> 
 
 
 async def pending_comparisons(conn: AsyncConnection, *, limit: int) -> list[int]:
-    """Entries that owe a comparison."""
+    """Return entries with pending comparisons."""
     rows = await conn.execute(
         select(entry.c.id).where(entry.c.comparison_owed == 1).order_by(entry.c.id).limit(limit)
     )
@@ -323,10 +323,10 @@ async def pending_comparisons(conn: AsyncConnection, *, limit: int) -> list[int]
 
 
 async def settle_comparisons(conn: AsyncConnection, found: Sequence[tuple[int, int, int]]) -> None:
-    """Note by how many hundredths articles have changed: (entry, newest snapshot, hundredths).
+    """Store comparisons: (entry, newest snapshot, percent).
 
-    Its earlier articles are to be found from then on, too, so it gets another document. One that
-    has a newer snapshot by now owes another comparison.
+    The search document becomes outdated, because it includes earlier articles. An entry with a
+    newer snapshot stays pending.
     """
     await execute_rows(conn, _SETTLE, ("entry_id", "newest", "hundredths"), found)
 
@@ -346,7 +346,7 @@ _ENTRIES = (
 
 
 async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:
-    """The places of the entry records of snapshots without a score, by row id, newest first."""
+    """Return the entry record locations of snapshots without a score, by row id, newest first."""
     rows = await conn.execute(
         select(
             *(snapshot.c.id, segment.c.name),
@@ -361,14 +361,14 @@ async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:
 
 
 async def settle_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> None:
-    """Note the scores of snapshots: (row id, hundredths); an entry has that of its newest."""
+    """Store scores of snapshots (row id, percent), and of entries for their newest snapshot."""
     await execute_rows(conn, _SNAPSHOTS, _PARAMETERS, found)
     await execute_rows(conn, _ENTRIES, _PARAMETERS, found)
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """An entry by its URL, and its place among others: its score, its row."""
+    """URL of an entry with its position: score and row id."""
 
     url: str
     place: tuple[int, int]
@@ -377,7 +377,7 @@ class Scored:
 async def scored_below(
     conn: AsyncConnection, score: int, *, after: tuple[int, int], limit: int
 ) -> list[Scored]:
-    """Entries below a score, the worst first, after a place."""
+    """Return entries below a score, worst first, after a position."""
     own = entry.c
     rows = await conn.execute(
         select(own.score, own.id, own.url)
@@ -394,7 +394,7 @@ async def scored_below(
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A snapshot whose article is to be read, and the row id of its entry."""
+    """Snapshot whose article is pending, and the row id of its entry."""
 
     entry_id: int
     held: Held
@@ -403,8 +403,8 @@ class Unread:
 async def pending_articles(
     conn: AsyncConnection, row_id: int, *, limit: int
 ) -> tuple[list[Unread], int]:
-    """Snapshots whose article was left for later, after a row, and the last row of them."""
-    # Asked for by itself: where somebody had SQLite count rows, it would read all snapshots.
+    """Return snapshots with pending articles after a row, and the last row id."""
+    # A separate subquery, because SQLite's planner statistics could lead to a full scan.
     unread = (
         select(snapshot.c.id)
         .where(snapshot.c.extractor == literal_column("''"), snapshot.c.id > row_id)
@@ -420,10 +420,10 @@ async def pending_articles(
 async def outdated_articles(
     conn: AsyncConnection, row_id: int, *, than: str, limit: int
 ) -> tuple[list[Unread], int]:
-    """Among so many rows after one, snapshots that another extractor read; the last row looked at.
+    """Return snapshots in a row range that another extractor read, and the last row read.
 
-    Those left for later are not among them, nor those that a browser showed: their text is not that
-    of the bytes that were sent. The last row is the first one where all are behind.
+    Pending articles are left out, and rendered pages, whose text is not that of the response. At
+    the end of the table the last row is returned.
     """
     rows = await conn.execute(
         query_with_ids()
@@ -442,7 +442,7 @@ async def outdated_articles(
 async def outdated_articles_of(
     conn: AsyncConnection, entry_ids: Sequence[int], *, than: str
 ) -> list[Unread]:
-    """All snapshots of these entries that another extractor read, as above, oldest first."""
+    """Return all snapshots of entries that another extractor read, oldest first."""
     rows = await conn.execute(
         query_with_ids().where(
             snapshot.c.entry_id.in_(among(entry_ids)),
@@ -455,6 +455,6 @@ async def outdated_articles_of(
 
 
 async def count_pending_articles(conn: AsyncConnection) -> int:
-    """How many snapshots have an article that was left for later."""
+    """Return how many snapshots have pending articles."""
     query = select(func.count()).where(snapshot.c.extractor == literal_column("''"))
     return (await conn.execute(query)).scalar() or 0

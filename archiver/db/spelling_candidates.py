@@ -1,4 +1,4 @@
-"""Words and names that resemble what was typed."""
+"""Words and names similar to a query word."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -19,14 +19,14 @@ from archiver.search.words import fold, list_key, reversed_host
 
 MOST_PARTS = 3
 MOST_READ = 6000
-"""Words of a part that are looked at for each beginning."""
+"""Maximum number of words read per part and prefix."""
 SHORTEST = 4
 LONG = 8
-"""From so many letters on, two may be wrong."""
+"""Word length from which two typos are accepted."""
 
 
 async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bool:
-    """Whether any document has a word."""
+    """Return whether any document contains a word."""
     arm = "SELECT * FROM (SELECT 1 FROM {0} WHERE MATCHES LIMIT 1) AS taken"
     arm = arm.replace("MATCHES", dialect_of(conn).words.matches)
     union = " UNION ALL ".join(arm.format(search_table(part)) for part in parts)
@@ -37,7 +37,7 @@ async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bo
 
 
 async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) -> str | None:
-    """The word of the newest parts that is nearest to one; of several, the most frequent."""
+    """Return the most similar word of the newest parts; ties by frequency."""
     if len(word) < SHORTEST:
         return None
     most = 2 if len(word) >= LONG else 1
@@ -53,7 +53,7 @@ async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) 
 
 
 async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[tuple[str, int]]:
-    """Words of a part that may be near one, and how many documents have each."""
+    """Return similar words of a part with their document counts."""
     if dialect_of(conn).words.vocabulary:
         found = [await _words(conn, part, beginning) for beginning in _beginnings(word)]
         return [each for some in found for each in some]
@@ -69,7 +69,7 @@ def _tried(statement: str) -> TextClause:
 
 
 def _beginnings(word: str) -> Iterator[str]:
-    """What the word that was meant may begin with: as this, or with a slip in its first letters."""
+    """Yield possible prefixes of the intended word, with and without a typo."""
     yield from dict.fromkeys((word[:2], word[1] + word[0], word[0] + word[2], word[1:3]))
 
 
@@ -83,16 +83,16 @@ async def _words(conn: AsyncConnection, part: int, beginning: str) -> list[tuple
 
 
 SHORTEST_NAME, LONG_NAME = 3, 8
-"""Letters of a name that may have a slip, and from which on two."""
+"""Minimum length of names with one accepted typo, and with two."""
 MOST_NAMES_READ = 2000
-"""Names that are held against one, of those that begin nearly as it does."""
+"""Maximum number of names compared, of those with a similar prefix."""
 _BEYOND = "\U0010ffff"
 
 
 async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> str | None:
-    """The name nearest to one that nothing has: a slip away, or longer; None if there is none.
+    """Return the most similar name of a kind; None if the name exists or nothing is similar.
 
-    Of several the one that most entries have. None, too, where something is called so.
+    Names one typo away are preferred to longer ones; ties by entry count.
     """
     wanted, most = _wanted(which, value), 2 if len(value) >= LONG_NAME else 1
     if len(wanted) < SHORTEST_NAME or await _is_there(conn, which, value):
@@ -108,7 +108,7 @@ async def nearest_names(conn: AsyncConnection, which: Condition, value: str) -> 
 
 
 def _wanted(which: Condition, value: str) -> str:
-    """A name as it is looked for."""
+    """Return a name in its lookup form."""
     if which is Condition.LIST:
         return list_key(value.removesuffix("/"))
     return fold(value)
@@ -117,7 +117,7 @@ def _wanted(which: Condition, value: str) -> str:
 async def _names(
     conn: AsyncConnection, which: Condition, value: str
 ) -> Iterable[tuple[str, str, int]]:
-    """Names that begin nearly as one does: as they are looked for and written, how many have it."""
+    """Return names with a similar prefix: lookup form, spelling and entry count."""
     if which is Condition.SITE:
         return await _sites(conn, value)
     own: Select[*tuple[Any, ...]] = select(tag.c.folded, tag.c.name, tag.c.entry_count)
@@ -133,7 +133,7 @@ async def _names(
 
 
 async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, int]]:
-    """Domains of as many labels as one, that end as it does and begin nearly so."""
+    """Return domains with the same number of labels, the same ending and a similar start."""
     last, _, others = reversed_host(value).partition(".")
     depth, domains = value.count(".") + 1, dict[str, int]()
     for beginning in _beginnings_likely_names(others):
@@ -146,7 +146,7 @@ async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, 
 
 
 def _beginnings_likely_names(name: str) -> Iterator[str]:
-    """What a name that was meant may begin with: as this, or with a slip in its first letters."""
+    """Yield possible prefixes of the intended name, with and without a typo."""
     if len(name) >= SHORTEST_NAME:
         first, second, third = name[0], name[1], name[2]
         yield from dict.fromkeys((name[:2], second + first, first + third, second + third, first))
@@ -157,7 +157,7 @@ def _begins(column: ColumnElement[str], beginning: str) -> tuple[ColumnElement[b
 
 
 async def _is_there(conn: AsyncConnection, which: Condition, value: str) -> bool:
-    """Whether anything is called so."""
+    """Return whether a name exists."""
     if which is Condition.SITE:
         return bool(await hosts.of_site(conn, value, limit=1))
     own = select(tag.c.id).where(tag.c.folded == fold(value), tag.c.entry_count > 0)

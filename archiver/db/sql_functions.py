@@ -24,7 +24,7 @@ from archiver.db.schema import SHORTENED
 
 
 def storable(text: str) -> str:
-    r"""A text as PostgreSQL can hold it, which holds no U+0000; it sorts as it did.
+    r"""Encode U+0000, which PostgreSQL can't store; the sort order stays the same.
 
     U+0000 becomes ``\x01\x01``, and U+0001 ``\x01\x02``.
     """
@@ -34,52 +34,52 @@ def storable(text: str) -> str:
 
 
 def as_it_was(text: str) -> str:
-    """The text that ``storable`` was given."""
+    """Decode a text encoded by ``storable``."""
     if "\x01" in text:
         return text.replace("\x01\x01", "\0").replace("\x01\x02", "\x01")
     return text
 
 
 class Greatest(FunctionElement[int]):
-    """The greatest of some numbers, none of them NULL."""
+    """Greatest of several numbers, none of them NULL."""
 
     inherit_cache = True
     type = Integer()
 
 
 class KindOfFailure(FunctionElement[str]):
-    """The kind of a failure that is kept as JSON; NULL where there is none."""
+    """Kind of a failure stored as JSON; NULL if there is none."""
 
     inherit_cache = True
     type = Text()
 
 
 class StatusOfFailure(FunctionElement[int]):
-    """The status of a failure that is kept as JSON; NULL where there is none."""
+    """Status of a failure stored as JSON; NULL if there is none."""
 
     inherit_cache = True
     type = Integer()
 
 
 class YearOf(FunctionElement[str]):
-    """The year of a moment in Unix seconds (UTC), in four digits."""
+    """Year of a Unix time (UTC), four digits."""
 
     inherit_cache = True
     type = Text()
 
 
 class JsonRow(FunctionElement[str]):
-    """Some columns as the text of a JSON array."""
+    """Columns as the text of a JSON array."""
 
     inherit_cache = True
     type = Text()
 
 
 class Gathered(FunctionElement[list[Any] | None]):
-    """All values of a column as one list; NULL, or an empty one, where there are none.
+    """All values of a column as one list; NULL or empty if there are none.
 
-    A driver hands rows over one by one, and Python's lock with each of them: a thread that computes
-    meanwhile keeps it for milliseconds.
+    Drivers return rows one by one and take the GIL for each, which a computing thread may hold for
+    milliseconds.
     """
 
     inherit_cache = True
@@ -87,23 +87,23 @@ class Gathered(FunctionElement[list[Any] | None]):
 
 
 class HostOf(FunctionElement[str]):
-    """The host of a SURT: what stands before its bracket."""
+    """Host part of a SURT."""
 
     inherit_cache = True
     type = Text()
 
 
 class Now(FunctionElement[int]):
-    """The moment of the server's clock, in milliseconds since 1970: not of the transaction."""
+    """Current time of the server in milliseconds since 1970, not that of the transaction."""
 
     inherit_cache = True
     type = BigInteger()
 
 
 class History(FunctionElement[str]):
-    """Which history of the server this is: a replica that takes its place goes on in another one.
+    """Timeline of the server, which changes after a failover.
 
-    Empty where there are none.
+    Empty with SQLite.
     """
 
     inherit_cache = True
@@ -111,56 +111,56 @@ class History(FunctionElement[str]):
 
 
 def reason(failure: ColumnElement[Any]) -> ColumnElement[str]:
-    """Why something failed, in a few letters: the kind and, behind a space, the status."""
+    """Return the short form of a failure: kind, a space, and status."""
     status = func.coalesce(cast(StatusOfFailure(failure), Text), "")
     return cast(KindOfFailure(failure), Text).concat(" ").concat(status)
 
 
 WRITERS: dict[str, Callable[[Iterable[Any]], Any]] = {}
-"""How an engine, by the name of its dialect, takes a list as one parameter."""
+"""Functions that convert a list to one parameter, by dialect name."""
 
 
 class Listed(UserDefinedType[Any]):
-    """A list of numbers or texts, as a parameter."""
+    """Parameter type of a list of numbers or texts."""
 
     cache_ok = True
 
     def bind_processor(self, dialect: SqlDialect) -> Callable[[Any], Any] | None:
-        """What writes the parameter."""
+        """Return the function that converts the parameter."""
         return WRITERS[dialect.name]
 
 
 class ListedKeys(Listed):
-    """A list of keys."""
+    """Parameter type of a list of keys."""
 
     cache_ok = True
 
     def bind_processor(self, dialect: SqlDialect) -> Callable[[Any], Any] | None:
-        """What writes the parameter."""
+        """Return the function that converts the parameter."""
         write, shortened = WRITERS[dialect.name], SHORTENED.get(dialect.name)
         return write if shortened is None else lambda values: write(map(shortened, values))
 
 
 class ListedNumbers(Listed):
-    """A list of whole numbers."""
+    """Parameter type of a list of integers."""
 
     cache_ok = True
 
 
 class ListedTexts(Listed):
-    """A list of texts."""
+    """Parameter type of a list of texts."""
 
     cache_ok = True
 
 
 class Values(FunctionElement[Any]):
-    """The values of a list as a table of one column, ``value``."""
+    """Values of a list as a table with the column ``value``."""
 
     inherit_cache = True
 
 
 class Numbers(Values):
-    """Whole numbers."""
+    """Integers."""
 
     inherit_cache = True
 
@@ -172,9 +172,9 @@ class Texts(Values):
 
 
 class IsAmong(FunctionElement[Any]):
-    """Whether a column, which comes first, is one of the numbers of a list, which follows.
+    """Condition: a column (first argument) is one of a list of numbers (second).
 
-    An engine that has a word for that, not only for tables of numbers, says it.
+    Written as an operator of the database if it has one, instead of a subquery.
     """
 
     inherit_cache = True
@@ -182,22 +182,22 @@ class IsAmong(FunctionElement[Any]):
 
 
 def is_among(column: ColumnElement[int], values: BindParameter[Any]) -> IsAmong:
-    """Whether a column is one of the numbers that a parameter has."""
+    """Return the condition that a column is one of a parameter's numbers."""
     return IsAmong(column, _bound(values, ListedNumbers()))
 
 
 def numbers(values: "Iterable[int] | BindParameter[Any]") -> Select[int]:
-    """Numbers, for ``column.in_()``."""
+    """Return numbers for ``column.in_()``."""
     return _select(Numbers(_bound(values, ListedNumbers())), Integer())
 
 
 def texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
-    """Texts, for ``column.in_()``."""
+    """Return texts for ``column.in_()``."""
     return _select(Texts(_bound(values, ListedTexts())), Text())
 
 
 def keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
-    """Keys, for ``column.in_()`` of a ``Key``."""
+    """Return keys for ``column.in_()`` of a ``Key`` column."""
     return _select(Texts(_bound(values, ListedKeys())), Text())
 
 

@@ -22,7 +22,7 @@ from archiver.db import sql_functions
 from archiver.db.engine import Database
 
 THESE: Select[int] = sql_functions.numbers(bindparam("these"))
-"""``among`` in a statement that is built once: the numbers are its parameter ``these``."""
+"""Numbers of the parameter ``these``, for cached statements; see ``among``."""
 
 
 class Clash(Enum):
@@ -60,7 +60,7 @@ async def execute_rows(
     names: Sequence[str],
     rows: Sequence[tuple[Any, ...]],
 ) -> None:
-    """Run a statement for each row; ``names`` are the parameters that a row's values are."""
+    """Run a statement for each row; ``names`` are the parameter names of a row's values."""
     if rows:
         await conn.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
 
@@ -68,7 +68,7 @@ async def execute_rows(
 @cache
 def _insertion(table: Table, columns: tuple[str, ...], taken: Clash, dialect: str) -> Insert:
     module: Any = postgresql if dialect == "postgresql" else sqlite
-    insert: postgresql.Insert = module.insert(table).inline()  # both have the same methods
+    insert: postgresql.Insert = module.insert(table).inline()  # both dialects have the same methods
     if taken is Clash.FAILS:
         return insert
     if taken is Clash.STAYS:
@@ -102,22 +102,22 @@ def _key(table: Table, columns: Sequence[str]) -> list[str]:
 
 
 def is_one_of_these(column: ColumnElement[int]) -> ColumnElement[bool]:
-    """``column.in_(THESE)``, in the word of an engine that finds rows of a small table so, too."""
+    """Return ``column IN :these``, in the form that PostgreSQL plans best."""
     return sql_functions.is_among(column, bindparam("these"))
 
 
 def among(values: Iterable[int]) -> Select[int]:
-    """Many numbers as one parameter, for ``column.in_()``."""
+    """Return numbers as one parameter, for ``column.in_()``."""
     return sql_functions.numbers(values)
 
 
 def among_texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
-    """The same of texts; of a statement that is built once, the parameter that has them."""
+    """Return texts as one parameter, for ``column.in_()``; also for a named parameter."""
     return sql_functions.texts(values)
 
 
 def among_keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
-    """The same of keys (``dialect.keys``)."""
+    """Return keys as one parameter, for ``column.in_()`` (``schema.Key``)."""
     return sql_functions.keys(values)
 
 
@@ -127,7 +127,7 @@ _Each = TypeVar("_Each")
 
 
 class _Behind(Protocol[_Each]):
-    """Gives so many of what stands behind a number, and the number of the last of them."""
+    """Function that returns a page of items after a number, and the last number."""
 
     async def __call__(
         self, conn: AsyncConnection, after: int, /, *, limit: int
@@ -137,7 +137,7 @@ class _Behind(Protocol[_Each]):
 async def stretches(
     db: Database, behind: _Behind[_Each], *, most: int = MOST
 ) -> AsyncIterator[list[_Each]]:
-    """All of it, so many at a time."""
+    """Iterate over all items in batches."""
     after = 0
     while True:
         async with db.read() as conn:

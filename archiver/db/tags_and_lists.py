@@ -20,13 +20,13 @@ async def attach(
     known: Collection[int],
     added: Mapping[int, int],
 ) -> set[int]:
-    """Give entries tags; return the ids of those that got one they did not have.
+    """Add tags to entries; return the ids of changed entries.
 
     Args:
         conn: a writing connection.
-        wanted: tags by entry, each once.
+        wanted: tags by entry, without duplicates.
         known: entries that may have tags already.
-        added: ``added_at`` of all.
+        added: ``added_at`` of all entries.
     """
     ids = await ids_of(conn, {name for tags in wanted.values() for name in tags})
     if not ids:
@@ -46,7 +46,7 @@ async def attach(
 
 
 async def detach_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Take all tags from entries."""
+    """Remove all tags of entries."""
     lost = Counter(tag_id for _, tag_id in await _there(conn, entry_ids))
     if lost:
         await conn.execute(delete(entry_tag).where(entry_tag.c.entry_id.in_(among(entry_ids))))
@@ -54,7 +54,7 @@ async def detach_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
 
 
 async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]]) -> None:
-    """Take tags from entries; those that they do not have are passed over."""
+    """Remove tags from entries; missing ones are ignored."""
     names = sorted({name for tags in unwanted.values() for name in tags})
     if not names:
         return
@@ -77,7 +77,7 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
 
 
 async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple[int, int]]:
-    """(entry, tag) pairs of entries."""
+    """Return (entry, tag) pairs of entries."""
     if not entry_ids:
         return set()
     rows = await conn.execute(
@@ -98,7 +98,7 @@ _OF_ENTRIES = (
 async def tags_of_entries(
     conn: AsyncConnection, entry_ids: Sequence[int]
 ) -> dict[int, tuple[str, ...]]:
-    """The sorted tags of each entry that has any."""
+    """Return the sorted tags of each entry that has any."""
     rows = await conn.execute(_OF_ENTRIES, {"these": entry_ids})
     found: dict[int, list[str]] = {}
     for entry_id, name in rows:
@@ -107,7 +107,7 @@ async def tags_of_entries(
 
 
 async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
-    """(name, number of entries) of the tags used most."""
+    """Return (name, entry count) of the most used tags."""
     rows = await conn.execute(
         select(tag.c.name, tag.c.entry_count)
         .where(tag.c.entry_count > 0)
@@ -118,7 +118,7 @@ async def most_used(conn: AsyncConnection, limit: int) -> list[tuple[str, int]]:
 
 
 async def count_of(conn: AsyncConnection, name: str, *, in_any_spelling: bool) -> int | None:
-    """How many entries a tag has; None where several are named so, since an entry may have both."""
+    """Return the entry count of a tag; None if several spellings exist."""
     named = tag.c.folded == fold(name) if in_any_spelling else tag.c.name == name
     rows = await conn.execute(
         select(tag.c.entry_count).where(named, tag.c.entry_count > 0).limit(2)
@@ -128,7 +128,7 @@ async def count_of(conn: AsyncConnection, name: str, *, in_any_spelling: bool) -
 
 
 async def all_of_them(conn: AsyncConnection, limit: int) -> list[tuple[str, str, int]]:
-    """(name, its folded form, number of entries) of the tags in use, by name."""
+    """Return (name, folded name, entry count) of the used tags, by name."""
     rows = await conn.execute(
         select(tag.c.name, tag.c.folded, tag.c.entry_count)
         .where(tag.c.entry_count > 0)
@@ -139,7 +139,7 @@ async def all_of_them(conn: AsyncConnection, limit: int) -> list[tuple[str, str,
 
 
 async def ids_of(conn: AsyncConnection, names: Collection[str]) -> dict[str, int]:
-    """The rows of tags, which are made where there are none."""
+    """Return row ids of tags; missing ones are created."""
     if not names:
         return {}
     rows = [(name, fold(name)) for name in sorted(names)]
@@ -151,7 +151,7 @@ async def ids_of(conn: AsyncConnection, names: Collection[str]) -> dict[str, int
 
 
 async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
-    """Change the numbers of entries that tags have."""
+    """Change the entry counts of tags."""
     await conn.execute(
         update(tag)
         .where(tag.c.id == bindparam("tag_id"))
@@ -170,7 +170,7 @@ _MOVE = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The sorted tags of an entry, and its place in each list that it lies in, by path."""
+    """Sorted tags of an entry, and its position in each of its lists, by path."""
 
     tags: tuple[str, ...] = ()
     lists: Mapping[str, int] = field(default_factory=dict)
@@ -180,19 +180,19 @@ NO_LABELS = Labels()
 
 
 async def labels_of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Labels]:
-    """What each of these entries carries."""
+    """Return the tags and lists of entries."""
     of_tags = await tags_of_entries(conn, entry_ids)
     of_lists = await db_lists.lists_of_entries(conn, entry_ids)
     return {each: Labels(of_tags.get(each, ()), of_lists.get(each, {})) for each in entry_ids}
 
 
 async def remove_labels(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
-    """Take all of it from entries."""
+    """Remove all tags and lists of entries."""
     await detach_all(conn, entry_ids)
     await db_lists.take_out_entries(conn, entry_ids)
 
 
 async def reorder_labels(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:
-    """Bring entries whose ``added_at`` changed to their places among those of their labels."""
+    """Update the position of entries in their tags and lists, after ``added_at`` changed."""
     for statement in _MOVE:
         await execute_rows(conn, statement, ("moved_id",), [(each,) for each in entry_ids])

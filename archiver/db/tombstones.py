@@ -1,7 +1,7 @@
 """Tombstones of deleted entries and snapshots.
 
-These rows say what is not to come back, whichever record of it is met. The rows of what was there
-are taken away by ``removal``.
+These rows state what must not be restored from records. The deleted rows themselves are handled by
+``deletions``.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -32,7 +32,7 @@ _BY_DELETION = (gone_entry, gone_snapshot, gone_capture)
 
 
 async def note(conn: AsyncConnection, found: Sequence[Deletion]) -> None:
-    """Note what deletions say, in any order, each as often as it is met."""
+    """Store deletion records; may be called in any order and repeatedly."""
     if not found:
         return
     await counters.change(conn, {_COUNTER: len(found)})
@@ -94,7 +94,7 @@ async def _restore(conn: AsyncConnection, deletions: Sequence[int]) -> None:
 
 
 async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, int]:
-    """Up to which generation entries are gone, of those of which one is."""
+    """Return the last deleted generation of entries that have one."""
     if not await count(conn):
         return {}
     rows = await conn.execute(
@@ -108,7 +108,7 @@ async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, i
 async def snapshots(
     conn: AsyncConnection, keys: Collection[str]
 ) -> set[tuple[HashUrl, Timestamp, RecordId]]:
-    """The snapshots of entries that are gone: entry, timestamp, and record of the page."""
+    """Return deleted snapshots of entries: entry, timestamp, and record of the page."""
     if not keys:
         return set()
     rows = await conn.execute(
@@ -123,7 +123,7 @@ async def snapshots(
 async def own_articles(
     conn: AsyncConnection, keys: Iterable[str]
 ) -> dict[tuple[HashUrl, Timestamp], RecordId]:
-    """The articles of snapshots whose own records tell of a snapshot that is gone."""
+    """Return articles of snapshots whose own records refer to a deleted snapshot."""
     rows = await conn.execute(
         select(own_article).where(own_article.c.hash_url.in_(among_texts(keys)))
     )
@@ -136,7 +136,7 @@ async def own_articles(
 async def recorded(
     conn: AsyncConnection, deletion: int
 ) -> tuple[dict[HashUrl, DeletedEntry], list[RecordId]]:
-    """What the record of a deletion says that holds still: of entries, and of captures."""
+    """Return what a deletion record deletes that is not restored: entries and captures."""
     rows = await conn.execute(
         select(gone_entry.c.hash_url, gone_entry.c.generation).where(
             gone_entry.c.deletion == deletion
@@ -161,7 +161,7 @@ async def recorded(
 
 
 async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
-    """Which of these records are gone."""
+    """Return which of these records are deleted."""
     rows = await conn.execute(
         select(gone_capture.c.record_id).where(
             gone_capture.c.record_id.in_(among_texts(record_ids))
@@ -171,18 +171,18 @@ async def captures(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set
 
 
 async def count(conn: AsyncConnection) -> int:
-    """A number that rises with everything that is thrown away or put back here."""
+    """Return a number that increases with every deletion and restoration."""
     known = await conn.execute(select(counter.c.value).where(counter.c.name == _COUNTER))
     return known.scalar() or 0
 
 
 async def note_erased(conn: AsyncConnection, up_to: int) -> None:
-    """Note that no record is left of what was thrown away until ``count`` said that."""
+    """Record that everything deleted before ``count`` was ``up_to`` is erased."""
     await counters.change(conn, {_ERASED: up_to - await _erased(conn)})
 
 
 async def is_erased(conn: AsyncConnection) -> bool:
-    """Whether no segment holds anything of what was thrown away."""
+    """Return whether everything deleted is erased from the segments."""
     return await count(conn) == await _erased(conn)
 
 
@@ -192,7 +192,7 @@ async def _erased(conn: AsyncConnection) -> int:
 
 
 async def is_anything(conn: AsyncConnection) -> bool:
-    """Whether anything was ever thrown away here."""
+    """Return whether anything is deleted."""
     for table in _BY_DELETION:
         if (await conn.execute(select(table.c.deletion).limit(1))).scalar() is not None:
             return True
@@ -200,7 +200,7 @@ async def is_anything(conn: AsyncConnection) -> bool:
 
 
 async def entries_still_there(conn: AsyncConnection) -> list[int]:
-    """Rows of entries that are gone by a deletion that was met after them."""
+    """Return rows of entries that a later-read deletion deletes."""
     query = select(entry.c.id).join(
         gone_entry,
         (gone_entry.c.hash_url == entry.c.hash_url)
@@ -210,7 +210,7 @@ async def entries_still_there(conn: AsyncConnection) -> list[int]:
 
 
 async def snapshots_still_there(conn: AsyncConnection) -> list[int]:
-    """Rows of snapshots that are gone by a deletion that was met after them."""
+    """Return rows of snapshots that a later-read deletion deletes."""
     query = (
         select(snapshot.c.id)
         .join(entry, entry.c.id == snapshot.c.entry_id)
@@ -226,12 +226,12 @@ async def snapshots_still_there(conn: AsyncConnection) -> list[int]:
 
 
 async def owe(conn: AsyncConnection, document: str) -> None:
-    """Note a record that is to be written: its JSON."""
+    """Add a pending record as JSON."""
     await insert_rows(conn, owed_record, ("document",), [(document,)])
 
 
 async def owed(conn: AsyncConnection, *, limit: int) -> dict[int, str]:
-    """Records that are to be written, by row."""
+    """Return pending records by row id."""
     rows = await conn.execute(
         select(owed_record.c.id, owed_record.c.document).order_by(owed_record.c.id).limit(limit)
     )
@@ -239,7 +239,7 @@ async def owed(conn: AsyncConnection, *, limit: int) -> dict[int, str]:
 
 
 async def settle(conn: AsyncConnection, row_ids: Collection[int]) -> None:
-    """Forget records that are written."""
+    """Delete pending records that are written."""
     if not row_ids:
         return
     await conn.execute(delete(owed_record).where(owed_record.c.id.in_(among(row_ids))))

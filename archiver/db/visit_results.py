@@ -124,26 +124,26 @@ _page_fields = attrgetter(
 
 @dataclass(frozen=True, slots=True)
 class NewSnapshot:
-    """A snapshot whose records are on disk.
+    """New snapshot whose records are on disk.
 
     Attributes:
-        entry_id: of its entry.
+        entry_id: its entry.
         timestamp, at: when its URL was requested.
         capture_id: row id of the final response's capture.
-        final_url, status, media_type: of that response.
-        metadata: what the page says of itself.
-        requisite_count, missing_count: what it needs, and what of that could not be had.
-        article: the conversion record, if there is one.
-        extractor: version of what read it.
-        record: the metadata record that closes the snapshot.
-        found_by: what its entry is found by from now on; None where what it was holds.
-        words: that as its row has it, where it was made before the transaction.
-        rendering: whether a browser showed it, or should have.
-        needs: the addresses that it is replayed from: its entry's, its page's, its requisites'.
-        likenesses: how it looked there.
-        look: what a plain look at it told of its host.
-        score: how well it was kept, in hundredths.
-        limits: what kept a browser from showing all of it.
+        final_url, status, media_type: of the final response.
+        metadata: the page's own metadata.
+        requisite_count, missing_count: number of requisites, and of missing ones.
+        article: the conversion record, if any.
+        extractor: version of the extractor.
+        record: the snapshot's metadata record.
+        found_by: new search document of its entry; None if the current one stays valid.
+        words: its full-text row, if it was built before the transaction.
+        rendering: whether a browser rendered it, or should have.
+        needs: URLs that it is replayed from: its entry's, its page's and its requisites'.
+        likenesses: screenshots and other renderings.
+        look: render hint for the host.
+        score: quality in percent.
+        limits: limits that kept a browser from showing all of it.
     """
 
     entry_id: int
@@ -171,13 +171,13 @@ class NewSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where new snapshots go.
+    """Insert positions of new snapshots.
 
     Attributes:
-        there: (row id, extractor) of those that are there already, by entry and timestamp.
-        first: the row of the first.
-        segments: their rows, by name.
-        room: where their documents go.
+        there: (row id, extractor) of existing snapshots, by entry and timestamp.
+        first: first row id.
+        segments: row ids of segments, by name.
+        room: insert position of their search documents.
     """
 
     there: Mapping[tuple[int, int], tuple[int, str]]
@@ -189,7 +189,7 @@ class Place:
 async def place_of(
     conn: AsyncConnection, keys: Collection[tuple[int, int]], names: Collection[str]
 ) -> Place:
-    """Where new snapshots go, by their entries and timestamps and the names of their segments."""
+    """Return the insert positions of snapshots, given their keys and segments."""
     return Place(
         await _there(conn, keys),
         await next_number(conn, snapshot_table.c.id),
@@ -204,12 +204,11 @@ async def add_snapshots(
     held: Mapping[int, Standing] | None = None,
     place: Place | None = None,
 ) -> int:
-    """Index snapshots, oldest first, and bring their entries up to date; how many are new.
+    """Insert snapshots, oldest first, and update their entries; return how many are new.
 
-    One that is there already, by its entry and timestamp, is left as it is (a visit that could
-    not be indexed is made again, and then its records tell of it twice), unless a newer extractor
-    read this one. ``held`` is how their entries stand, and ``place`` is theirs, where that is known
-    in this transaction.
+    An existing snapshot (same entry and timestamp) is kept, because a visit that could not be
+    indexed is repeated and recorded twice; unless a newer extractor read this one. ``held`` has the
+    states of the entries, and ``place`` the insert positions, if known in this transaction.
     """
     if not found:
         return 0
@@ -227,7 +226,7 @@ async def add_snapshots(
     ids = {id(each): place.first + n for n, each in enumerate(found)}
     await _insert_snapshots(conn, found, ids, known)
     as_it_was = {each.entry_id for each in found if _is_as_it_was(each, held[each.entry_id])}
-    room = None if brought else place.room  # those took room
+    room = None if brought else place.room  # re-extracted snapshots used the room
     newest = await search_documents.insert_all(conn, _documents(found, ids), room, as_it_was)
     await _update_entries(conn, found, newest, held)
     await counters.change(conn, {counters.SNAPSHOTS: len(found)})
@@ -247,7 +246,7 @@ def _key(found: NewSnapshot) -> tuple[int, int]:
 
 
 def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
-    """The first of those of one entry and timestamp that the newest extractor read."""
+    """Remove duplicates by entry and timestamp; the newest extractor wins."""
     kept: dict[tuple[int, int], NewSnapshot] = {}
     for each in found:
         before = kept.setdefault(_key(each), each)
@@ -259,7 +258,7 @@ def _once(found: Sequence[NewSnapshot]) -> list[NewSnapshot]:
 async def _there(
     conn: AsyncConnection, keys: Collection[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[int, str]]:
-    """(row id, extractor) of those that are there, by entry and timestamp."""
+    """Return (row id, extractor) of existing snapshots, by entry and timestamp."""
     own = snapshot.c
     rows = await conn.execute(
         select(own.entry_id, own.timestamp, own.id, own.extractor).where(
@@ -271,7 +270,7 @@ async def _there(
 
 
 def _is_as_it_was(found: NewSnapshot, before: Standing) -> bool:
-    """Whether an entry's annotation is the one that its new document is of."""
+    """Return whether an entry's annotation is that of its new document."""
     said = found.found_by
     return said is not None and said.revision == before.revision and not before.is_stale
 
@@ -279,7 +278,7 @@ def _is_as_it_was(found: NewSnapshot, before: Standing) -> bool:
 async def _bring_articles(
     conn: AsyncConnection, brought: Sequence[tuple[NewSnapshot, int]]
 ) -> None:
-    """Give snapshots the articles that were read since, and their entries the words."""
+    """Update snapshots with articles that were extracted again, and their entries."""
     if not brought:
         return
     known = await segment_rows.ids(conn, [*_segment_names([each for each, _ in brought])])
@@ -354,7 +353,7 @@ async def _insert_snapshots(
 async def _with_all(
     conn: AsyncConnection, known: Mapping[str, int], names: Collection[str]
 ) -> Mapping[str, int]:
-    """Rows of segments, of these names in any case: an article may lie where an older one does."""
+    """Return the row ids of all these segments; articles may be in older ones."""
     missing = [each for each in names if each not in known]
     return known if not missing else {**known, **await segment_rows.ids(conn, missing)}
 
@@ -366,7 +365,7 @@ def _segment_names(found: Sequence[NewSnapshot]) -> set[str]:
 
 
 def _places(found: NewSnapshot, known: Mapping[str, int]) -> tuple[int | None, ...]:
-    """Where its article and its metadata record lie, as columns."""
+    """Return the locations of article and metadata record as column values."""
     article, record = found.article, found.record
     place = (known[article.segment], article.offset, article.length) if article else _NOWHERE
     return *place, known[record.segment], record.offset, record.length
@@ -378,7 +377,7 @@ async def _update_entries(
     newest_documents: dict[int, int],
     held: Mapping[int, Standing],
 ) -> None:
-    """Bring entries up to date."""
+    """Update entries to their new snapshots."""
     newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
     more = Counter(each.entry_id for each in found)
     older = {key for key, each in newest.items() if int(each.timestamp) < held[key].latest}

@@ -1,9 +1,9 @@
-"""Advisory locks of workers: their liveness and the hosts they hold.
+"""Advisory locks of workers: liveness and locked hosts.
 
-They are session-level advisory locks on a connection of their own. PostgreSQL releases all of them
-when the connection ends: when the process or its machine dies, when the network is cut, and when
-the process was stopped for ``SILENT_SECONDS``, because the server then ends the idle session. A
-worker that notices the loss stops fetching; other workers give its jobs back to the queue.
+They are session-level advisory locks on a separate connection. PostgreSQL releases all of them when
+the connection ends: when the process or its machine dies, when the network is cut, and when the
+process was stopped for ``SILENT_SECONDS``, because the server then ends the idle session. A worker
+that notices the loss stops fetching; other workers requeue its jobs.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 WORKER, HOST = 0x61726377, 0x61726368
 """First keys of the two kinds of lock; the second key is a hash of the name."""
 SILENT_SECONDS = 30
-"""PostgreSQL ends the session of a worker that sent nothing for so long."""
+"""Time after which PostgreSQL ends the session of a silent worker."""
 CHECK_SECONDS = 3.0
 ANSWER_SECONDS = 15.0
 SURE_SECONDS = 20.0
-"""A worker fetches only if the server answered on the connection of its locks in this time."""
+"""A worker fetches only if the server responded on the lock connection within this time."""
 GRACE_SECONDS = 15.0
-"""A worker without its lock is given up after this time: it may be about to reconnect."""
+"""Time after which a worker without its lock is expired; it may be reconnecting until then."""
 RETRY_SECONDS = 1.0
 _NAME = "archiver {name} {machine}"
 _HELD = text(
@@ -115,7 +115,7 @@ class WorkerLocks:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The hosts that this worker has."""
+        """Hosts locked by this worker."""
         return frozenset(self._hosts)
 
     async def enter(self) -> None:
@@ -164,13 +164,13 @@ class WorkerLocks:
         await self._lost.wait()
 
     async def permit(self) -> None:
-        """Wait until this worker may fetch: until the server has answered lately."""
+        """Wait until the server has responded recently, so that this worker may fetch."""
         while self._connection is None or _now() - self._checked_at > SURE_SECONDS:
             self._checked.clear()
             await self._checked.wait()
 
     async def take_hosts(self, hosts: Collection[str]) -> set[str]:
-        """Take the locks of hosts, as far as no other worker has them; return those it has now.
+        """Lock hosts that no other worker has locked; return the locked ones among ``hosts``.
 
         Raises:
             IndexUnavailable: the locks are lost.
@@ -186,7 +186,7 @@ class WorkerLocks:
         self._hosts.update(by_key[row["key"]] for row in rows)
 
     async def leave_hosts(self, hosts: Iterable[str]) -> None:
-        """Release the locks of hosts that this worker has."""
+        """Unlock hosts."""
         left = self._hosts.intersection(hosts)
         if left:
             self._hosts -= left
@@ -236,7 +236,7 @@ class WorkerLocks:
 
 
 class GivenUp:
-    """Workers without a worker lock, and for how long this process has seen them so."""
+    """Workers without a worker lock, and since when."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -272,7 +272,7 @@ class GivenUp:
 
 
 async def free_hosts(conn: AsyncConnection, hosts: Sequence[str]) -> list[str]:
-    """Return the hosts that no worker has."""
+    """Return the hosts that no worker has locked."""
     held = {*(await conn.execute(_HELD, {"kind": HOST})).scalars()}
     return [host for host in hosts if _unsigned(_key(host)) not in held]
 
@@ -301,7 +301,7 @@ def _unsigned(key: int) -> int:
 
 
 def _now() -> float:
-    """Return seconds of a clock that goes on while the process is stopped or the machine sleeps."""
+    """Return seconds of a clock that also counts while the process or machine is suspended."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
