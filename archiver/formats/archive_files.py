@@ -1,6 +1,6 @@
-"""Record files of foreign archives.
+"""Records of foreign archive files.
 
-A request is joined to the response it stands beside, whichever comes first.
+A request is joined to the response before or after it.
 """
 
 import re
@@ -26,14 +26,14 @@ from archiver.http.urls import parse_url
 from archiver.warc.foreign_files import ForeignBlock, ForeignRecord, Skipped
 
 MOST_OPEN = 16
-"""Records whose segments are waited for at a time; the one that has waited longest is given up."""
+"""Maximum number of incomplete segmented records; the oldest is dropped first."""
 PIECE = 64 << 10
 _CONTINUATION = "continuation"
 
 
 @dataclass(slots=True)
 class _Begun:
-    """A record of which some segments were met."""
+    """Segmented record of which some segments have been read."""
 
     first: ForeignRecord
     block: IO[bytes]
@@ -42,10 +42,10 @@ class _Begun:
 
 
 class Segments(ExitStack):
-    """The records that are whole, and those whose segments were joined.
+    """Joiner of segmented records.
 
     Args:
-        most_bytes: the longest block that is joined.
+        most_bytes: the maximum length of a joined block.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -58,7 +58,7 @@ class Segments(ExitStack):
     def joined(
         self, records: Iterable[ForeignRecord | Skipped]
     ) -> Iterator[ForeignRecord | Skipped]:
-        """Records in order; a segmented one where its last segment stands."""
+        """Yield records in order; a segmented record is yielded at its last segment."""
         for each in records:
             if isinstance(each, Skipped) or not each.get("warc-segment-number"):
                 yield each
@@ -88,7 +88,7 @@ class Segments(ExitStack):
         origin = record.get("warc-segment-origin-id").strip("<>")
         begun = self._begun.get(origin)
         if begun is None:
-            raise InvalidRecord("what it continues is not in this file before it.")
+            raise InvalidRecord("the segment that it continues does not precede it in this file.")
         if record.get("warc-segment-number") != str(begun.segments + 1):
             return [self._give_up(origin)]
         begun.segments += 1
@@ -137,7 +137,7 @@ def _given_up(begun: _Begun) -> Skipped:
 
 
 class _Lines:
-    """A file that is read by bytes or by line."""
+    """File with read and readline methods only."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -157,14 +157,14 @@ _Response = ForeignCapture | ForeignRevisit
 
 
 def read_records(records: Iterable[ForeignRecord | Skipped], *, most_bytes: int) -> Iterator[Found]:
-    """What records say.
+    """Yield the exchanges and other finds of records.
 
     Args:
-        records: of one file.
-        most_bytes: the largest body that is kept.
+        records: the records of one file.
+        most_bytes: the maximum size of a body.
 
     Raises:
-        UnreadableFile: the file can't be read any further.
+        UnreadableFile: the rest of the file cannot be read.
     """
     pairs = _Pairs()
     with Segments(most_bytes) as segments:
@@ -179,14 +179,14 @@ def read_records(records: Iterable[ForeignRecord | Skipped], *, most_bytes: int)
 
 
 class _Pairs:
-    """Joins requests to responses: the half that comes first waits for the one that follows."""
+    """Joiner of requests and responses: the first half waits for the second."""
 
     def __init__(self) -> None:
         self._response: _Response | None = None
         self._request: tuple[str, bytes] | None = None
 
     def request(self, record: ForeignRecord) -> Iterator[Found]:
-        """Take a request."""
+        """Add a request."""
         try:
             request = record.target_uri, record.block.read(MOST_REQUEST)
         except StoreError as error:
@@ -202,7 +202,7 @@ class _Pairs:
         self._request = request
 
     def found(self, found: Found) -> Iterator[Found]:
-        """Take what a record says that is no request."""
+        """Add any find that is not a request."""
         if not isinstance(found, _Response):
             yield found
             return
@@ -217,7 +217,7 @@ class _Pairs:
         self._response = found
 
     def end(self) -> Iterator[Found]:
-        """Give what still waits."""
+        """Yield the unmatched halves at the end."""
         if self._response:
             yield self._response
         self._response = None
@@ -251,17 +251,17 @@ _LEAST_WEIGHT = 16 << 10
 
 
 class FoundBatches:
-    """What is found, so much at a time as may be in memory; what ends it is raised after it."""
+    """Finds in batches of limited memory; a read error is raised after the last batch."""
 
     def __init__(self, found: Iterator[Found]) -> None:
         self._found = found
         self._error: UnreadableFile | None = None
 
     def next(self) -> list[Found]:
-        """What comes next; empty at the end. Blocking.
+        """Return the next batch; empty at the end. Blocking.
 
         Raises:
-            UnreadableFile: nothing more can be read.
+            UnreadableFile: the rest of the file cannot be read.
         """
         if self._error:
             raise self._error

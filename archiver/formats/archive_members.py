@@ -1,10 +1,9 @@
 """Members of zip and tar archives.
 
-A member's name is only ever shown, so ``../`` in one leads nowhere. What comes out of one is
-bounded by how long it is packed, and of all by how long the archive is, so a bomb costs its first
-megabytes. What is over a bound is told of, member by member.
-
-As in zip archives, names are only shown and compared: nothing is ever extracted to a path.
+Nothing is extracted to a path, so ``../`` in a name is harmless: names are only displayed and
+compared. The size of a member is limited relative to its compressed size, and the total relative to
+the archive's size, so a decompression bomb costs only its first megabytes. Each member over a limit
+is reported.
 """
 
 import io
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
 
 MOST_MEMBERS = 100_000
 MOST_GROWTH = 200
-"""How many times its packed length a member may have; lists of links come to 20."""
+"""Maximum ratio of a member's size to its compressed size; link lists reach 20."""
 ALWAYS_ALLOWED = 16 << 20
 GROWTH_OF_ALL = 50
-"""How many times an archive's length all that is unpacked of it may have."""
+"""Maximum ratio of all decompressed bytes to the size of the archive."""
 ALLOWED_OF_ALL = 64 << 20
 MOST_LISTED = 16 << 20
-"""Bytes of a list of contents: what is held of each member is four times as much."""
+"""Maximum size of the central directory in bytes; parsed members take four times as much memory."""
 _UNPACKED_TOO_MUCH = marked("Only so much is unpacked of an archive: give this file by itself.")
 _TOO_MANY = marked("An archive holds more files than are read: pack those behind this one apart.")
 _END = struct.Struct("<4s4H2LH")
@@ -49,22 +48,22 @@ _BROKEN = (
     RuntimeError,
     ValueError,
 )
-"""What the standard library raises on archives that are damaged, encrypted or packed oddly."""
+"""Exceptions of the standard library for damaged, encrypted or unsupported archives."""
 
 
 def is_zip(head: bytes) -> bool:
-    """Whether a file that begins so is a zip archive."""
+    """Return whether a file with this head is a zip archive."""
     return head.startswith(_SIGNATURES)
 
 
 class Members:
-    """The files in a zip archive: none, if its list of contents is broken.
+    """Files in a zip archive; none if its central directory is broken.
 
     Attributes:
-        names: of its files, in order, no folders, nothing that a system left there.
+        names: the file names in order, without folders and operating system files.
 
     Raises:
-        UnreadableFile: its list of contents is too long to be read.
+        UnreadableFile: the central directory is too long.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -77,7 +76,7 @@ class Members:
         self.names = tuple(each for each in named if not _is_of_the_system(each))
 
     def open(self, name: str) -> BinaryIO:
-        """A member as a stream; what is damaged or encrypted is empty, or ends early."""
+        """Open a member as a stream; damaged or encrypted members are empty or end early."""
         try:
             info = self._archive.getinfo(name) if self._archive else None
             member = self._archive.open(info) if self._archive and info else None
@@ -89,12 +88,12 @@ class Members:
         return io.BufferedReader(_Member(member, most, self._room, name), 1 << 16)
 
     def read(self, name: str, most: int) -> bytes:
-        """The first so many bytes of a member."""
+        """Read the first ``most`` bytes of a member."""
         with self.open(name) as member:
             return member.read(most)
 
     def left_out(self) -> Iterator[Bookmark]:
-        """What was not read, or not to its end, because there is too much: a problem for each."""
+        """Yield a problem for each member that was not read completely because of the limits."""
         for name in self._room.refused:
             yield broken(name, _UNPACKED_TOO_MUCH)
         if self._first_left_out:
@@ -103,14 +102,14 @@ class Members:
 
 @dataclass(slots=True)
 class _Room:
-    """How many bytes may still be unpacked of an archive, and whose were more."""
+    """Remaining bytes that may be decompressed, and the members that exceeded them."""
 
     left: int
     refused: dict[str, None] = field(default_factory=dict)
 
 
 def member_names(stream: BinaryIO) -> tuple[str, ...]:
-    """The names of the files in a zip archive."""
+    """Return the names of the files in a zip archive."""
     return Members(stream).names
 
 
@@ -127,11 +126,11 @@ def _opened(stream: BinaryIO) -> zipfile.ZipFile | None:
 
 
 def _listed_bytes(stream: BinaryIO) -> int:
-    """How long the list of contents says that it is (APPNOTE 4.3.14, 4.3.16)."""
+    """Return the declared length of the central directory (APPNOTE 4.3.14, 4.3.16)."""
     length = stream.seek(0, os.SEEK_END)
     stream.seek(max(0, length - _LONGEST_REMARK - _END.size - _END_64_PLACE.size - _END_64.size))
     tail = stream.read()
-    # As zipfile finds it: the last that is whole, whatever its fields hold.
+    # Like zipfile: the last complete record, even if its fields are invalid.
     at = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + len(b"PK\x05\x06")))
     if at < 0:
         return 0
@@ -144,7 +143,7 @@ def _listed_bytes(stream: BinaryIO) -> int:
 
 
 class _Member(io.RawIOBase):
-    """A member up to a length, as long as there is room; where it is broken it ends."""
+    """Stream of a member up to the size limits; it ends at damaged data."""
 
     def __init__(self, member: IO[bytes], most: int, room: _Room, name: str) -> None:
         self._member = member
@@ -153,11 +152,11 @@ class _Member(io.RawIOBase):
         self._name = name
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Read the next bytes; none where it is at its end, or damaged."""
+        """Read the next bytes; return 0 at the end or at damaged data."""
         target = memoryview(buffer)
         wanted = min(len(target), self._left, self._room.left)
         try:
@@ -173,13 +172,13 @@ class _Member(io.RawIOBase):
         return len(piece)
 
     def close(self) -> None:
-        """Close the member, too."""
+        """Close the stream and the member."""
         self._member.close()
         super().close()
 
 
 def _is_of_the_system(name: str) -> bool:
-    """What Finder and Explorer leave in archives."""
+    """Return whether a name is a file that Finder or Explorer adds to archives."""
     return name.startswith("__MACOSX/") or name.endswith((".DS_Store", "Thumbs.db", "desktop.ini"))
 
 
@@ -192,11 +191,11 @@ _BROKEN_TAR_MEMBERS = (
     OverflowError,
     RecursionError,
 )
-"""Exceptions of tarfile for archives that are damaged, or made to harm."""
+"""Exceptions of tarfile for damaged or malicious archives."""
 
 
 def is_tar(head: bytes) -> bool:
-    """Return whether a file that begins so is a tar archive."""
+    """Return whether a file with this head is a tar archive."""
     return head[_MAGIC] == b"ustar"
 
 
@@ -225,7 +224,7 @@ class TarMembers:
         self.names = tuple(self._found)
 
     def open(self, name: str) -> BinaryIO:
-        """Open a member as a stream; empty where there is none."""
+        """Open a member as a stream; empty if it does not exist."""
         found = self._found.get(name)
         member = self._archive.extractfile(found) if self._archive and found else None
         return cast("BinaryIO", member or io.BytesIO(b""))
@@ -236,7 +235,7 @@ class TarMembers:
             return member.read(most)
 
     def _files(self) -> Iterator[tarfile.TarInfo]:
-        """Yield plain files that are there whole; no links, devices or sparse files."""
+        """Yield complete regular files; no links, devices or sparse files."""
         for _ in range(MOST_MEMBERS):
             try:
                 member = self._archive.next() if self._archive else None

@@ -1,13 +1,11 @@
-"""Records of foreign archives as exchanges, revisits and screenshots.
+"""Records of foreign archives as exchanges, revisits and page images.
 
-They come before the record that says whose they are, so they wait in a file of their own. Icons
-and covers are none of them: they are drawn anew of what the file holds.
+Blocking and bounded: large bodies are spooled to a temporary file, and those above the limit are
+skipped.
 
-Blocking, and bounded: a body of some size lies in a temporary file, one above the limit is passed
-over.
-
-Such records come before the one that says whose they are, so they wait in a file of their own. What
-no page names stays out: nobody could find it.
+Page images and similar records precede the record that names their page, so they are kept in a
+temporary file until then. Records that no page names are dropped, because nothing would refer to
+them. Icons and preview images are not imported; they are rendered again from the archived content.
 """
 
 import json
@@ -50,17 +48,17 @@ from archiver.warc.records import (
 )
 
 MOST_BYTES = 64 << 20
-"""Of one of them."""
+"""Maximum size of one such record."""
 MOST_KEPT = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignLikeness:
-    """A conversion record that says it is a likeness of a page.
+    """Conversion record with an image of a page.
 
     Attributes:
-        record_id: what the page's record names it by.
-        block: what it holds.
+        record_id: the id by which the page's record refers to it.
+        block: its content.
     """
 
     record_id: RecordId
@@ -68,7 +66,7 @@ class ForeignLikeness:
 
 
 def is_likeness(record: ForeignRecord) -> bool:
-    """Whether a record is one that may be kept, by its target, its type and its length."""
+    """Return whether a record may be kept as a page image, by its target, type and length."""
     kind = record.target_uri.rpartition(":")[2]
     if record.type != "conversion" or kind not in set(RenditionKind) - DRAWN:
         return False
@@ -77,7 +75,7 @@ def is_likeness(record: ForeignRecord) -> bool:
 
 
 class StoredRenditions(ExitStack):
-    """Likenesses of a file until the pages are known that they are of. Blocking."""
+    """Page images of a file, kept until their pages are known. Blocking."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +84,7 @@ class StoredRenditions(ExitStack):
         self._end = 0
 
     def note(self, found: ForeignLikeness) -> None:
-        """Keep one, as long as there is room for its place."""
+        """Keep an image if there is room for its index entry."""
         if len(self._places) < MOST_KEPT:
             self._file.seek(self._end)
             self._file.write(found.block)
@@ -94,9 +92,9 @@ class StoredRenditions(ExitStack):
             self._end += len(found.block)
 
     def of(self, named: Sequence[RenditionRef]) -> tuple[NewRendition, ...]:
-        """Those that are named and there, one of a kind, as what their kind may be.
+        """Return the named images that exist, at most one of each kind.
 
-        What is drawn here is none of them, whatever records a file names as that.
+        Images that are rendered locally are never taken from a file.
         """
         found: dict[RenditionKind, NewRendition] = {}
         for each in named:
@@ -121,18 +119,18 @@ class ForeignRevisit:
     """A response whose payload is in an earlier record (ISO 28500 §6.7).
 
     Attributes:
-        url: that was asked for.
-        at: when, in Unix seconds.
+        url: the requested URL.
+        at: time of the request in Unix seconds.
         ip: the address that answered.
         request: the request's bytes; empty if unknown.
-        head: the response's head; empty if the record does not tell.
+        head: the response's head; empty if unknown.
         given_id: the WARC-Record-ID.
-        digest: of the payload, as ``digest.canonical`` has it; empty where none that is known.
-        refers_to_id: the record id of the original; empty if not told.
-        refers_to_url: its URL; empty if not told.
-        refers_to_date: when that was asked for; empty if not told.
-        is_not_modified: the server said that the payload was the same, and it was not compared.
-        is_framed: whether a browser asked for it to put it into another page.
+        digest: of the payload, as ``digest.canonical`` has it; empty if unknown.
+        refers_to_id: the record id of the original; empty if unknown.
+        refers_to_url: its URL; empty if unknown.
+        refers_to_date: time of the original request; empty if unknown.
+        is_not_modified: the server declared the payload unchanged (304), without a comparison.
+        is_framed: whether a browser requested it for a frame in another page.
         fields: named fields that its record keeps.
     """
 
@@ -152,19 +150,19 @@ class ForeignRevisit:
 
     @property
     def timestamp(self) -> Timestamp:
-        """When it was asked for."""
+        """Return the time of the request."""
         return to_timestamp(datetime.fromtimestamp(self.at, UTC))
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What a revisit shares with an original.
+    """Payload that a revisit shares with its original.
 
     Attributes:
-        digest: of the payload.
-        length: bytes of it.
-        head: of the original's response.
-        body: the payload itself, where the revisit's record must hold it; None where it need not.
+        digest: the payload digest.
+        length: the payload length in bytes.
+        head: the head of the original's response.
+        body: the payload, if the revisit's record has to contain it; else None.
     """
 
     digest: PayloadDigest
@@ -174,10 +172,10 @@ class Payload:
 
 
 def read_revisit(record: ForeignRecord, url: str, head: bytes) -> ForeignRevisit:
-    """A revisit record as a value.
+    """Parse a revisit record.
 
     Raises:
-        InvalidRecord: its head is no HTTP response.
+        InvalidRecord: its head is not an HTTP response.
     """
     if head.strip():
         parse_head(head)
@@ -198,10 +196,10 @@ def read_revisit(record: ForeignRecord, url: str, head: bytes) -> ForeignRevisit
 
 
 def exchange_of(revisit: ForeignRevisit, payload: Payload) -> Exchange:
-    """The exchange that a revisit is, once its payload is known.
+    """Return the exchange of a revisit, given its payload.
 
     Raises:
-        InvalidRecord: the head is no HTTP response.
+        InvalidRecord: the head is not an HTTP response.
     """
     head_bytes, named = revisit.head, revisit.fields
     if not head_bytes:
@@ -225,14 +223,14 @@ def exchange_of(revisit: ForeignRevisit, payload: Payload) -> Exchange:
 
 
 def write_line(revisit: ForeignRevisit) -> bytes:
-    """A revisit as a line that can be put aside."""
+    """Serialise a revisit as one line."""
     document = {each.name: getattr(revisit, each.name) for each in fields(revisit)}
     document |= {"request": revisit.request.decode(_LATIN), "head": revisit.head.decode(_LATIN)}
     return json.dumps(document).encode() + b"\n"
 
 
 def read_lines(lines: Iterator[bytes]) -> Iterator[ForeignRevisit]:
-    """The revisits that were put aside."""
+    """Parse serialised revisits."""
     for line in lines:
         document = json.loads(line)
         document["request"], document["head"] = (
@@ -272,19 +270,19 @@ ENTRY_RECORD_PREFIX = "urn:archiver:"
 _HTTP = ("http://", "https://")
 _HTTP_TYPE = "application/http"
 _NO_RESPONSE = ("ftp:", "ftps:", "gopher:", "file:")
-"""Schemes whose records hold what somebody may look for, and that can't be replayed."""
+"""Schemes whose records may interest users but cannot be replayed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignCapture:
-    """A response, with its payload.
+    """Response with its payload.
 
     Attributes:
-        exchange: what crossed the wire, as far as the file tells. The receiver closes its body.
-        given_id: the WARC-Record-ID, whatever it is; empty if there was none.
-        stated_digest: of the payload, as ``digest.canonical`` has it and not as ours are; empty
-            where none held.
-        is_framed: whether a browser asked for it to put it into another page.
+        exchange: the exchange as far as the file describes it. The receiver closes its body.
+        given_id: the WARC-Record-ID as found; empty if there is none.
+        stated_digest: the payload digest in the form of ``digest.canonical``, if it differs from
+            ours and was verified; else empty.
+        is_framed: whether a browser requested it for a frame in another page.
     """
 
     exchange: Exchange
@@ -295,14 +293,14 @@ class ForeignCapture:
 
 @dataclass(frozen=True, slots=True)
 class ForeignEntryRecord:
-    """The block of a metadata record that says it is of this program."""
+    """Block of a metadata record written by this program."""
 
     block: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A record that can't be kept: what it is of, and why."""
+    """Record that cannot be imported: its URL and the reason."""
 
     what: str
     reason: str
@@ -310,7 +308,7 @@ class Unusable:
 
 @dataclass(frozen=True, slots=True)
 class PassedOver:
-    """A record that is no capture, and nothing that is kept: its type."""
+    """Record that is neither a capture nor imported otherwise: its type."""
 
     kind: str
 
@@ -321,12 +319,12 @@ Found = (
 
 
 def is_capture(found: Found) -> TypeGuard[ForeignCapture]:
-    """Whether something is what its URL shows."""
+    """Return whether a find is a capture of its URL."""
     return isinstance(found, ForeignCapture) and found.exchange.is_shown
 
 
 def read_found(record: ForeignRecord, *, most_bytes: int) -> Found:
-    """What a record says; bodies larger than ``most_bytes`` are not kept."""
+    """Convert a record; bodies larger than ``most_bytes`` are dropped."""
     try:
         return _read(record, most_bytes)
     except UnreadableFile:
@@ -343,7 +341,7 @@ def _read(record: ForeignRecord, most_bytes: int) -> Found:
         return ForeignLikeness(RecordId(record.id), record.block.read(MOST_BYTES))
     read = _READ.get(record.type)
     if read and target.startswith(_NO_RESPONSE):
-        raise InvalidRecord("Only what http and https addresses gave is kept.")
+        raise InvalidRecord("Only responses of http and https addresses can be imported.")
     if read is None or not target.startswith(_HTTP):
         return PassedOver(record.type)
     url = parse_url(record.target_uri)
@@ -364,7 +362,7 @@ def _response(record: ForeignRecord, url: str) -> ForeignCapture:
 
 
 def _resource(record: ForeignRecord, url: str, start: bytes = b"") -> ForeignCapture:
-    """What was had without HTTP (ISO 28500 §6.3), or kept without its head, with a head for it."""
+    """Convert a resource record (ISO 28500 §6.3) or a headless response, adding a response head."""
     kind = one_line(record.get("content-type")) or "application/octet-stream"
     length = len(start) + record.block.left
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
@@ -407,9 +405,9 @@ def _capture(
 
 
 def _stated_digest(record: ForeignRecord, body: BinaryIO, *, is_chunked: bool) -> str:
-    """The payload digest that a record states, if it holds: of the body, or without its framing.
+    """Return the record's payload digest if it is correct, with or without chunk framing.
 
-    Most of the field's tools digest what they wrote, chunk framing included.
+    Most tools compute the digest of the bytes that they write, including chunk framing.
     """
     for name in ("warc-payload-digest", ORIGINAL_DIGEST.lower()):
         try:
@@ -432,12 +430,12 @@ def _head_bytes(record: ForeignRecord, start: bytes = b"") -> bytes:
         line = record.block.line(MOST_HTTP_HEAD)
         head += line
         if len(head) >= MOST_HTTP_HEAD:
-            raise InvalidRecord("Its HTTP head does not end.")
+            raise InvalidRecord("The HTTP head does not end.")
     return bytes(head)
 
 
 def _body(record: ForeignRecord, start: bytes) -> BinaryIO:
-    # Closed by whoever takes the exchange over.
+    # Closed by the owner of the exchange.
     body: BinaryIO = BytesIO()
     if record.block.left > SPOOLED_BYTES:
         body = scratch_file()
@@ -452,7 +450,7 @@ def _body(record: ForeignRecord, start: bytes) -> BinaryIO:
 
 
 def pieces_of(body: BinaryIO) -> Iterator[bytes]:
-    """A body from its start, piece by piece; one reading at a time."""
+    """Yield a body from its start in pieces; only one reader at a time."""
     body.seek(0)
     while piece := body.read(PIECE):
         yield piece
@@ -465,14 +463,15 @@ _READ: dict[str, Callable[[ForeignRecord, str], ForeignCapture | ForeignRevisit]
 }
 
 MOST_HELD = 64 << 20
-"""Bytes of heads and requests that wait in memory."""
+"""Bytes of heads and requests that are kept in memory."""
 MOST_SPOOLED = 4 << 30
-"""Bytes of bodies that wait on the disk: a small file can unpack to a thousand times its size."""
+"""Bytes of bodies that are spooled to disk: a small file can unpack to a thousand times its size.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """An exchange without its body, and where that lies."""
+    """Exchange without its body, and the position of the body."""
 
     exchange: Exchange
     start: int
@@ -480,7 +479,7 @@ class _Place:
 
 
 class KeptAnswers(ExitStack):
-    """Answers of a file until the pages are known that they are of. Blocking."""
+    """Responses of a file, kept until their pages are known. Blocking."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -489,7 +488,7 @@ class KeptAnswers(ExitStack):
         self._end = self._held = 0
 
     def note(self, found: ForeignCapture) -> None:
-        """Keep one, as long as there is room for what is said of it; its body is closed."""
+        """Keep a response if there is room for its index entry; close its body."""
         exchange = found.exchange
         with closing(exchange.body):
             self._held += len(exchange.head) + len(exchange.request) + PIECE // 64
@@ -505,7 +504,7 @@ class KeptAnswers(ExitStack):
         self._places[RecordId(found.given_id)] = place
 
     def take(self, named: RecordId) -> Exchange | None:
-        """One that is there, and to nobody a second time; whoever gets it closes its body."""
+        """Return a named response, each only once; the caller closes its body."""
         place = self._places.pop(named, None)
         return self._whole(place) if place else None
 

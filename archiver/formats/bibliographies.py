@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 NO_ADDRESS = marked("This reference holds no address.")
 MOST_FIELD = 1 << 20
 MOST_REFERENCE = 1 << 20
-"""Characters of a reference: what has no end would be held as one."""
+"""Maximum characters of a reference: one without an end would be buffered to the end of the file.
+"""
 MOST_LINES = 10_000
 TOO_LONG = marked("This reference has no end, or is longer than can be read.")
 _DOI = "https://doi.org/"
@@ -45,15 +46,15 @@ _RESOLVED = (
         "https://arxiv.org/abs/{}",
     ),
 )
-"""Identifiers in remarks, as Zotero and BibTeX have them, and where each is shown; texts first."""
+"""Identifiers in note fields, as Zotero and BibTeX write them, and their URLs; full texts first."""
 
 
 def address_of(doi: str, remarks: str = "") -> str:
-    """Where a reference without an address leads; what is given as a DOI and is none stays.
+    """Return the URL for a reference without an address; an invalid DOI is returned unchanged.
 
     Args:
         doi: its DOI; empty if it has none.
-        remarks: what may name it in PubMed Central, PubMed or arXiv.
+        remarks: text with identifiers of PubMed Central, PubMed or arXiv.
 
     >>> address_of("10.1000/182")
     'https://doi.org/10.1000/182'
@@ -68,7 +69,7 @@ def address_of(doi: str, remarks: str = "") -> str:
 
 
 def remarks_of(fields: Mapping[str, str]) -> str:
-    """Identifiers in fields of their own as remarks, by the names of BibTeX and CSL."""
+    """Return identifier fields of BibTeX and CSL as text for ``address_of``."""
     names = {"pmcid": "PMCID", "pmid": "PMID"}
     named = [f"{mark}: {fields[name]}" for name, mark in names.items() if fields.get(name)]
     if fields.get("archiveprefix", fields.get("eprinttype", "")).lower() == "arxiv":
@@ -77,7 +78,7 @@ def remarks_of(fields: Mapping[str, str]) -> str:
 
 
 def lines_of(file: GivenFile) -> Iterator[str]:
-    """The lines of a text without their ends; one that is too long comes in parts."""
+    """Yield the lines of a text without line ends; overlong lines are split."""
     held = ""
     for chunk in file.chunks():
         *lines, held = (held + chunk.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
@@ -92,7 +93,7 @@ def lines_of(file: GivenFile) -> Iterator[str]:
 
 _MARKUP = re.compile(r"[\\{}~]|--|``|''")
 _UNESCAPED = re.compile(r"(?<!\\)([&%#])")
-"""What reference managers often leave as it is, though LaTeX takes it for markup."""
+"""Characters that reference managers often leave unescaped, though they are LaTeX markup."""
 _BRACES = re.compile(r"[{}]")
 _ESCAPE = re.compile(r"\\(?=[&%$#_ ])")
 _SIGNS = {
@@ -103,14 +104,14 @@ _SIGNS = {
     "pounds": "£",
     "copyright": "©",
 }
-"""Commands that reference managers write and pylatexenc does not know."""
+"""Commands that reference managers write and pylatexenc does not support."""
 _MOST_DECODED = 20_000
-"""Characters: pylatexenc takes seconds for more."""
+"""Maximum characters for pylatexenc, which takes seconds for more."""
 _URL = re.compile(r"\\url\{([^{}]*)\}")
 
 
 def text_of_latex(text: str) -> str:
-    r"""Return a field's text; unknown commands stay as they are.
+    r"""Convert LaTeX to text; unknown commands stay unchanged.
 
     >>> text_of_latex('G{\\"o}del, Erd\\H{o}s and \\O rsted')
     'Gödel, Erdős and Ørsted'
@@ -125,16 +126,17 @@ def text_of_latex(text: str) -> str:
 
 
 def address_of_latex(text: str) -> str:
-    r"""Return an address, in which ``~`` is itself, without braces, escapes and ``\url``."""
+    r"""Return an address without braces, escapes and ``\url``, keeping ``~``."""
     return _BRACES.sub("", _ESCAPE.sub("", _URL.sub(r"\1", text))).strip()
 
 
 @cache
 def _decoder() -> Any:
-    # Loaded for the first file of BibTeX: it is large.
+    # Imported on first use, because it is large.
     from pylatexenc import latex2text  # noqa: PLC0415
 
-    logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # files of others are often wrong
+    # its warnings about invalid input are noise
+    logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)
     context = latex2text.get_default_latex_context_db()
     verbatim = latex2text.MacroTextSpec("", simplify_repl=lambda node: node.latex_verbatim())
     signs = (latex2text.MacroTextSpec(name, sign) for name, sign in _SIGNS.items())
@@ -145,8 +147,8 @@ def _decoder() -> Any:
     )
 
 
-# RIS, read by rispy: one field a line, ``UR  - https://…``, between ``TY`` and ``ER``. Where a
-# producer writes only one of these or neither, an empty line behind the address ends the record.
+# RIS, read by rispy: one field per line, ``UR  - https://…``, between ``TY`` and ``ER``. If a
+# producer omits one or both of these, an empty line after the address ends the record.
 
 _FIELD = re.compile(r"\s*([A-Z][A-Z0-9])  ?- ?(.*)")
 _BEGINS = re.compile(r"\ufeff?\s*(?:TY  ?-|[A-Z][A-Z0-9]  - )")
@@ -168,7 +170,7 @@ def _read_ris(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _references(file: GivenFile) -> Iterator[tuple[list[str], bool]]:
-    """Yield the fields of each reference as lines, and whether these are all."""
+    """Yield the lines of each reference, and whether the reference is complete."""
     lines: list[str] = []
     tags: set[str] = set()
     count = size = 0
@@ -188,7 +190,7 @@ def _references(file: GivenFile) -> Iterator[tuple[list[str], bool]]:
         if found:
             lines.append(f"{tag}  - {found[2].strip()}")
         elif lines:
-            lines[-1] += f" {line.strip()}"  # a long field may go on in the next line
+            lines[-1] += f" {line.strip()}"  # continuation of a long field
     if lines:
         yield lines, count <= MOST_LINES and size <= MOST_REFERENCE
 
@@ -196,7 +198,7 @@ def _references(file: GivenFile) -> Iterator[tuple[list[str], bool]]:
 def _fields(lines: list[str]) -> Fields:
     begin = [] if lines[0].startswith("TY") else ["TY  - "]
     text = "\n".join((*begin, *lines, "ER  - "))
-    # ``;`` may be part of an address, so rispy is not to split there.
+    # Without delimiters, because ``;`` may be part of an address.
     parser = RisParser(mapping=_TAGS, delimiter_tags_mapping={}, enforce_list_tags=False)
     records = parser.parse(text)
     found: Fields = {}
@@ -238,7 +240,7 @@ def _first(fields: Fields, tag: str) -> str:
 
 
 def _recognises(file: GivenFile) -> bool:
-    """Return whether it begins with a field, of what is certainly a reference with an address."""
+    """Return whether the file begins with a RIS field and contains a reference with an address."""
     return (
         file.is_text
         and _BEGINS.match(file.text) is not None
@@ -255,23 +257,24 @@ RIS = Importer(
 )
 
 MOST_CHARACTERS = 16 << 20
-"""bibtexparser holds all of a file."""
+"""Maximum characters of a file, because bibtexparser keeps all of it in memory."""
 _MOST_FIELDS = 1000
 _FIRST = re.compile(
     r"^[ \t]{0,20}@\w{1,50}\s{0,9}[{(][^,\n{}]{0,500},\s{0,50}[\w-]{1,50}\s{0,9}=", re.MULTILINE
 )
-"""An entry; what stands before the first one is a preamble, shorthands, or notes."""
+"""Start of an entry; text before the first one may be a preamble, macros or notes."""
 
 
 def _read_bibtex(file: GivenFile) -> Iterator[Bookmark]:
-    bibtexparser = import_module("bibtexparser")  # takes long, and few files are BibTeX
+    bibtexparser = import_module("bibtexparser")  # slow to import and rarely needed
     model = import_module("bibtexparser.model")
-    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # problems are told as such
+    # problems are reported by the caller
+    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
     text = joined(file.chunks(), file.name, MOST_CHARACTERS).lstrip("\ufeff")
     for block in bibtexparser.parse_string(text).blocks:
         found = block
         while isinstance(found, model.ParsingFailedBlock) and found.ignore_error_block:
-            found = found.ignore_error_block  # a key or a field that is there twice
+            found = found.ignore_error_block  # a duplicate key or field
         if isinstance(found, model.Entry) and len(found.fields) <= _MOST_FIELDS:
             yield _bibtex_reference(found)
         elif isinstance(found, model.Entry | model.ParsingFailedBlock):

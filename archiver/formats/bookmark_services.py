@@ -10,11 +10,11 @@ from archiver.formats.xml_events import elements, is_xml
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
-# Pinboard's JSON: ``description`` is the title there, ``extended`` the note.
+# Pinboard's JSON: ``description`` is the title, ``extended`` the note.
 
 
 def post(row: Row) -> Bookmark:
-    """A bookmark as Pinboard says it, in JSON as in XML; there, and at Delicious, tags are one."""
+    """Return a bookmark from Pinboard's fields, in JSON or XML; tags are one text there."""
     url = row.text("href", "url")
     tags = row.names("tags", "tag", between="")
     is_later = row.flag("toread")
@@ -36,7 +36,7 @@ PINBOARD = json_importer(
 )
 
 
-# The XML of Delicious, which Pinboard and others still write: ``<posts><post href="…"/>``.
+# Delicious XML, which Pinboard and others still write: ``<posts><post href="…"/>``.
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
@@ -54,7 +54,7 @@ DELICIOUS_XML = Importer(
 )
 
 
-# The JSON of linkding's API: what ``/api/bookmarks/`` gives, page by page.
+# JSON of linkding's API: the pages of ``/api/bookmarks/``.
 
 
 def _linkding_bookmark(row: Row) -> Bookmark:
@@ -83,7 +83,7 @@ LINKDING = json_importer(
 )
 
 
-# Hypothes.is: annotations as its API gives them; each is a highlight of the page it is on.
+# Hypothes.is: annotations from its API; each is a highlight of its page.
 
 
 def _hypothesis_bookmark(row: Row) -> Bookmark:

@@ -13,7 +13,7 @@ from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, problem_of
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken, unreadable
 
-# Chrome's own file of bookmarks: JSON, a tree below ``roots``; times are µs since 1601.
+# Chrome's bookmarks file: JSON, a tree under ``roots``; times are µs since 1601.
 
 _DEEPEST = 500
 _NO_BOOKMARK = marked("This is no bookmark.")
@@ -69,7 +69,7 @@ CHROME_BOOKMARKS = Importer(
 )
 
 
-# Databases of one table: Chrome's ``History``, the bookmarks of buku.
+# Databases with one table: Chrome's ``History``, buku's bookmarks.
 
 _VISITED = "SELECT * FROM urls ORDER BY rowid"
 _BUKU = "SELECT * FROM bookmarks ORDER BY rowid"

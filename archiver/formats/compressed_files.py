@@ -1,7 +1,7 @@
 """Compressed files.
 
-What comes out is bounded by how long it is packed, so a bomb costs its first megabytes, and by the
-memory that unpacking may take; where a file is damaged it ends.
+The output is limited relative to the compressed size, so a decompression bomb costs only its first
+megabytes; the decoder's memory is limited too. A damaged file ends at the damage.
 """
 
 import bz2
@@ -24,21 +24,23 @@ else:
 
 MOST_BYTES = 8 << 30
 MOST_STREAMS = 200_000
-"""Of 64 KiB, as bgzip has them, so many hold all that may come out; a bomb's hold nothing."""
+"""Maximum number of streams: enough for the largest output in bgzip blocks of 64 KiB."""
 ALWAYS_ALLOWED = 64 << 20
 _GZIP_BITS = 31
 _MOST_MEMORY = 96 << 20
-"""Of xz: what its highest level takes is 65 MiB."""
+"""Memory limit for xz; its highest level needs 65 MiB."""
 _ZSTD_WINDOW = 27
-"""128 MiB at most, which is what the command line unpacks without being asked (RFC 8878 §3.1.1)."""
+"""128 MiB, the limit of the zstd command line tool without options (RFC 8878 §3.1.1)."""
 _PIECE = 1 << 20
 _PACKED_PIECE = 16 << 10
-"""Small: whatever ends a stream copies the rest of its piece, and a stream may have 9 bytes."""
+"""Input is read in small pieces, because each stream end copies the rest of its piece, and a stream
+may have only 9 bytes.
+"""
 _BROKEN = (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError, zstd.ZstdError)
 
 
 class _Unpacker(Protocol):
-    """One stream that is unpacked, as `bz2`, `lzma` and `zstd` have it."""
+    """Decoder of one stream, in the interface of `bz2`, `lzma` and `zstd`."""
 
     @property
     def eof(self) -> bool: ...
@@ -53,7 +55,7 @@ class _Unpacker(Protocol):
 
 
 class _Gzip:
-    """The same of gzip."""
+    """The same interface for gzip."""
 
     def __init__(self) -> None:
         self._unpacker = zlib.decompressobj(_GZIP_BITS)
@@ -88,18 +90,18 @@ _KINDS: dict[bytes, Callable[[], _Unpacker]] = {
 
 
 def is_packed(head: bytes) -> bool:
-    """Whether a file that begins so is packed in one of these ways."""
+    """Return whether a file with this head has a supported compression."""
     return head.startswith(tuple(_KINDS))
 
 
 def unpacked(packed: BinaryIO, head: bytes) -> BinaryIO:
-    """What a packed file holds that begins with ``head``, from its start."""
+    """Return a stream of the decompressed content, including ``head``."""
     kind = next(make for signature, make in _KINDS.items() if head.startswith(signature))
     return io.BufferedReader(Unpacked(packed, kind), _PIECE)
 
 
 class Unpacked(io.RawIOBase):
-    """What a packed file holds; it may be of several streams, which follow each other."""
+    """Decompressed content of a file, which may consist of several concatenated streams."""
 
     def __init__(self, packed: BinaryIO, kind: Callable[[], _Unpacker]) -> None:
         self._packed = packed
@@ -109,11 +111,11 @@ class Unpacked(io.RawIOBase):
         self._read = self._given = self._ended = 0
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        """Unpack the next bytes."""
+        """Decompress the next bytes."""
         target = memoryview(buffer)
         piece = self._next(len(target))
         target[: len(piece)] = piece
@@ -139,7 +141,7 @@ class Unpacked(io.RawIOBase):
         return b""
 
     def _taken(self) -> bytes:
-        """The next packed bytes."""
+        """Return the next compressed bytes."""
         given, self._waiting = self._waiting, b""
         if not given:
             given = self._packed.read(_PACKED_PIECE)

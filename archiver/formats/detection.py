@@ -51,23 +51,25 @@ FindImporter = Callable[[GivenFile], Importer | None]
 _TEXTS = ("txt", "csv", "tsv", "md", "markdown", "url", "webloc", "desktop", "org")
 _NOT_LISTS = frozenset(
     {
-        # What browsers put beside bookmarks.
+        # Browser data next to bookmarks.
         *("history.json", "browserhistory.json", "passwords.csv", "paymentcards.json"),
         *("extensions.json", "searchengines.json", "autofill.json", "settings.json"),
         *("addresses and more.json", "device information.json"),
-        # What Mastodon's archive has of a person themselves.
+        # Account data in Mastodon's archive.
         *("outbox.json", "actor.json"),
     }
 )
-"""Files with addresses in them that nobody means to import with their lists."""
+"""Files with addresses that are not meant to be imported."""
 _SAVED_ON_REDDIT = frozenset({"saved_posts.csv", "saved_comments.csv"})
-"""Beside these, tables are of votes, posts and messages: of all that Reddit knows of somebody."""
+"""If an archive contains these, its other tables are votes, posts and messages: all data that
+Reddit has about the account.
+"""
 _MOST_MEMBERS = 20_000
 _LEFT_OUT = marked("Only so many files of an archive are read: give this one by itself.")
 
 
 def zip_of_lists(find: FindImporter) -> Importer:
-    """The importer; ``find`` tells what reads a file within, if anything does."""
+    """Return the importer; ``find`` returns the importer of a file inside the archive, if any."""
 
     def read(file: GivenFile) -> Iterator[Bookmark]:
         for _, inner, importer in _lists(file, find):
@@ -105,7 +107,7 @@ def _lists(file: GivenFile, find: FindImporter) -> Iterator[tuple[str, GivenFile
 
 
 def _that_may_be_lists(names: Sequence[str]) -> list[str]:
-    """As many as are read, in order."""
+    """Return the files that may be lists, in order, up to the limit."""
     bare = {each: each.rpartition("/")[2].lower() for each in names}
     is_reddit = not _SAVED_ON_REDDIT.isdisjoint(bare.values())
     return [
@@ -121,7 +123,7 @@ def _archive(file: GivenFile) -> Members | TarMembers | None:
 
 
 def _is_list(file: GivenFile, importer: Importer) -> bool:
-    """Whether it is a list, and no page or program that happens to have addresses in it."""
+    """Return whether it is a list, not a page or program that happens to contain addresses."""
     if importer is NETSCAPE:
         return is_bookmark_file(file.text)
     return importer is not PLAIN_TEXT or file.suffix in _TEXTS
@@ -195,30 +197,32 @@ IMPORTERS: tuple[Importer, ...] = (
     zip_of_lists(lambda file: _first(_ALONE, file)),
     *_ALONE,
 )
-"""Asked in this order, what is told best first; the first that recognises a file reads it."""
+"""All importers in order of detection, most specific first.
+
+The first that recognises a file wins.
+"""
 
 
 PAGES = frozenset({MHTML.name, SINGLE_FILE.name})
-"""What is one page, and no list of links."""
+"""Formats of single pages rather than lists of links."""
 
 
 def open_bookmarks(
     source: BinaryIO, filename: str, *, spool: Spool = in_memory
 ) -> tuple[str, Iterator[Bookmark]]:
-    """Find out what a file is and begin to read it.
+    """Detect a file's format and start reading it.
 
     Args:
-        source: read from where it stands, once; it need not be seekable.
-        filename: as the person knows it; used in messages and as a hint.
-        spool: makes a stream seekable, where its kind needs that.
+        source: read from its current position, once; need not be seekable.
+        filename: the user's name for it, for messages and as a hint.
+        spool: makes a stream seekable, for formats that need it.
 
     Returns:
-        The name of the format, and the bookmarks in the order of the file. The iterator reads
-        ``source`` as it goes; it does not close it.
+        The name of the format, and the bookmarks in file order. The iterator reads ``source``
+            lazily and does not close it.
 
     Raises:
-        UnreadableFile: the file is empty, or of a kind that is not read; the message says what
-            to do instead.
+        UnreadableFile: the file is empty or unsupported; the message says what to do instead.
     """
     file = GivenFile(source, filename, spool=spool)
     importer = importer_of(file)
@@ -226,17 +230,17 @@ def open_bookmarks(
 
 
 def read_all(file: GivenFile, importer: Importer) -> Iterator[Bookmark]:
-    """All that a file says, then what an archive holds beyond what is read of it."""
+    """Yield all bookmarks of a file, then a problem for each archive member that was left out."""
     yield from importer.read(file)
     if file.zip:
         yield from file.zip.left_out()
 
 
 def importer_of(file: GivenFile) -> Importer:
-    """What reads a file: looked at, never guessed from its name alone.
+    """Return the importer of a file, based on its content, never on its name alone.
 
     Raises:
-        UnreadableFile: it is empty, or nothing does.
+        UnreadableFile: it is empty, or no importer recognises it.
     """
     if not file.head.strip():
         raise UnreadableFile(

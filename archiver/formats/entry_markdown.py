@@ -19,18 +19,18 @@ from archiver.model.annotation import (
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.job import State
 
-# Highlights as quotations, as notes programs read them.
+# Highlights as Markdown quotations, as note-taking programs expect them.
 
 
 def highlights_markdown(entry: Entry, highlights: Sequence[Highlight]) -> str:
-    """A heading with a link, then each quotation with what is said of it."""
+    """Return a heading with a link, then each quotation with its note."""
     title = " ".join((entry.title or entry.url).split())
     head = [f"## {_escaped(title)}", "", f"<{entry.url}>", ""]
     return "\n".join([*head, *quotations(highlights)]) + "\n"
 
 
 def quotations(highlights: Sequence[Highlight]) -> list[str]:
-    """The lines of quotations, each with what is said of it behind it."""
+    """Return the lines of quotations, each followed by its note."""
     lines = []
     for each in highlights:
         lines += [f"> {_escaped(line)}".rstrip() for line in each.quote.splitlines()]
@@ -42,7 +42,7 @@ def quotations(highlights: Sequence[Highlight]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Text whose signs mean nothing in Markdown."""
+    """Escape text for Markdown."""
     return "".join(f"\\{each}" if each in "\\`*_[]<>#" else each for each in text)
 
 
@@ -55,8 +55,9 @@ _OTHER_THAN_TEXT = re.compile(
     | [-+]? (?: \.inf | \.nan | 0b[01_]+ | 0o[0-7_]+ | 0x[0-9a-f_]+
               | [0-9_.][0-9_.,:]* (?: e[-+]?[0-9_]+ )? ) )\Z"""
 )
-"""Plain scalars that are read as something else than text: by YAML 1.1 (its types, and what its
-readers made of them) or by the core schema of 1.2 (§10.3.2)."""
+"""Plain scalars that YAML 1.1 (its types, and common parsers' extensions) or the core schema of 1.2
+(§10.3.2) do not read as text.
+"""
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HTTP = ("http://", "https://")
@@ -66,22 +67,22 @@ _OF_THE_PAGE = frozenset(
 _LINK = write_source_record(
     {ARCHIVE: {"state": State.LINK.value, "title": "", "failure": None, "snapshots": []}}
 )
-"""Says as our JSON does that an entry was kept as a link."""
+"""Marks an entry that was saved as a link, as the JSON format does."""
 _Value = str | bool | datetime | list[str]
 
 
 def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -> str:
-    """Write an entry as Markdown: YAML front matter, then HTML, which Markdown lets through.
+    """Return an entry as Markdown: YAML front matter, then HTML, which Markdown allows.
 
     Args:
         entry: the entry.
-        snapshot: the snapshot the article is of; None if there is none yet.
-        article_html: sanitised HTML, no document around it, or Markdown; may be empty.
+        snapshot: the snapshot of the article; None if there is none yet.
+        article_html: sanitised HTML fragment, or Markdown; may be empty.
 
     Returns:
-        Text that can be encoded as UTF-8; its front matter is valid YAML 1.1 and 1.2 whatever
-        the fields hold, and texts are read as texts by both. ``title``, ``url`` and ``hash_url``
-        come first and are always there, the others only when they say something.
+        Text that can be encoded as UTF-8. Its front matter is valid in YAML 1.1 and 1.2, and both
+            read the same values. ``title``, ``url`` and ``hash_url`` come first and are always
+            present, the others only if they have a value.
     """
     fields = [*_own(entry, snapshot), *(_captured(entry, snapshot) if snapshot else ())]
     fields.append(("source_record", _stated_elsewhere(entry)))
@@ -99,15 +100,15 @@ def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -
 
 
 def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
-    """What front matter says of a link.
+    """Parse the front matter of an entry.
 
     Args:
-        front: its fields, each scalar as the text it is.
-        folder: the name of the folder that the file lies in.
+        front: its fields, each scalar as text.
+        folder: the name of the folder of the file.
 
     Returns:
-        What a person said, fields that are not ours in the source record; None if this is no
-        front matter that ``entry_markdown`` wrote for a file in this folder.
+        The user-supplied fields, with unknown fields in the source record; None if
+            ``entry_markdown`` did not write this front matter for this folder.
     """
     left = {name: each for name, each in front.items() if name not in _OF_THE_PAGE}
     url = left.pop("url", None)
@@ -132,12 +133,12 @@ def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
 
 
 def _text(left: dict[str, Any], name: str) -> str:
-    """Take a text; what is none stays."""
+    """Pop a text; other values stay."""
     return str(left.pop(name)) if isinstance(left.get(name), str) else ""
 
 
 def _texts(left: dict[str, Any], name: str) -> tuple[str, ...]:
-    """Take a list of texts, or the one that stands for such a list."""
+    """Pop a list of texts, or a single text in place of a list."""
     value = left.get(name)
     some = [value] if isinstance(value, str) else value
     if not isinstance(some, list) or not all(isinstance(each, str) for each in some):
@@ -151,7 +152,7 @@ def _flag(left: dict[str, Any], name: str) -> bool:
 
 
 def _moment(left: dict[str, Any], name: str) -> datetime | None:
-    """Take a moment, as we or as people write it; what is none stays."""
+    """Pop a time in our or a common format; other values stay."""
     text = text_of(left.get(name))
     try:
         moment: datetime | None = read_iso(text)
@@ -163,11 +164,11 @@ def _moment(left: dict[str, Any], name: str) -> datetime | None:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes front matter, with quotes around texts that look like something else."""
+    """YAML dumper that quotes texts which look like other types."""
 
 
 def _write_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    # Unless they are escaped, line breaks beyond ASCII are folded away by who reads them.
+    # Parsers fold unescaped line breaks outside ASCII.
     style = '"' if _ODD_BREAK.search(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -177,7 +178,7 @@ _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _OTHER_THAN_TEXT, None)
 
 
 def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]]:
-    """What the person said."""
+    """Yield the user-supplied fields."""
     yield "title", entry.title or (snapshot.title if snapshot else "")
     yield "url", entry.url
     yield "hash_url", entry.hash_url
@@ -193,12 +194,12 @@ def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]
 
 
 def _stated_elsewhere(entry: Entry) -> list[str]:
-    """What files said of it that no field holds: JSON, a text for each."""
+    """Return metadata from other sources that no field holds, each as JSON text."""
     return entry.annotation.source_record.split("\n") if entry.annotation.source_record else []
 
 
 def _captured(entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, _Value]]:
-    """What the snapshot says."""
+    """Yield the fields of the snapshot."""
     yield "captured", datetime.strptime(snapshot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     yield "final_url", snapshot.final_url if snapshot.final_url != entry.url else ""
     yield "byline", snapshot.byline

@@ -1,6 +1,6 @@
 """EPUB books.
 
-A chapter is written as it comes, so that a book of any length takes the memory of one article.
+Chapters are written one by one, so that memory is bounded by one article, not by the book.
 """
 
 import re
@@ -27,12 +27,12 @@ _ATTRIBUTE = re.compile(r'\s([a-zA-Z-]+)="([^"]*)"')
 _VOID = frozenset("br col hr img wbr".split())
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 _PLAIN = frozenset("article aside section header footer main address details samp".split())
-"""Elements that may not stand everywhere, for which another does as well."""
+"""Elements with restricted positions, and their generic replacement."""
 _INLINE = frozenset(
     "abbr b bdi bdo cite code dfn em i kbd mark q s small span strong sub sup u var h1 h2 h3 h4 h5 "
     "h6 p pre caption summary ruby rt".split()
 )
-"""Elements that hold words, and no blocks."""
+"""Elements that hold phrasing content only."""
 _BLOCKS = frozenset(
     "blockquote div dl dt dd figure figcaption h1 h2 h3 h4 h5 h6 hr li ol p pre table ul".split()
 )
@@ -51,7 +51,7 @@ _UNSAFE = "!#$%&'()*+,/:;=?@[]~"
 
 
 def to_xhtml(html: str) -> str:
-    """The content of a body. What can't be made well-formed gives its text."""
+    """Return the content of a body as XHTML; content that cannot be well-formed becomes text."""
     source = f'<body xmlns="{XHTML}">{"".join(_as_xml(html))}</body>'
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     try:
@@ -146,7 +146,7 @@ def _stands_well(element: Element) -> bool:
 
 
 def _is_list_of_definitions(element: Element) -> bool:
-    """Whether it is groups of terms with what they mean, and no words beside them."""
+    """Return whether it is a definition list of groups only, without loose text."""
     names = [_name(each) for each in element]
     beside = [element.text, *(each.tail for each in element)]
     pairs = [(one, other) for one, other in zip(["dd", *names], [*names, "dt"], strict=True)]
@@ -167,7 +167,7 @@ def _is_list_of_definitions(element: Element) -> bool:
 
 
 def _wrap(element: Element, allowed: set[str], into: str) -> None:
-    """Put children that may not stand there, and words, into one that may."""
+    """Wrap misplaced children and text in an allowed element."""
     for text, after in [(element.text, None), *((each.tail, each) for each in element)]:
         if text and text.strip():
             made = etree.Element(f"{{{XHTML}}}{into}")
@@ -188,7 +188,7 @@ def _wrap(element: Element, allowed: set[str], into: str) -> None:
 
 
 def _settle_ids(body: Element) -> None:
-    """Each id once, in a form that XML takes; links lead to those that are there."""
+    """Make ids unique and valid in XML; links keep only existing targets."""
     seen: set[str] = set()
     for element in body.iter():
         name = element.get("id")
@@ -214,13 +214,13 @@ def _holds_blocks(element: Element) -> bool:
 
 
 def _name(element: Element) -> str:
-    """The name of an element of XHTML; empty for another's."""
+    """Return the name of an XHTML element; empty for other namespaces."""
     tag = element.tag
     return tag.removeprefix(f"{{{XHTML}}}") if isinstance(tag, str) and XHTML in tag else ""
 
 
 def _become(element: Element, name: str) -> None:
-    """Give an element another name; without one it is a span."""
+    """Rename an element; without a name it becomes a span."""
     element.tag = f"{{{XHTML}}}{name or 'span'}"
 
 
@@ -232,7 +232,7 @@ PICTURES = {
     "image/webp": "webp",
     "image/svg+xml": "svg",
 }
-"""What every reading system shows (EPUB 3.3 §3.2)."""
+"""Core media types of images (EPUB 3.3 §3.2)."""
 STYLE = """
 body { line-height: 1.5; overflow-wrap: break-word; }
 .about, figcaption { font-size: .85em; color: #555; }
@@ -287,7 +287,7 @@ _PACKAGE = """<?xml version="1.0" encoding="utf-8"?>
 
 
 class Epub:
-    """A book that is being written. ``file`` can be sought; it is left open."""
+    """EPUB writer. ``file`` must be seekable; it is not closed."""
 
     def __init__(self, file: IO[bytes], *, title: str, identifier: str, modified: datetime) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
@@ -303,7 +303,7 @@ class Epub:
         self._write("EPUB/style.css", STYLE)
 
     def add(self, chapter: Chapter) -> None:
-        """Write a chapter and its pictures."""
+        """Write a chapter and its images."""
         number = len(self._chapters) + 1
         name = f"chapter-{number:05}.xhtml"
         html = with_pictures(
@@ -331,7 +331,7 @@ class Epub:
         self._languages += [language] if language else []
 
     def close(self) -> None:
-        """Write what stands around the chapters."""
+        """Write the files that refer to the chapters."""
         listed = "".join(
             f'<li><a href="{name}">{_escaped(title) or name}</a></li>\n'
             for name, title in self._chapters
@@ -358,7 +358,7 @@ class Epub:
         self._zip.close()
 
     def _place(self, urls: tuple[str, ...], pictures: Mapping[str, Picture]) -> str:
-        """Where a picture lies in the book, which it is put into; empty where there is none."""
+        """Add an image to the book and return its path; empty if there is none."""
         for url in urls:
             if url in self._names:
                 return self._names[url]
@@ -377,14 +377,14 @@ class Epub:
         )
 
     def _write(self, path: str, content: str | bytes, *, packed: bool = True) -> None:
-        """Write a member; its date is left at zip's first, so that the same gives the same."""
+        """Write a member with a fixed date, so that the output is reproducible."""
         data = content.encode("utf-8", "replace") if isinstance(content, str) else content
         kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
         self._zip.writestr(zipfile.ZipInfo(path), data, compress_type=kind)
 
 
 def _is_still(picture: Picture) -> bool:
-    """Whether a drawing neither runs nor loads anything; other pictures do not."""
+    """Return whether an SVG is free of scripts and external references; other images always are."""
     if picture.media_type != "image/svg+xml":
         return True
     text = picture.data.lower()
@@ -396,7 +396,7 @@ def _id(name: str) -> str:
 
 
 def _lines(html: str) -> str:
-    """In which direction an article is set, as attributes of its whole chapter: pages follow it."""
+    """Return the article's writing direction as attributes of its chapter; it sets page order."""
     root = _ROOT.match(html)
     return "".join(_SET_BY.findall(root[0])) if root else ""
 

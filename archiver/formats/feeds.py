@@ -27,18 +27,18 @@ from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
 MOST_CHARACTERS = 32 << 20
-"""Of an RSS or Atom feed: feedparser holds all of it."""
+"""Maximum characters of an RSS or Atom feed, because feedparser keeps all of it in memory."""
 _DATES = ("published", "created", "updated")
 _HAS_PARAGRAPHS = re.compile(
     r"<(?:p|div|h[1-6]|ul|ol|table|blockquote|pre|figure)\b", re.IGNORECASE
 )
 _TAKEN = frozenset({"title", "link", "links", "tags", "content", "guidislink", "author"})
 _DERIVED = ("_detail", "_parsed")
-"""Ends of the names that feedparser gives to what it reads from another field."""
+"""Suffixes of fields that feedparser derives from others."""
 _RSS_NAMESPACE = re.compile(
     r"""["'](?:http://purl\.org/rss/1\.0/|http://my\.netscape\.com/rdf/simple/0\.9/)\s*["']"""
 )
-"""The whole of it: Zotero's RDF names a module of RSS, which begins the same."""
+"""The complete namespace: Zotero's RDF uses an RSS module whose name begins the same."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,20}:", re.IGNORECASE)
 _MOST_KEPT = 2000
 _MOST_OF_A_NAME = 20
@@ -48,15 +48,15 @@ _JSON_TITLE = re.compile(r'"title"\s*:\s*("(?:[^"\\]|\\.){0,2000}")')
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    feedparser = import_module("feedparser")  # takes long, and most files are no feeds
-    # It takes text for the name of a file, or for a URL to be requested: never give it a string.
+    feedparser = import_module("feedparser")  # slow to import; most files are not feeds
+    # Never pass a string: feedparser takes it for a file name or a URL to request.
     feed = feedparser.parse(
         BytesIO(joined(xml_text(file), file.name, MOST_CHARACTERS).encode()),
         response_headers={
             "content-type": "application/xml; charset=utf-8",
             "content-location": file.url,
         },
-        resolve_relative_uris=False,  # in articles: they are read like any page
+        resolve_relative_uris=False,  # articles are processed like any page
         sanitize_html=False,  # likewise
     )
     base = file.url or _base_of(dict(feed.feed))
@@ -65,7 +65,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _base_of(feed: Mapping[str, Any]) -> str:
-    """Return where a feed says that it is, or the site that it is of."""
+    """Return the feed's own URL, or the URL of its site."""
     own = (each.get("href", "") for each in feed.get("links", ()) if each.get("rel") == "self")
     return first_of((*own, str(feed.get("link", ""))))
 
@@ -110,7 +110,7 @@ def _is_said(name: str) -> bool:
 
 
 def _said(value: Any) -> str | list[str]:
-    """Return what a field says, for the source record: a text, or the names of several things."""
+    """Return a field's value for the source record: a text, or a list of names."""
     if isinstance(value, Mapping):
         parts = (text_of(value.get(each)) for each in ("name", "email", "url", "href", "value"))
         return " ".join(dict.fromkeys(filter(None, parts)))
@@ -128,7 +128,7 @@ def _add(found: list[str], text: str) -> None:
 
 
 def _article(entry: Mapping[str, Any]) -> str:
-    """Return the article that comes with an item, if it is longer than a source record holds."""
+    """Return an item's article, if it is longer than a source record allows."""
     contents: Iterable[Any] = (*entry.get("content", ()), entry.get("summary_detail") or {})
     for each in contents:
         text = text_of(each.get("value"))
@@ -138,7 +138,7 @@ def _article(entry: Mapping[str, Any]) -> str:
 
 
 def is_article(text: str) -> bool:
-    """Whether what a feed says of an item is an article in HTML, of a length that is read."""
+    """Return whether an item's text is an HTML article within the length limits."""
     return len(text) <= MOST_PAGE and _HAS_PARAGRAPHS.search(text) is not None
 
 
@@ -174,7 +174,7 @@ def _json_item(row: Row, base: str) -> Bookmark:
 
 
 def _absolute(address: str, base: str) -> str:
-    """Return an address as it is from the feed's; as it stands where that is unknown."""
+    """Resolve an address against the feed's URL; return it unchanged if that is unknown."""
     is_relative = address and base and not _SCHEME.match(address)
     try:
         return urljoin(base, address) if is_relative else address
@@ -208,14 +208,14 @@ JSON_FEED = Importer(
 )
 
 FORMS = frozenset({FEED.name, JSON_FEED.name})
-"""What feeds are called among the formats."""
+"""Names of the feed formats."""
 
 
 def feed_title(content: bytes) -> str:
-    """What a feed calls itself; empty if it does not.
+    """Return a feed's title; empty without one.
 
     Args:
-        content: of the feed, of which the head is looked at.
+        content: the content of the feed; only its head is read.
     """
     head = decode_head(content[:HEAD_BYTES])
     if head.lstrip("\ufeff \t\r\n").startswith("{"):
@@ -226,7 +226,7 @@ def feed_title(content: bytes) -> str:
 
 
 def _unescaped(string: str) -> str:
-    """What a JSON string says; nothing where it escapes what JSON has no escape for."""
+    """Return the value of a JSON string; empty for an invalid escape."""
     try:
         text: str = json.loads(string, strict=False)
     except ValueError:
@@ -239,7 +239,7 @@ _ATOM = "http://www.w3.org/2005/Atom"
 
 @dataclass(frozen=True, slots=True)
 class FeedItem:
-    """An entry, and when it was captured last, or saved if it was never captured (UTC)."""
+    """Entry with the time of its last capture, or of saving if it was never captured (UTC)."""
 
     entry: Entry
     changed_at: datetime
@@ -247,13 +247,13 @@ class FeedItem:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """A list to be followed.
+    """List served as a feed.
 
     Attributes:
-        title: of the list.
+        title: the title of the list.
         origin: ``http(s)://host[:port]`` of the service.
-        path: of the feed itself, with its query.
-        home: the path of the list as a page.
+        path: the path of the feed with its query.
+        home: the path of the list's page.
         items: newest first.
     """
 
@@ -265,7 +265,7 @@ class Feed:
 
 
 class _AtomList:
-    """A whole list as one Atom document, which nobody serves: it leads to the pages themselves."""
+    """Whole list as an Atom document that is not served; it links to the original pages."""
 
     def __init__(self, heading: Heading) -> None:
         self._heading = heading
@@ -293,7 +293,7 @@ ATOM = ListForm(_AtomList)
 
 
 def write_atom(feed: Feed) -> bytes:
-    """The feed as an Atom document."""
+    """Return the feed as an Atom document."""
     root = Element("feed", {"xmlns": _ATOM})
     _add_feeds(root, "title", feed.title)
     _add_feeds(root, "id", feed.origin + feed.home)
@@ -309,7 +309,7 @@ def write_atom(feed: Feed) -> bytes:
 
 
 def write_json_feed(feed: Feed) -> bytes:
-    """The feed as a JSON Feed document."""
+    """Return the feed as a JSON Feed document."""
     document = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": feed.title,

@@ -16,7 +16,7 @@ from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, problem_of
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
-# Firefox's own backup of bookmarks: JSON, a tree of places; times are µs since 1970.
+# Firefox's bookmarks backup: JSON, a tree of places; times are µs since 1970.
 
 MOST_UNPACKED = 64 << 20
 _DAMAGED = marked("This file is damaged or not complete. Copy it from the profile again.")
@@ -121,7 +121,7 @@ FIREFOX_JSONLZ4 = Importer(
 )
 
 
-# Firefox's ``places.sqlite``: its bookmarks, with their folders, tags, keywords and notes.
+# Firefox's ``places.sqlite``: bookmarks with folders, tags, keywords and notes.
 
 _BOOKMARKS = "SELECT id, type, fk, parent, * FROM moz_bookmarks ORDER BY id"
 _PAGES = """
@@ -131,7 +131,7 @@ _KEYWORDS = "SELECT place_id, keyword FROM moz_keywords WHERE place_id IS NOT NU
 _OLD_KEYWORDS = """
     SELECT b.fk, k.keyword FROM moz_bookmarks b JOIN moz_keywords k ON k.id = b.keyword_id
 """
-"""Before Firefox 40 keywords were of bookmarks, not of pages."""
+"""Before Firefox 40, keywords belonged to bookmarks, not pages."""
 _NOTES = """
     SELECT a.item_id AS item, a.content FROM moz_items_annos a
     JOIN moz_anno_attributes n ON n.id = a.anno_attribute_id
@@ -146,14 +146,14 @@ _OF_PAGE = {
     "visit_count": "visit_count",
     "last_visit_date": "last_visit_date",
 }
-"""What is kept of a page that is bookmarked; the rest is how Firefox ranks and finds it."""
+"""Page fields to import; the others are used for ranking and search."""
 _OF_BOOKMARK = ("title", "dateAdded", "lastModified", "guid")
 _PLACES_ROOTS = "SELECT folder_id, root_name FROM moz_bookmarks_roots"
-"""What the browser's own folders are, whatever it calls them in a person's language: until 62."""
+"""Built-in folders, independent of their translated names; until Firefox 62."""
 _ROOT_GUIDS = {
     name.ljust(12, "_"): name for name in ("menu", "toolbar", "unfiled", "mobile", "tags")
 }
-"""The same since 62: their GUIDs never change."""
+"""Built-in folders since Firefox 62, which have fixed GUIDs."""
 _BROWSERS_OWN = frozenset({*_ROOT_GUIDS.values(), ""})
 _PLACES_DEEPEST = 500
 
@@ -168,10 +168,10 @@ def _read_places(file: GivenFile) -> Iterator[Bookmark]:
 
 
 class _Tree:
-    """All that a database says of bookmarks.
+    """Bookmark data of a places database.
 
     Raises:
-        DatabaseDamagedError: it can't be read.
+        DatabaseDamagedError: it cannot be read.
     """
 
     def __init__(self, file: GivenFile) -> None:
@@ -195,7 +195,7 @@ class _Tree:
         self._links = [row for row in nodes if row["type"] == _LINK and row["fk"] in self._pages]
 
     def bookmarks(self) -> Iterator[Bookmark]:
-        """Each, as the browser shows them."""
+        """Yield the bookmarks in the browser's order."""
         tags: dict[Any, list[str]] = {}
         for row in self._links:
             if (path := self._path_of(row))[:1] == ("tags",):
@@ -211,7 +211,7 @@ class _Tree:
 
 
 def _fields(row: Mapping[str, Any], page: Mapping[str, Any], keyword: str) -> dict[str, Any]:
-    """What is kept of a bookmark and its page."""
+    """Return the importable fields of a bookmark and its page."""
     return {
         **{ours: page.get(name) for name, ours in _OF_PAGE.items()},
         **{name: row.get(name) for name in _OF_BOOKMARK},
@@ -220,7 +220,7 @@ def _fields(row: Mapping[str, Any], page: Mapping[str, Any], keyword: str) -> di
 
 
 def _texts(file: GivenFile, query: str, *columns: str) -> dict[Any, str]:
-    """What a question of two columns answers, if there is what it asks for."""
+    """Return a mapping from a query of two columns; empty if its tables or columns are missing."""
     if not has_columns(file, *columns):
         return {}
     rows = (tuple(row.values()) for row in rows_of(file.seekable(), query))
@@ -228,7 +228,7 @@ def _texts(file: GivenFile, query: str, *columns: str) -> dict[Any, str]:
 
 
 def _place_in_tree(row: Mapping[str, Any], folders: Mapping[Any, Mapping[str, Any]]) -> list[int]:
-    """Where a bookmark stands, as the browser shows it: from the outermost folder in."""
+    """Return a bookmark's position in the tree, from the outermost folder in."""
     places: list[int] = []
     node: Mapping[str, Any] | None = row
     while node is not None and len(places) < _PLACES_DEEPEST:
@@ -242,7 +242,7 @@ def _place_in_tree(row: Mapping[str, Any], folders: Mapping[Any, Mapping[str, An
 def _path(
     number: Any, folders: Mapping[Any, Mapping[str, Any]], roots: Mapping[Any, str]
 ) -> tuple[str, ...]:
-    """The folders from the outermost in; the first one is the browser's own."""
+    """Return the folder names from the outermost in; the first one is a built-in folder."""
     names: list[str] = []
     seen = set()
     while number in folders and number not in seen and len(names) < _PLACES_DEEPEST:

@@ -26,7 +26,7 @@ from archiver.model.imports import NO_ADDRESS, ColumnRole
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
-# JSON and JSON lines of a kind nobody knows: objects with an address in them, however wrapped.
+# JSON and JSON lines of unknown structure: objects with an address, however nested.
 
 _LINES = ("jsonl", "ndjson")
 
@@ -45,12 +45,12 @@ def _read_json(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _read_object(text: JsonText, arrays: Collection[str], *, is_row: bool) -> Iterator[Bookmark]:
-    """Read an object that wraps rows, each item of its arrays by itself.
+    """Read an object that contains rows, streaming the items of its arrays.
 
     Args:
-        text: begins with it.
-        arrays: the names of those.
-        is_row: it has an address of its own, so what is not in these arrays is one row.
+        text: the text, at the start of the object.
+        arrays: the names of the arrays.
+        is_row: the object has an address itself, so its other members form one row.
     """
     own: dict[str, Any] = {}
     for name, value in text.members(*arrays):
@@ -65,7 +65,7 @@ def _read_object(text: JsonText, arrays: Collection[str], *, is_row: bool) -> It
 
 
 def _holds_rows(file: GivenFile, array: str) -> bool:
-    """Whether an array of an object that has an address itself is a list of links."""
+    """Return whether an array in an object with its own address is a list of links."""
     fields = {
         plain(each.removeprefix(f"{array}[]."))
         for each in file.json_paths
@@ -84,14 +84,14 @@ ANY_JSON = Importer(
 )
 
 
-# CSV and TSV of a kind nobody knows: columns are told by their names, or by a person.
+# CSV and TSV of unknown structure: columns are assigned by their names, or by the user.
 
 _MAYBE_ADDRESS = re.compile(r"://|[^\W_]\.[^\W\d_]{2}")
 _SINGLE = frozenset({*ColumnRole} - {ColumnRole.KEEP, ColumnRole.TAGS, ColumnRole.FOLDER})
 
 
 def file_columns(file: GivenFile) -> dict[str, ColumnRole]:
-    """What the columns of a table are taken for: as a person says, else by their names."""
+    """Return the roles of a table's columns: as chosen by the user, else by their names."""
     header = file.table.header if file.table else ()
     chosen = {name: role for name, role in file.columns_as.items() if name in header or not header}
     taken = {*chosen.values()} & _SINGLE
@@ -103,7 +103,7 @@ def file_columns(file: GivenFile) -> dict[str, ColumnRole]:
 
 
 def may_have_addresses(file: GivenFile) -> bool:
-    """Whether a column is called as one of addresses is, or anything at its start may be one."""
+    """Return whether a column name or an early cell suggests addresses."""
     header = file.table.header if file.table else ()
     return bool(address_columns(header)) or _MAYBE_ADDRESS.search(file.text) is not None
 
@@ -126,7 +126,7 @@ ANY_TABLE = Importer(
 )
 
 
-# XML of a kind nobody knows: every address in an attribute or as the text of an element.
+# XML of unknown structure: every address in an attribute or element text.
 
 _ADDRESS = re.compile(r"\s*+(https?://[^\s<>\"]{3,})\s*+", re.IGNORECASE)
 _TITLES = ("title", "name", "text", "description")

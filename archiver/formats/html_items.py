@@ -1,8 +1,8 @@
 """HTML lists of links, split into items.
 
-Nobody escapes the titles in these files reliably. A parser that is given a whole file with
-``About <script> elements`` in a title takes all bookmarks behind it for a script. Here the file is
-cut ahead of each tag that begins an item, and no item can affect the next one.
+Titles in these files are often not escaped. An HTML parser given a whole file with ``About <script>
+elements`` in a title takes all following bookmarks for a script. So the file is split before each
+tag that begins an item, and no item can affect the next one.
 """
 
 import re
@@ -16,11 +16,11 @@ from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
 MAX_PIECE = 1 << 21
-"""Characters kept of one piece; an icon in a ``data:`` URL may have a megabyte."""
+"""Maximum characters of one piece; an icon in a ``data:`` URL may have a megabyte."""
 _BATCH_PIECES = 200
 _BATCH_CHARACTERS = 1 << 19
 _MOST_HIDDEN = 8 << 20
-"""Characters that a comment or script may have from its first link to its end, and pieces."""
+"""Maximum characters, and pieces, of a comment or script from its first link to its end."""
 _MOST_PIECES = 20_000
 
 _CUT = re.compile(r"<(/?dl|/?dd|dt|h[1-3]|hr|a)(?=[\s/>])", re.IGNORECASE | re.ASCII)
@@ -49,7 +49,7 @@ _KNOWN = frozenset(
     "h4 h5 h6 hr i img ins kbd li mark nobr ol p pre q s samp small span strike strong sub sup tt "
     "u ul var wbr".split()
 )
-"""Elements that are markup in a title or note; others are text unless they are closed in it."""
+"""Elements that are markup in a title or note; other tags are text unless they are closed in it."""
 _ITEM = "archiver-item"
 _BARE_AMPERSAND = re.compile(
     r"&(?!#[0-9]{1,7};?|#[xX][0-9a-fA-F]{1,6};?|[a-zA-Z][a-zA-Z0-9]{1,31};)"
@@ -58,12 +58,12 @@ _BLOCKS = frozenset("p div li tr h1 h2 h3 blockquote en-todo".split())
 
 
 class Item(NamedTuple):
-    """A tag that begins or ends something.
+    """Tag that begins or ends an item.
 
     Attributes:
         name: ``a``, ``dd``, ``dl``, ``/dl``, ``h3`` and so on, in lower case; empty for the text
-            ahead of the first one.
-        element: the element with its text; None for the names that have neither.
+            before the first one.
+        element: the element with its text; None for names without either.
     """
 
     name: str
@@ -77,13 +77,13 @@ class _Piece(NamedTuple):
 
 @dataclass(slots=True)
 class Hidden:
-    """Count of the addresses that are in comments, scripts and styles, which are not read."""
+    """Count of the addresses in comments, scripts and styles, which are skipped."""
 
     addresses: int = 0
 
 
 def html_items(chunks: Iterable[str], hidden: Hidden) -> Iterator[Item]:
-    """Read the links, notes, headings and list tags of an HTML file in their order."""
+    """Yield the links, notes, headings and list tags of an HTML file in order."""
     pieces = _joined_notes(_without_hidden(_pieces(chunks), hidden))
     while batch := _batch(pieces):
         elements = iter(_parsed([piece for piece in batch if piece.name in _WITH_TEXT]))
@@ -92,7 +92,7 @@ def html_items(chunks: Iterable[str], hidden: Hidden) -> Iterator[Item]:
 
 
 def element_text(element: Tag) -> str:
-    """Return the text of an element, with line breaks around ``<p>`` and at ``<br>`` and so on."""
+    """Return the text of an element, with line breaks around ``<p>``, at ``<br>`` and similar."""
     texts: list[str] = []
     for each in element.descendants:
         before = each.previous_sibling
@@ -101,23 +101,23 @@ def element_text(element: Tag) -> str:
         if isinstance(each, Tag):
             if each.name == "br" or each.name in _BLOCKS:
                 texts.append("\n")
-        elif type(each) is NavigableString:  # no comment, script or style
+        elif type(each) is NavigableString:  # not a comment, script or style
             texts.append(each)
     return "".join(texts)
 
 
 def parse_fragment(html: str) -> BeautifulSoup:
-    """Parse a piece of HTML of which nothing is hidden by an element that is not closed in it."""
+    """Parse a fragment so that no unclosed element hides the rest."""
     return _soup(f"<{_ITEM}>{_with_text_escaped(html)}")
 
 
 def plain_text(html: str) -> str:
-    """Return the text of a title or note that may have markup and character references."""
+    """Return the text of a title or note with markup and character references."""
     return element_text(parse_fragment(html)) if "<" in html or "&" in html else html
 
 
 def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
-    """Cut a text ahead of each tag that begins or ends something."""
+    """Split a text before each tag that begins or ends an item."""
     name, held, size, rest = "", list[str](), 0, ""
     for chunk in chain(chunks, [" " * _LONGEST_CUT]):
         text = rest + chunk
@@ -135,9 +135,9 @@ def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
 
 
 def _without_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece]:
-    """Leave out comments, scripts and styles that begin outside of titles and notes.
+    """Skip comments, scripts and styles that begin outside of titles and notes.
 
-    One that is never closed hides nothing: it is text, and so are all of its kind behind it.
+    An unclosed one hides nothing: it is text, and so are all later ones of its kind.
     """
     replayed: deque[_Piece] = deque()
     unclosed: set[str] = set()
@@ -175,7 +175,7 @@ def _without_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece
 
 
 def _opened(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
-    """Find what begins outside of a title or note, and does not end within its piece."""
+    """Find a comment, script or style that begins outside of a title or note and spans pieces."""
     if piece.name == "dd" or not _HIDING.search(piece.html):
         return None
     at = 0
@@ -193,7 +193,7 @@ def _opened(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
 
 
 def _joined_notes(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
-    """Join what is one text: links in a note of a ``<DT>`` item, anchors without an address."""
+    """Join the pieces of one text: links in the note of a ``<DT>`` item, anchors without URL."""
     name, held, size = "", list[str](), 0
     is_item = has_link = False
     for piece in pieces:
@@ -225,7 +225,7 @@ def _batch(pieces: Iterator[_Piece]) -> list[_Piece]:
 
 
 def _parsed(pieces: list[_Piece]) -> list[Tag]:
-    """Parse each of these: all as one document, and apart if one of them affects another."""
+    """Parse pieces together for speed, and separately if one of them affects another."""
     texts = [_with_text_escaped(_up_to_its_end(piece), piece.name) for piece in pieces]
     names = [_ITEM if piece.name == "dd" else piece.name for piece in pieces]
     soup = _soup(
@@ -241,7 +241,7 @@ def _parsed(pieces: list[_Piece]) -> list[Tag]:
 
 
 def _parsed_alone(piece: _Piece, text: str) -> Tag:
-    """Parse one piece. Where a quote is not closed its tag ends at the first ``>``."""
+    """Parse one piece; a tag with an unclosed quote ends at the first ``>``."""
     tag, _, rest = text.partition(">")
     for repaired in (text, f'{tag}">{rest}', f"{tag}'>{rest}"):
         soup = _soup(f"<{_ITEM}>{repaired}")
@@ -257,18 +257,18 @@ def _soup(html: str) -> BeautifulSoup:
 
 
 def _up_to_its_end(piece: _Piece) -> str:
-    """Cut a link or heading at its end tag; what follows is not part of it."""
+    """Cut a link or heading at the end tag."""
     end = _TEXT_ENDS.get(piece.name)
     found = end.search(piece.html) if end else None
     return piece.html[: found.start()] if found else piece.html
 
 
 def _with_text_escaped(html: str, element: str = "") -> str:
-    """Escape the ``<`` of what is no markup, and the ``&`` of what is no reference.
+    """Escape each ``<`` that is not markup and each ``&`` that is not a reference.
 
     Args:
         html: a fragment.
-        element: the name of the element that the fragment begins with and is part of.
+        element: the name of the element that the fragment begins with.
     """
     if "&" in html:
         html = _BARE_AMPERSAND.sub("&amp;", html)

@@ -1,9 +1,9 @@
-"""Child process that reads a file of links: the service's side.
+"""Client of the child process that reads files of links.
 
-The contents of pages that came with links follow the JSON as bytes.
+The content of included pages follows the JSON as raw bytes.
 
-The child is bounded in memory, so a hostile file costs no more than the child. It reads ahead while
-the index takes in what it sent before.
+The child's memory is limited, so a hostile file can only kill the child. The child reads ahead
+while the service indexes earlier batches.
 """
 
 import asyncio
@@ -43,12 +43,12 @@ class FileSeed:
 
 @dataclass(frozen=True, slots=True)
 class PageOfSeed:
-    """A page that came with a link.
+    """Page that was included with a link.
 
     Attributes:
         place: index of its link among the seeds of the batch.
         page: the page and its parts.
-        is_dated: the file tells when the link was saved.
+        is_dated: whether the file states when the link was saved.
     """
 
     place: int
@@ -58,15 +58,15 @@ class PageOfSeed:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some links of a file, in order; empty at the end of the file.
+    """Consecutive links of a file; empty at the end of the file.
 
     Attributes:
         seeds: the links that can be saved.
-        rejected: the rows that cannot be used or were not chosen.
-        pages: pages that came with seeds.
-        lists: lists that the file names, with or without entries.
-        saved: the earliest and the latest moment (Unix seconds) at which the file says that a link
-            was saved; empty if it says none.
+        rejected: the rows that are invalid or were not chosen.
+        pages: pages included with seeds.
+        lists: lists named in the file, with or without entries.
+        saved: the earliest and the latest date (Unix seconds) on which a link was saved; empty if
+            the file states none.
     """
 
     seeds: Sequence[FileSeed] = ()
@@ -109,7 +109,7 @@ def read_batch(message: bytes) -> Batch:
     """Read what `write_batch` wrote, without its length prefix.
 
     Raises:
-        KeyError, TypeError, ValueError: the child sent something else.
+        KeyError, TypeError, ValueError: the message is invalid.
     """
     head, payload = unpack(message)
     contents = BytesIO(payload)
@@ -145,25 +145,25 @@ def _read_page(head: Sequence[Any], contents: BytesIO) -> PageOfSeed:
 
 
 BATCH = 1_000
-"""Links of one message and of one transaction."""
+"""Links per message and transaction."""
 PIECE = 256 << 10
 READ_AHEAD = 4 << 20
-"""Bytes of messages that wait in memory for the index; the child waits when there are more."""
+"""Bytes of messages buffered for the index; the child pauses when there are more."""
 MOST_MESSAGE_BYTES = 1 << 30
 
 log = get_log(__name__)
 
 
 class LinkFile:
-    """A file of links that is being read.
+    """File of links that is being read.
 
     Attributes:
-        name: as the person knows it.
+        name: the user's name for the file.
         form: the name of its format.
         encoding: the encoding of its text; empty if it is not text.
-        told_by: how the format was recognised, and the names that were found there.
-        columns: the roles of the columns of a table of an unknown kind; empty otherwise.
-        choices: what the person chose for all links.
+        told_by: how the format was recognised, and the names found there.
+        columns: the roles of the columns of a generic table; empty otherwise.
+        choices: the user's choices for all links.
     """
 
     def __init__(
@@ -205,14 +205,14 @@ async def open_links(
 
     Args:
         source: need not be seekable; it is not closed.
-        name: as the person knows it.
+        name: the user's name for the file.
         memory_bytes: address space of the child.
-        skip: how many rows to skip first.
-        choices: what the person chose for all links.
-        url: where the file was fetched from, for relative links in it.
+        skip: the number of rows to skip first.
+        choices: the user's choices for all links.
+        url: the URL of the file, for relative links in it.
 
     Raises:
-        UnreadableFile: the file is empty, or no reader recognises it.
+        UnreadableFile: the file is empty, or no importer recognises it.
     """
     arguments = str(memory_bytes), str(BATCH), str(skip), choices.write(), name, url
     process = await asyncio.create_subprocess_exec(
@@ -235,7 +235,7 @@ async def open_links(
 
 
 def _refusal_of(text: str, values: dict[str, str]) -> UnreadableFile:
-    """Return the child's reason, with the problem of a row as a translatable message."""
+    """Return the child's error, with the problem of a row as a translatable message."""
     if "problem" in values:
         return UnreadableFile(text, **{**values, "problem": as_message(values["problem"])})
     return UnreadableFile(text, **values)
@@ -251,11 +251,11 @@ async def _feed(source: BinaryIO, process: asyncio.subprocess.Process) -> None:
 
 
 async def _read(source: BinaryIO, process: asyncio.subprocess.Process) -> bytes:
-    """Return the next piece; kill the child if there is none, so that the import ends with it."""
+    """Return the next piece; kill the child at the end of the source, so that the import ends."""
     try:
         return await asyncio.to_thread(source.read, PIECE)
     except OSError:
-        log.exception("the file of links can't be read")
+        log.exception("cannot read the file of links")
         process.kill()
         return b""
 

@@ -1,9 +1,9 @@
 """Child process that reads a file of links.
 
-Run as ``python -m archiver.formats.import_worker MEMORY BATCH SKIP CHOICES NAME URL``: bytes of
-address space, links in a batch, rows to skip, what `Choices.write` wrote, the file's name, and the
-URL it was fetched from. The first message tells the format, or why the file can't be read; then
-come batches, and an empty one at the end.
+Run as ``python -m archiver.formats.import_worker MEMORY BATCH SKIP CHOICES NAME URL``: address
+space in bytes, links per batch, rows to skip, the output of `Choices.write`, the file's name, and
+its URL. The first message gives the format, or the reason why the file cannot be read; batches
+follow, and an empty one at the end.
 """
 
 import gc
@@ -33,16 +33,16 @@ from archiver.model.seed import Bookmark
 from archiver.pages.worker_messages import COLLECT, pack
 
 BATCH_BYTES = 16 << 20
-"""Of the texts and pages of one batch."""
+"""Maximum size of the texts and pages of one batch."""
 MOST_SHOWN = 500
 MOST_CPU_SECONDS = 7200
-"""Millions of links take minutes; what takes longer was made to take time without end."""
+"""CPU time limit: millions of links take minutes, so a longer run means a malicious file."""
 NOT_CHOSEN = marked("It lies in none of the folders that were chosen.")
 _PIECE = 1 << 20
 
 
 def main() -> None:
-    """Read the file to its end, or until nobody reads the output."""
+    """Read the whole file, or until the reader of the output is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory, batch_size, skip = map(int, sys.argv[1:4])
     choices, name, url = Choices.read(sys.argv[4]), sys.argv[5], sys.argv[6]
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 class _Reader:
-    """Makes batches of the bookmarks of a file, from `row` on."""
+    """Reader of a file's bookmarks in batches, starting at `row`."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class _Reader:
         return Batch(seeds, rejected, pages, self._lists(), ends_of(saved))
 
     def _lists(self) -> ListsInFile:
-        """Return the lists that the reader found since the last batch."""
+        """Return the lists found since the last batch."""
         lists = ListsInFile(
             self._choices.arranged(tuple(self._file.lists)), self._file.lists_left_out
         )
@@ -156,7 +156,7 @@ def _first_batch(reader: _Reader, name: str) -> Batch:
     """Read the first batch.
 
     Raises:
-        UnreadableFile: the file begins like one of its format, but nothing of it can be read.
+        UnreadableFile: the format was recognised, but no row can be read.
     """
     batch = reader.next_batch()
     is_unreadable = bool(batch.rejected) and all(each.is_broken for each in batch.rejected)
@@ -170,7 +170,7 @@ def _first_batch(reader: _Reader, name: str) -> Batch:
 
 
 def _size(annotation: Annotation) -> int:
-    """Return the characters of the texts of an annotation that may be long."""
+    """Return the number of characters of an annotation's longer texts."""
     names = (*annotation.tags, *annotation.folders)
     texts = (annotation.url_given, annotation.note, annotation.source_record, *names)
     marked_texts = (len(each.quote) + len(each.note) for each in annotation.highlights)
@@ -178,7 +178,7 @@ def _size(annotation: Annotation) -> int:
 
 
 def _spooled(stream: BinaryIO) -> BinaryIO:
-    """Copy a stream to a temporary file, for formats that can't be read in order.
+    """Copy a stream to a temporary file, for formats that need random access.
 
     The file has a name, because SQLite opens files by name; it is deleted with this process.
     """

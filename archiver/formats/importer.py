@@ -1,4 +1,4 @@
-"""Importers, and the usual ones for tables and JSON rows."""
+"""Importers, and factories for tables and JSON rows."""
 
 import csv
 from collections.abc import Callable, Iterator
@@ -12,17 +12,16 @@ from archiver.model.imports import NO_ADDRESS, NO_ROW, TABLE_ENDS, problem_of
 from archiver.model.seed import Bookmark, broken, unreadable
 
 MOST_CELL = 8 << 20
-"""Characters of one cell: some services export whole articles in them."""
+"""Maximum characters of one cell: some services export whole articles in them."""
 MOST_COLUMNS = 500
 _HINT = "sep="
 Fields = dict[str, str]
 
 
 def table_rows(file: GivenFile) -> Iterator[Fields | Bookmark]:
-    """The rows of a table by column name; one that can't be read is a bookmark that says why.
+    """Yield the rows of a table by column name; an unreadable row is a bookmark with a problem.
 
-    Cells beyond the header get the name of their place, such as ``column 7``; empty cells are left
-    out.
+    Cells beyond the header are named by position, such as ``column 7``; empty cells are omitted.
     """
     table = file.table or TableHead(",", (), frozenset())
     csv.field_size_limit(MOST_CELL)
@@ -45,7 +44,7 @@ def table_rows(file: GivenFile) -> Iterator[Fields | Bookmark]:
 
 
 def _lines(file: GivenFile) -> Iterator[str]:
-    """Lines with their ends; where no LF is, a CR ends one. One that never ends is cut."""
+    """Yield lines with their ends; without LF, a CR ends a line. Overlong lines are split."""
     only_cr = "\n" not in file.text and "\r" in file.text
     held: list[str] = []
     for chunk in file.chunks():
@@ -69,23 +68,23 @@ def _line(text: str) -> str:
     return f"{line.replace(chr(13), ' ')}\n" if "\r" in line else f"{line}\n"
 
 
-# What a reader of one kind of file offers: all that is known of a format stands in its line.
+# Interface of an importer, with everything that is known about its format.
 
 
 @dataclass(frozen=True, slots=True)
 class Importer:
-    """One kind of file.
+    """Importer of one format.
 
     Attributes:
-        name: what a person calls this kind of file, such as ``Netscape HTML``; marked for
-            translation where it is more than names.
-        recognises: whether a file is of this kind; looks at its head, reads nothing away.
-        read: reads to the end, once: linear time, no error whatever the bytes. What can't be
-            read is a bookmark with a ``problem``.
-        suffixes: of such files, without the dot, for the dialog that chooses one.
-        origin: who writes such files and where it is found there; empty if that needs no saying.
-        says_all_tags: what it says of folders is among its tags where it is to be; their names
-            are not made tags again.
+        name: the name of the format for users, such as ``Netscape HTML``; marked for translation if
+            it contains words.
+        recognises: returns whether a file has this format; reads only its head.
+        read: reads the file once to its end in linear time. It never raises on bad bytes;
+            unreadable rows are bookmarks with a ``problem``.
+        suffixes: the file name suffixes without the dot, for the file dialog.
+        origin: the programs that write such files and the menu path there; empty if obvious.
+        says_all_tags: whether tags already include the folders, so that folder names are not added
+            as tags.
     """
 
     name: str
@@ -96,14 +95,14 @@ class Importer:
     says_all_tags: bool = False
 
 
-# Importers of formats that are rows: all they have to say is what a row is.
+# Importers of row formats: each supplies only the conversion of a row.
 
 ReadRow = Callable[[Row], Bookmark]
 Fits = Callable[[GivenFile], bool]
 
 
 def table_importer(name: str, fits: Fits, read_row: ReadRow, *, origin: str) -> Importer:
-    """A format that is a table with a header."""
+    """Return the importer of a table with a header."""
 
     def read(file: GivenFile) -> Iterator[Bookmark]:
         return bookmarks_of(table_rows(file), read_row)
@@ -114,7 +113,7 @@ def table_importer(name: str, fits: Fits, read_row: ReadRow, *, origin: str) -> 
 def json_importer(
     name: str, fits: Fits, read_row: ReadRow, *, origin: str, within: str = ""
 ) -> Importer:
-    """A format that is objects one after another, or in the array ``within`` of one object."""
+    """Return the importer of consecutive JSON objects, or of those in the array ``within``."""
 
     def read(file: GivenFile) -> Iterator[Bookmark]:
         text = JsonText(file.chunks())
@@ -132,7 +131,7 @@ def json_importer(
 
 
 def bookmarks_of(values: Iterator[Any], read_row: ReadRow) -> Iterator[Bookmark]:
-    """The bookmarks of rows; what is no row, or holds no address, says so."""
+    """Yield the bookmarks of rows; invalid rows and rows without an address have a problem."""
     for value in values:
         if isinstance(value, Bookmark):
             yield value
@@ -144,13 +143,13 @@ def bookmarks_of(values: Iterator[Any], read_row: ReadRow) -> Iterator[Bookmark]
 
 
 def has_columns(*names: str) -> Fits:
-    """Whether a table has all of these columns, as ``rows.plain`` spells them."""
+    """Return a test whether a table has all of these columns, as ``rows.plain`` spells them."""
     wanted = frozenset(names)
     return lambda file: wanted <= file.columns
 
 
 def has_paths(*paths: str) -> Fits:
-    """Whether JSON has all of these paths."""
+    """Return a test whether JSON has all of these paths."""
     wanted = frozenset(paths)
     return lambda file: wanted <= file.json_paths
 

@@ -9,7 +9,7 @@ ANNOTATION = "annotation"
 
 
 def to_document(value: Any) -> Any:
-    """What JSON can hold of a value of ours, as the API says it."""
+    """Convert a value to JSON types, as in the API."""
     return flattened(_plain(value))
 
 
@@ -26,7 +26,7 @@ def _plain(value: Any) -> Any:
 
 
 def flattened(document: Any) -> Any:
-    """A document with each annotation's fields beside those of the object that holds it."""
+    """Move the fields of each annotation into the object that contains it."""
     if isinstance(document, dict):
         within = document.get(ANNOTATION)
         own = {key: flattened(value) for key, value in document.items() if key != ANNOTATION}
@@ -37,12 +37,13 @@ def flattened(document: Any) -> Any:
 
 
 def flattened_schema(schemas: dict[str, Any]) -> dict[str, Any]:
-    """JSON schemas by name, of documents that ``flattened`` makes of those they describe."""
+    """Return JSON schemas of documents that ``flattened`` has changed."""
     within = schemas.get("Annotation")
     if within is None:
         return schemas
     flat = {name: _with(schema, within) for name, schema in schemas.items() if schema is not within}
-    stands_alone = '/Annotation"' in json.dumps(flat)  # in a list of them, and in no other object
+    # used in a list of annotations, not in another object
+    stands_alone = '/Annotation"' in json.dumps(flat)
     return flat | {"Annotation": within} if stands_alone else flat
 
 

@@ -1,8 +1,8 @@
 """JSON values read one at a time.
 
-The parser is the standard library's, on one value at a time, so that no more is held than one
-value is long, and a file that is cut or wrong in one place gives all the others. It reads text, so
-that UTF-16 and marks at the start are the decoder's business, as for every other format.
+The standard library's parser runs on one value at a time. So memory is bounded by one value, and a
+file that is truncated or invalid in one place yields all other values. The input is text, so that
+UTF-16 and byte order marks are handled by the decoder, as for every format.
 """
 
 import json
@@ -16,9 +16,9 @@ from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
 MOST_VALUE = 32 << 20
-"""Characters of one value; a tree of bookmarks is one."""
+"""Maximum characters of one value; a tree of bookmarks is one value."""
 MOST_PARTS = 1_000_000
-"""Commas in one that is long: each stands for an object of Python's, or several."""
+"""Maximum number of commas in a long value: each means at least one Python object."""
 _LONG = 4 << 20
 _MOST_DIGITS = 40
 _MARGIN = 32
@@ -29,7 +29,7 @@ _ENDED = marked("The file ends in the middle of this: it seems to be cut off.")
 
 
 class JsonText:
-    """A JSON text that is read from its start to its end, held as far as it is looked at."""
+    """JSON text that is read incrementally from start to end."""
 
     def __init__(self, chunks: Iterator[str]) -> None:
         self._chunks = chunks
@@ -38,7 +38,7 @@ class JsonText:
         self._ended = False
 
     def values(self) -> Iterator[Any | Bookmark]:
-        """What the text holds: of an array its items, else value after value (JSON lines)."""
+        """Yield the items of an array, or value after value (JSON lines)."""
         is_array = self._peek() == "["
         if is_array:
             self._at += 1
@@ -46,12 +46,12 @@ class JsonText:
             yield from self._value()
 
     def one(self) -> Iterator[Any | Bookmark]:
-        """The value that the text begins with."""
+        """Yield the value at the start of the text."""
         if self._peek():
             yield from self._value()
 
     def members(self, *arrays: str) -> Iterator[tuple[str, Any | Bookmark]]:
-        """The members of an object by name; of those named, each item of the array by itself."""
+        """Yield the members of an object by name; named arrays are yielded item by item."""
         if self._peek() != "{":
             return
         self._at += 1
@@ -77,7 +77,7 @@ class JsonText:
         return is_there
 
     def _peek(self) -> str:
-        """The next character that begins something; empty at the end."""
+        """Return the next character that is not white space; empty at the end."""
         while True:
             between = _BETWEEN.match(self._buffer, self._at)
             self._at = between.end() if between else self._at
@@ -87,7 +87,7 @@ class JsonText:
                 return ""
 
     def _value(self) -> Iterator[Any | Bookmark]:
-        """The value that begins here; what is no value is passed over, and said."""
+        """Yield the next value; skip an invalid one and yield its problem."""
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._buffer, self._at)
@@ -104,13 +104,13 @@ class JsonText:
                 yield self._passed_over(problem_of(NO_JSON, error.msg))
                 return
             if end == len(self._buffer) and self._more():
-                continue  # a number may go on
+                continue  # a number may continue
             self._at = end
             yield value
             return
 
     def _read_on(self) -> str:
-        """Read more of a value that goes on; why that can't be, or would take too much memory."""
+        """Read more of an incomplete value; return the reason if it is invalid or too large."""
         if not self._more():
             return _ENDED
         is_long = len(self._buffer) - self._at > _LONG
@@ -119,12 +119,12 @@ class JsonText:
         return ""
 
     def _is_cut(self, error: json.JSONDecodeError) -> bool:
-        """Whether the value may be whole if more is read."""
+        """Return whether the value may be complete with more input."""
         near = error.pos + _MARGIN >= len(self._buffer)
         return near or error.msg.startswith(_UNTERMINATED)
 
     def _passed_over(self, problem: str) -> Bookmark:
-        """Pass over what can't be read, up to where its brackets are closed."""
+        """Skip an invalid value up to its closing brackets."""
         given = self._buffer[self._at : self._at + 200]
         depth = 0
         begun = False
@@ -144,7 +144,7 @@ class JsonText:
                 return broken(given, problem)
 
     def _more(self) -> bool:
-        """Read on: at least as much again as is held, so that looking again stays linear."""
+        """Read at least as much as is buffered, so that rescanning stays linear."""
         held = [self._buffer[self._at :]]
         wanted, got = max(1, len(held[0])), 0
         self._at = 0
@@ -160,14 +160,14 @@ class JsonText:
 
 
 def whole_json(file: GivenFile) -> Any | Bookmark:
-    """The one value that a file is; a bookmark that says why, if it can't be read."""
+    """Return the single value of a file; a bookmark with a problem if it is invalid."""
     return next(JsonText(file.chunks()).one(), None)
 
 
 def of_object(
     file: GivenFile, read: Callable[[dict[str, Any]], Iterator[Bookmark]]
 ) -> Iterator[Bookmark]:
-    """What ``read`` finds in the object that a file is; why, where it can't be read."""
+    """Yield what ``read`` finds in the file's object, or the reason why it cannot be read."""
     document = whole_json(file)
     if isinstance(document, Bookmark):
         yield document

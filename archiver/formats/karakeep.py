@@ -20,7 +20,7 @@ from archiver.model.imports import DATABASE_ENDS, problem_of
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark, broken, html_page
 
-# Karakeep's (Hoarder's) JSON: bookmarks, and the lists that they are in by their ids.
+# Karakeep's (Hoarder's) JSON: bookmarks, and lists that refer to them by id.
 
 _QUERY = "smart"
 _OF_LIST = ("description", "icon")
@@ -39,7 +39,7 @@ def _listed(document: dict[str, Any]) -> Iterator[Bookmark]:
 
 
 def lists_of(lists: Any) -> dict[str, Mapping[str, Any]]:
-    """Lists by their ids; one that is a query has no members of its own."""
+    """Return lists by id; a smart list (query) has no members."""
     return {
         text_of(each.get("id")): each
         for each in (lists if isinstance(lists, list) else ())
@@ -50,9 +50,9 @@ def lists_of(lists: Any) -> dict[str, Mapping[str, Any]]:
 def bookmark_of(
     row: Row, lists: Mapping[str, Mapping[str, Any]], page: ArchivedPage | str = ""
 ) -> Bookmark:
-    """A bookmark, in lists by their ids, with what was kept of it.
+    """Return a bookmark with its lists and its archived page.
 
-    A note without an address is of the first one in its text; all of it is kept.
+    A note without an address gets the first address in its text; the whole note is kept.
     """
     content = row.peek("content")
     content = dict(content) if isinstance(content, dict) else {}
@@ -96,7 +96,7 @@ def _path(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _about(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """What a list says beyond its name and place."""
+    """Return the metadata of a list besides its name and position."""
     own = lists.get(text_of(number), {})
     known = {name: own.get(name) for name in _OF_LIST if own.get(name)}
     return {"name": own.get("name"), **known} if known else {}
@@ -115,7 +115,7 @@ KARAKEEP = Importer(
 )
 
 
-# What ``karakeep dump`` writes: a packed tar of bookmarks (JSON lines), lists and assets.
+# Output of ``karakeep dump``: a compressed tar of bookmarks (JSON lines), lists and assets.
 
 _FORMAT = "karakeep.dump"
 _MANIFEST, _DUMP_BOOKMARKS = "manifest.json", "bookmarks/index.jsonl"
@@ -146,7 +146,7 @@ def _content(value: Any) -> Mapping[str, Any]:
 
 
 def _dump_row(value: Any, members: Mapping[str, list[str]]) -> Any:
-    """A bookmark as Karakeep's other export has it: with its lists, without the page itself."""
+    """Convert a bookmark to the form of the JSON export: with lists, without page content."""
     if not isinstance(value, dict):
         return value
     content = {key: each for key, each in _content(value).items() if not _is_internal(key)}
@@ -155,12 +155,12 @@ def _dump_row(value: Any, members: Mapping[str, list[str]]) -> Any:
 
 
 def _is_internal(key: str) -> bool:
-    """What names assets, or is the page itself."""
+    """Return whether a field names assets or is the page content."""
     return key == "htmlContent" or key.endswith("AssetId")
 
 
 def _members(packed: TarMembers) -> Mapping[str, list[str]]:
-    """The lists that each bookmark is in."""
+    """Return the lists of each bookmark."""
     document = _dump_json(packed, "lists/membership.json")
     found: defaultdict[str, list[str]] = defaultdict(list)
     for number, ids in document.items() if isinstance(document, dict) else ():
@@ -170,7 +170,7 @@ def _members(packed: TarMembers) -> Mapping[str, list[str]]:
 
 
 def _assets(packed: TarMembers) -> Mapping[str, tuple[str, str]]:
-    """(file, media type) of each asset by its id."""
+    """Return (file, media type) of each asset by id."""
     document = _dump_json(packed, "assets/index.json")
     return {
         text_of(each.get("id")): (text_of(each.get("filePath")), text_of(each.get("contentType")))
@@ -182,7 +182,7 @@ def _assets(packed: TarMembers) -> Mapping[str, tuple[str, str]]:
 def _dump_page(
     packed: TarMembers, assets: Mapping[str, tuple[str, str]], content: Mapping[str, Any]
 ) -> ArchivedPage | None:
-    """The best of what was kept: the whole page, else its article, else its print."""
+    """Return the best archived copy: the whole page, else its article, else its PDF."""
     if found := _dump_asset(packed, assets, content, _DUMP_WHOLE):
         return found
     if article := html_page(text_of(content.get("htmlContent"))):
@@ -228,8 +228,7 @@ KARAKEEP_DUMP = Importer(
 )
 
 
-# Karakeep's data directory as a zip: its database, ``db.db``, and the files that it kept beside.
-#
+# Karakeep's data directory as a zip: its database, ``db.db``, and its asset files.
 # See packages/db/schema.ts and packages/shared/assetdb.ts of its source.
 
 _DATABASE = "db.db"
@@ -245,7 +244,7 @@ _PARTS = {
     "bookmarktexts": "(SELECT json_object({columns}) FROM bookmarkTexts p WHERE p.id = b.id)",
     "bookmarkassets": "(SELECT json_object({columns}) FROM bookmarkAssets p WHERE p.id = b.id)",
 }
-"""What lies in further tables, of which older versions have fewer, with fewer columns."""
+"""Data of further tables; older versions have fewer tables and columns."""
 _COLUMNS = {
     "highlights": ("text", "note", "color", "createdAt", "startOffset", "endOffset"),
     "bookmarktexts": ("text", "sourceUrl"),
@@ -286,7 +285,7 @@ def _read_data(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _parts(stream: BinaryIO) -> Mapping[str, str]:
-    """The expressions for what further tables tell of a bookmark, as far as those are there."""
+    """Return the SQL expressions for those further tables that exist."""
     there = {(text_of(each["part"]).lower(), each["name"]) for each in rows_of(stream, _THERE)}
     tables = {table for table, _ in there}
     expressions = {}
@@ -298,7 +297,7 @@ def _parts(stream: BinaryIO) -> Mapping[str, str]:
 
 
 def _data_row(found: Mapping[str, Any]) -> dict[str, Any]:
-    """A bookmark as Karakeep's own export has it, and its highlights."""
+    """Convert a database row to the form of the JSON export, with highlights."""
     content = {name: found.get(name) for name in _OF_PAGE}
     content |= _data_json(found["its file"], dict) | _data_json(found["its text"], dict)
     return {
@@ -313,7 +312,7 @@ def _data_row(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _data_page(packed: Members, assets: str, found: Mapping[str, Any]) -> ArchivedPage | None:
-    """The best of what was kept: the whole page, else its article, else its print."""
+    """Return the best archived copy: the whole page, else its article, else its PDF."""
     files = _data_json(found["its files"], dict)
     if whole := _data_asset(packed, assets, files, _DATA_WHOLE):
         return whole
@@ -334,7 +333,7 @@ def _data_asset(
 
 
 def _data_json(text: Any, kind: type) -> Any:
-    """What a text of JSON holds, if it is of that kind; else nothing of it."""
+    """Parse a JSON text of the given type; return an empty value otherwise."""
     try:
         value = json.loads(text or "null")
     except (ValueError, RecursionError):
@@ -343,7 +342,7 @@ def _data_json(text: Any, kind: type) -> Any:
 
 
 def _database(file: GivenFile) -> str:
-    """The name of the database in the zip, in whatever folder; empty if there is none."""
+    """Return the name of the database in the zip, in any folder; empty if there is none."""
     return next(
         (each for each in file.members if each == _DATABASE or each.endswith(f"/{_DATABASE}")), ""
     )

@@ -18,7 +18,7 @@ from archiver.model.entry_list import MOST_DEPTH, folder_path
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark
 
-# Linkwarden's JSON: collections, each with its links; what is pinned stands apart.
+# Linkwarden's JSON: collections with their links; pinned links are listed separately.
 
 _OF_COLLECTION = ("description", "color", "icon")
 
@@ -62,7 +62,7 @@ def _bookmark(row: Row, path: str, pinned: set[str]) -> Bookmark:
 def _line(
     collection: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
-    """A collection and those around it, from the outermost in."""
+    """Return a collection and its ancestors, from the outermost in."""
     line: list[Mapping[str, Any]] = []
     at: Mapping[str, Any] | None = collection
     while at is not None and len(line) < MOST_DEPTH:
@@ -73,7 +73,7 @@ def _line(
 
 
 def _about(collection: Mapping[str, Any]) -> dict[str, Any]:
-    """What a collection says beyond its name."""
+    """Return the metadata of a collection besides its name."""
     known = {name: collection.get(name) for name in _OF_COLLECTION if collection.get(name)}
     return {"name": collection.get("name"), **known} if known else {}
 
@@ -95,7 +95,7 @@ LINKWARDEN = Importer(
 )
 
 
-# Linkwarden's JSON in a zip with its folder ``archives``: the pages that it kept.
+# Linkwarden's JSON in a zip with its folder ``archives``: the archived pages.
 
 _KEPT = re.compile(r"(?:.*/)?archives/[0-9]+/([0-9]+)(\.html|\.pdf|_readability\.json)")
 
@@ -123,13 +123,13 @@ def _lists(packed: Members) -> Iterator[str]:
 
 
 def _number(bookmark: Bookmark) -> str:
-    """The number of a link, which stays in its source record."""
+    """Return the id of a link, which stays in its source record."""
     record = json.loads(bookmark.annotation.source_record or "{}")
     return str(record.get("id", "")) if isinstance(record, dict) else ""
 
 
 def _page(packed: Members, kept: Mapping[str, str]) -> ArchivedPage | None:
-    """The best of what was kept: the whole page, else its article, else its print."""
+    """Return the best archived copy: the whole page, else its article, else its PDF."""
     if name := kept.get(".html"):
         return _whole(packed.read(name, MOST_FILE), HTML)
     if name := kept.get("_readability.json"):

@@ -11,11 +11,11 @@ from archiver.model.entry_list import EntryList
 
 
 class Order(StrEnum):
-    """In which order entries are written, and what the place of each is.
+    """Order of the entries, and the meaning of their place.
 
-    ``SAVED``: as they came into the archive; all are in one place, ``""``. ``FOLDERS``: folder by
-    folder in the order of each, an entry in every one of its own; the place is the folder's path.
-    ``HOSTS``: host by host, by an entry of each; the place is the host.
+    ``SAVED``: by date of saving; the place is always ``""``. ``FOLDERS``: folder by folder, each in
+    its own order, an entry in every one of its folders; the place is the folder's path. ``HOSTS``:
+    by host, then by entry; the place is the host.
     """
 
     SAVED = "saved"
@@ -25,12 +25,12 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What stands above a list of entries.
+    """Header of a list of entries.
 
     Attributes:
-        title: of it.
-        begun_at: when it was begun (aware, UTC).
-        lists: those that a person keeps, in their order, where it is of everything.
+        title: the title.
+        begun_at: the start of the export (aware, UTC).
+        lists: the user's lists in order, if everything is exported.
     """
 
     title: str
@@ -39,26 +39,26 @@ class Heading:
 
 
 class ListWriter(Protocol):
-    """Writes one list, entry by entry, in the order of its format."""
+    """Writer of one list, entry by entry, in the order of its format."""
 
     def opening(self) -> str:
-        """What comes before the entries."""
+        """Return the text before the entries."""
 
     def item(self, exported: ExportedEntry, place: str) -> str:
-        """One entry."""
+        """Return the text of one entry."""
 
     def closing(self) -> str:
-        """What comes behind them."""
+        """Return the text after the entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListForm:
-    """One format of lists.
+    """One list format.
 
     Attributes:
         writer: creates a writer for one list.
-        order: of the entries.
-        has_snapshots: whether it lists snapshots.
+        order: the order of the entries.
+        has_snapshots: whether it includes snapshots.
     """
 
     writer: Callable[[Heading], ListWriter]

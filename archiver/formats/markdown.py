@@ -1,14 +1,13 @@
 """Articles as Markdown.
 
-A note is a block that a link leads forward to and that has a link back to the place of that link.
+Formulas are LaTeX between dollars if the page has it, and notes are footnotes, as Pandoc, GitHub
+and Obsidian read both. A note is a block that a link leads to and that has a link back. Content
+without Markdown syntax stays HTML if it is inline (``<sub>``) or a block of its own (other
+formulas, tables with spanning cells); of other elements only the content stays.
 
-Formulas are LaTeX between dollars where the page has it, and notes are footnotes, as Pandoc,
-GitHub and Obsidian read both. What Markdown has no sign for stays HTML where it is part of a line
-(``<sub>``) or a block of its own (other formulas, tables with cells that span others); of any other
-element the content stays.
-
-The tree is first reduced to elements that markdownify knows: blocks hold blocks or paragraphs, and
-headings and cells hold one line. All text is escaped, so none of it is read as Markdown or HTML.
+The tree is first reduced to elements that markdownify supports: blocks hold blocks or paragraphs,
+and headings and cells hold one line. All text is escaped, so none of it is read as Markdown or
+HTML.
 """
 
 import re
@@ -24,25 +23,25 @@ from markdownify import ATX, BACKSLASH, MarkdownConverter
 from archiver.pages.article.formulas import TEX
 
 REFERENCE = "footnote-ref"
-"""Name of the elements that replace links to notes; their ``label`` is that of the note."""
+"""Name of the elements that replace links to notes; ``label`` is the note's label."""
 
 _MOST_LINKS = 2_000
 _LONGEST_SIGN = 12
-"""Characters of the text of a link to a note: *1*, *[12]*, *note 3*."""
+"""Maximum characters of the text of a link to a note: *1*, *[12]*, *note 3*."""
 _MOST_ELEMENTS = 200
-"""A block with more elements is not taken for a note."""
+"""Maximum number of elements in a note."""
 _LEVELS = 4
-"""Ancestors of a target that may be its note, or of a link that may be its sign."""
+"""Number of ancestors searched for the note of a target, or the mark of a link."""
 
 _BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside", "blockquote"})
 _VERBATIM = ["table", "pre", "code", "math", "svg", "h1", "h2", "h3", "h4", "h5", "h6"]
-"""Links within these are not links to notes."""
+"""Elements whose links are not links to notes."""
 _SIGN_ELEMENTS = frozenset({"sup", "sub", "span", "small", "b", "strong", "i", "em"})
 _BRACKETS = re.compile(r"[\s,;()\[\]]*")
 
 
 def attribute(element: Tag, name: str) -> str:
-    """Return an attribute; empty where the element has none."""
+    """Return an attribute; empty if the element has none."""
     value = element.get(name)
     return value if isinstance(value, str) else ""
 
@@ -79,7 +78,7 @@ def take_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
 
 
 def _leads(root: Tag) -> Iterator[tuple[Tag, Tag]]:
-    """Yield the links within an article, each with the element that it leads to."""
+    """Yield the links within an article, each with its target element."""
     named: dict[str, Tag] = {}
     for element in root.find_all(id=True):
         named.setdefault(attribute(element, "id"), element)
@@ -91,7 +90,7 @@ def _leads(root: Tag) -> Iterator[tuple[Tag, Tag]]:
 
 
 def _is_sign(link: Tag) -> bool:
-    """Return whether a link has a short text and may be replaced by a reference."""
+    """Return whether a link has a short text and may become a reference."""
     return 0 < len(link.get_text().strip()) <= _LONGEST_SIGN and not link.find_parent(_VERBATIM)
 
 
@@ -110,7 +109,7 @@ def _note_at(target: Tag, link: Tag, leads: list[tuple[Tag, Tag]]) -> Tag | None
 
 
 def _is_at(place: Tag, link: Tag) -> bool:
-    """Return whether a place is that of a link: itself, its sign, what is before or around it."""
+    """Return whether an element is a link, its mark, or next to or around it."""
     around = (link, *islice(link.parents, _LEVELS))
     signs = [each for each in around if each.name not in _BLOCKS]
     before = [each.find_previous_sibling() for each in signs]
@@ -122,7 +121,7 @@ def _holds(element: Tag, inner: Tag) -> bool:
 
 
 def _put_reference(link: Tag, label: str) -> None:
-    """Replace a link by a reference, and what is around it if that is brackets or ``sup`` only."""
+    """Replace a link, and surrounding brackets or ``sup``, by a reference."""
     reference = Tag(name=REFERENCE, attrs={"label": label})
     link.replace_with(reference)
     around = reference.parent
@@ -136,7 +135,7 @@ def _put_reference(link: Tag, label: str) -> None:
 
 
 _MOST_DEPTH = 80
-"""Elements that are nested deeper give their text."""
+"""Depth below which elements are reduced to their text."""
 _CONTAINERS = frozenset(
     "address article aside blockquote body dd details div dl figure footer header li main ol "
     "section table tbody td tfoot th thead tr ul".split()
@@ -160,7 +159,7 @@ _UNSAFE = str.maketrans({" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%
 _BREAK = "\\\n"
 _PIPE = re.compile(r"(?<!\\)\|")
 _HTML_OR_LINK = re.compile(r"<(?=[a-zA-Z/!?])|\](?=[(\[:])")
-"""The begin of what a reader without formulas would take for HTML or a link."""
+"""Text that a reader without formula support would take for HTML or a link."""
 Address = Callable[[str], str]
 
 
@@ -168,9 +167,9 @@ def to_markdown(html: str, address: Address = str, *, labelled: str = "") -> str
     """Return an article as Markdown.
 
     Args:
-        html: sanitised.
-        address: returns where a link or a picture leads to; empty for nowhere.
-        labelled: prefix of the labels of its notes, where a text holds several articles.
+        html: sanitised HTML.
+        address: returns the target of a link or an image; empty if there is none.
+        labelled: prefix of the labels of its notes, for a text with several articles.
     """
     soup = BeautifulSoup(html, "html.parser", multi_valued_attributes=None)
     root = Tag(name="div")
@@ -190,14 +189,14 @@ def to_markdown(html: str, address: Address = str, *, labelled: str = "") -> str
 
 
 class _Converter(MarkdownConverter):
-    """Writes a reduced tree as Markdown."""
+    """Converter of a reduced tree to Markdown."""
 
     def __init__(self, address: Address) -> None:
         super().__init__(
             heading_style=ATX,
             newline_style=BACKSLASH,
             table_infer_header=True,
-            wrap=True,  # a line of the source is no line of the text
+            wrap=True,  # line breaks of the source have no meaning
             wrap_width=None,
         )
         self._address = address
@@ -289,7 +288,7 @@ def _limit_depth(root: Tag) -> None:
     for element in root.find_all(True):
         depth = depths.get(id(element.parent))
         if depth is None:
-            continue  # within one that has only its text left
+            continue  # inside an element that is already reduced to text
         if depth < _MOST_DEPTH:
             depths[id(element)] = depth + 1
         else:
@@ -297,7 +296,7 @@ def _limit_depth(root: Tag) -> None:
 
 
 def _reduced(root: Tag) -> Tag:
-    """Return a tree with only what the converter knows."""
+    """Reduce a tree to the elements that the converter supports."""
     for formula in _elements(root, _DRAWINGS):
         if not formula.find_parent([*_DRAWINGS]):
             _put_markdown(formula, _formula(formula), is_block=formula.get("display") == "block")
@@ -319,18 +318,18 @@ def _reduced(root: Tag) -> Tag:
 
 
 def _elements(root: Tag, names: Container[str]) -> list[Tag]:
-    """Return the elements with one of some names; ``find_all`` takes ten times as long."""
+    """Return the elements with these names; ten times as fast as ``find_all``."""
     return [each for each in root.descendants if isinstance(each, Tag) and each.name in names]
 
 
 def _put_markdown(element: Tag, text: str, *, is_block: bool) -> None:
-    """Replace an element by what is written for it."""
+    """Replace an element by its Markdown."""
     name = "block-markdown" if is_block else "inline-markdown"
     element.replace_with(Tag(name=name, attrs={"text": text}))
 
 
 def _reduce_table(table: Tag) -> None:
-    """Give a table one row in its head and all rows the same length, or keep it as HTML."""
+    """Give a table one head row and rows of equal length, or keep it as HTML."""
     for caption in table.find_all("caption"):
         table.insert_before(caption)
     rows = [row.find_all(["td", "th"], recursive=False) for row in table.find_all("tr")]
@@ -350,13 +349,13 @@ def _reduce_table(table: Tag) -> None:
 
 
 def _is_odd(cell: Tag) -> bool:
-    """Return whether a table of Markdown can't hold a cell."""
+    """Return whether a Markdown table cannot hold a cell."""
     spans = {attribute(cell, "colspan") or "1", attribute(cell, "rowspan") or "1"}
     return spans != {"1"} or cell.find(_ODD_IN_CELL) is not None
 
 
 def _reduce_line(line: Tag) -> None:
-    """Replace blocks in what is one line by breaks; let captions be emphasised paragraphs."""
+    """Replace blocks in a line by line breaks; captions become emphasised paragraphs."""
     for block in _elements(line, _BLOCKS_MARKDOWN):
         block.insert_before(Tag(name="br"))
         block.insert_after(Tag(name="br"))
@@ -374,7 +373,7 @@ def _reduce_line(line: Tag) -> None:
 
 
 def _reduce_list(found: Tag) -> None:
-    """Give each child of a list an item with its mark."""
+    """Put each child of a list into an item with a marker."""
     start = attribute(found, "start")
     number = int(start) if start.isdecimal() and len(start) < 9 else 1
     if not found.get_text(strip=True) and not found.find("img"):
@@ -392,7 +391,7 @@ def _reduce_list(found: Tag) -> None:
 
 
 def _split_around_blocks(root: Tag) -> None:
-    """Remove words' elements that hold blocks; paragraphs that do so become containers."""
+    """Remove inline elements that contain blocks; such paragraphs become containers."""
     holding: dict[int, Tag] = {}
     for block in _elements(root, _BLOCKS_MARKDOWN):
         for parent in block.parents:
@@ -407,7 +406,7 @@ def _split_around_blocks(root: Tag) -> None:
 
 
 def _wrap_lines(container: Tag) -> None:
-    """Put what stands between the blocks of a container into paragraphs."""
+    """Wrap text between the blocks of a container in paragraphs."""
     run: list[PageElement] = []
     for child in [*container.contents, None]:
         is_block = child is None or (isinstance(child, Tag) and child.name in _BLOCKS_MARKDOWN)
@@ -422,10 +421,10 @@ def _wrap_lines(container: Tag) -> None:
 
 
 def _formula(element: Tag) -> str:
-    """Return LaTeX between dollars, where it is known and has none in it; else the HTML.
+    """Return LaTeX between dollars if it is known and contains no dollars, else HTML.
 
-    Nothing in it may be HTML or a link: a page may give what it likes for a source, and LaTeX means
-    the same with a space there.
+    The source is controlled by the page, so it must not be read as HTML or a link; in LaTeX an
+    extra space there changes nothing.
     """
     sources = element.find_all("annotation", encoding=TEX, limit=1)
     text = "".join(each.get_text() for each in sources)
@@ -439,7 +438,7 @@ def _formula(element: Tag) -> str:
 
 
 def _as_html(element: Tag) -> str:
-    """Return an element as HTML without empty lines: one would end the block."""
+    """Return an element as HTML without empty lines, which would end the block."""
     return re.sub(r"\n\s*\n", "\n", str(element))
 
 
@@ -453,9 +452,9 @@ def _one_line(text: str, between: str) -> str:
 
 
 def _emphasised(element: Tag, text: str) -> str:
-    """Return words between signs of emphasis, or tags where signs would be none (CommonMark §6.2).
+    """Return emphasised text, with tags if markers would not be recognised (CommonMark §6.2).
 
-    A sign between a letter and punctuation has no meaning.
+    A marker between a letter and punctuation has no meaning.
     """
     words, sign = text.strip(), _EMPHASIS[element.name]
     if not words:
@@ -485,7 +484,7 @@ def _is_letter(character: str) -> bool:
 
 
 def _around_words(text: str, before: str, behind: str) -> str:
-    """Put signs around words; spaces stay outside."""
+    """Put markers around text; spaces stay outside."""
     words = text.strip()
     if not words:
         return text

@@ -1,14 +1,14 @@
 """Netscape bookmark files, read and written.
 
-There is no standard; this reads what producers write. The doctype may be missing or mis-cased,
-nothing needs to be closed, and any HTML with links in it is read as a list of its links.
+There is no standard; this module reads what producers write. The doctype may be missing or in the
+wrong case, tags need not be closed, and any HTML with links is read as a list of its links.
 
-A line is an item, with ``HREF`` first and five entities alone, since Chrome reads line by line and
-knows no others (`content_bookmark_parser_utils.cc`); ``TAGS`` is Firefox's (`BookmarkHTMLUtils`),
-``TOREAD`` Pinboard's and linkding's; ``READ``, ``STARRED``,
-``ALL_TAGS`` and ``PAGE_TITLE`` are ours, and nobody
-minds them. A link without a title is called by its address, as a browser could not show it
-otherwise. Notes stand behind ``<DD>``. An entry that lies in several folders is in each of them.
+The writer puts each item on one line, with ``HREF`` first and only five entities, because Chrome
+reads line by line and supports no others (`content_bookmark_parser_utils.cc`). ``TAGS`` is
+Firefox's (`BookmarkHTMLUtils`), ``TOREAD`` Pinboard's and linkding's; ``READ``, ``STARRED``,
+``ALL_TAGS`` and ``PAGE_TITLE`` are our own, and other programs ignore them. A link without a title
+gets its address as title, because browsers would show nothing. Notes follow ``<DD>``. An entry in
+several folders is written once in each.
 """
 
 import json
@@ -33,14 +33,14 @@ from archiver.model.imports import HIDDEN, NO_LINK, problem_of
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
-# What producers write into the attributes and notes of one bookmark of a Netscape file.
+# Attributes and notes of one bookmark, as producers write them.
 
 MAX_TITLE = 10_000
-"""Characters kept of a title, a folder's name or a tag."""
+"""Maximum characters of a title, folder name or tag."""
 MAX_NOTE = 500_000
-"""Characters kept of a note."""
+"""Maximum characters of a note."""
 MAX_TAGS = 200
-"""Tags kept of one bookmark."""
+"""Maximum number of tags of one bookmark."""
 _SHORT = 500
 
 _NOTES_MARKS = re.compile(r"\[/?linkding-notes\]")
@@ -52,17 +52,17 @@ _NOT_KEPT = frozenset({"icon", "toread"})
 _MOST_NAME = 100
 _UNIX = datetime(1970, 1, 1, tzinfo=UTC)
 _HASHTAG = re.compile(r"(?<!\S)#([^\W\d_][\w-]{0,99})")
-"""A tag in a note, as Shaarli and its like write them; none begins with a digit."""
+"""Hashtag in a note, as Shaarli and others write it; it does not begin with a digit."""
 
 
 def note_of(text: str) -> str:
-    """Join what linkding keeps apart: its description, and its notes between marks."""
+    """Join linkding's description and its notes, which it writes between markers."""
     parts = (part.strip() for part in _NOTES_MARKS.split(text))
     return "\n\n".join(part for part in parts if part)
 
 
 def added_at_of(link: dict[str, str]) -> datetime | None:
-    """When a link was saved, which is taken from its attributes."""
+    """Pop the time when a link was saved from its attributes."""
     for name in ("add_date", "time_added"):
         if moment := parse_date(link.get(name, "")):
             del link[name]
@@ -71,7 +71,7 @@ def added_at_of(link: dict[str, str]) -> datetime | None:
 
 
 def in_seconds(text: str) -> datetime | None:
-    """A moment of any year."""
+    """Parse a time without limits on the year."""
     try:
         return _UNIX + timedelta(seconds=int(text[:20]))
     except (ValueError, OverflowError):
@@ -79,7 +79,7 @@ def in_seconds(text: str) -> datetime | None:
 
 
 def tags_of(link: dict[str, str], note: str) -> tuple[str, ...]:
-    """The file's own tags, then what it says in attributes of its own and in the note."""
+    """Return the tags in the attributes, including service-specific ones, and in the note."""
     given = link.pop("tags", "")
     later = ("toread",) if link.get("toread") == "1" else ()
     inline = _HASHTAG.findall(note) if "#" in note else ()
@@ -96,18 +96,18 @@ def _tags_in(given: str) -> tuple[str, ...]:
 
 
 _known_tags = lru_cache(8192)(_tags_in)
-"""The tags of one bookmark are often those of another."""
+"""Cached, because neighbouring bookmarks often have the same tags."""
 
 
 def state_of(section: str) -> tuple[bool, bool]:
-    """Whether links below such a heading are read, and starred."""
+    """Return whether links under such a heading are read, and starred."""
     return section in _READ_SECTIONS, section in _STARRED_SECTIONS
 
 
 def record_of(
     link: dict[str, str], root: str, section: str, folders: Sequence[Mapping[str, str]]
 ) -> str:
-    """What no field holds; the pictures of sites are theirs, and not the person's."""
+    """Return the remaining fields as a source record, without favicons."""
     fields: dict[str, Any] = {
         name[:_MOST_NAME]: value
         for name, value in link.items()
@@ -122,14 +122,14 @@ def record_of(
     return write_source_record(fields) if fields else ""
 
 
-# The folders around the links of a Netscape file, with what is said of them.
+# Folders around the links of a Netscape file, with their metadata.
 
 _MAX_DEPTH = 64
 _KEPT = ("add_date", "last_modified")
 _MOST_DATE = 100
 _MOST_OWED = 64
 _MOST_DESCRIPTION = 10_000
-# What browsers call their own top folders; a folder of that name further down is the person's.
+# Names of browsers' built-in top folders; a nested folder of that name is the user's.
 _ROOT_FOLDERS = frozenset(
     {
         "bookmarks",
@@ -154,14 +154,14 @@ _ROOT_ATTRIBUTES = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
 
 
 class Folders:
-    """The folders around a link: ``path`` holds their names, ``root`` that of the browser's own.
+    """Folders around a link: ``path`` holds their names, ``root`` that of the built-in folder.
 
-    ``owed`` is what is said of folders that were entered since the last link: it goes with the
-    next one. A folder that holds no link is told of as a list.
+    ``owed`` is the pending metadata of folders entered since the last link: it goes with the next
+    one. A folder without links is reported as a list.
 
     Args:
-        lists: takes those.
-        has_roots: whether browsers' own folders are there, that are none of the person's.
+        lists: receives the lists.
+        has_roots: whether the file contains built-in folders, which are not the user's.
     """
 
     def __init__(self, lists: FileLists, *, has_roots: bool) -> None:
@@ -179,16 +179,16 @@ class Folders:
 
     @property
     def depth(self) -> int:
-        """How many lists are open."""
+        """Return the number of open lists."""
         return len(self._outer)
 
     @property
     def is_announced(self) -> bool:
-        """Whether a folder was named that is not entered yet."""
+        """Return whether a folder heading was read whose list has not begun."""
         return bool(self._next)
 
     def fill(self) -> Sequence[Mapping[str, str]]:
-        """Note that a link lies here; what is to be told with it."""
+        """Note that the folder has a link; return the pending folder metadata for it."""
         self._filled = len(self._outer)
         if not self.owed:
             return ()
@@ -196,23 +196,23 @@ class Folders:
         return facts
 
     def describe(self, text: str) -> None:
-        """Take what is said of the folder that is announced."""
+        """Set the description of the announced folder."""
         if description := text.strip():
             self._facts["description"] = description[:_MOST_DESCRIPTION]
 
     def announce(self, attributes: Mapping[str, object]) -> None:
-        """Begin a folder, by the attributes of its heading."""
+        """Start a folder from the attributes of its heading."""
         self._next = ""
         known = {name: str(attributes.get(name, ""))[:_MOST_DATE] for name in _KEPT}
         self._facts = {name: each for name, each in known.items() if each not in ("", "0")}
         self._next_is_root = any(attributes.get(key) == "true" for key in _ROOT_ATTRIBUTES)
 
     def named(self, name: str) -> None:
-        """Take the name of the folder that was begun."""
+        """Set the name of the started folder."""
         self._next = " ".join(name.split())
 
     def enter(self) -> None:
-        """Go into the list that begins here: of the folder that was named, if one was."""
+        """Enter a list, and with it the announced folder, if any."""
         if len(self._outer) >= _MAX_DEPTH:
             self._too_deep += 1
             return
@@ -229,14 +229,14 @@ class Folders:
         self._next, self._next_is_root, self._facts = "", False, {}
 
     def leave(self) -> None:
-        """Go out of the list that ends here."""
+        """Leave the current list."""
         if self._too_deep:
             self._too_deep -= 1
         elif self._outer:
             depth = len(self._outer)
             if self._filled < depth and self.path != self._outer[-1][0]:
                 self._lists.take(folder_path(self.path), "")
-                self._filled = depth  # and so are those that it lies in
+                self._filled = depth  # and so do its parent folders
             self._filled = min(self._filled, depth - 1)
             self.path, self.root = self._outer.pop()
 
@@ -247,40 +247,40 @@ _BOOKMARKS = re.compile(
 _HTML = re.compile(r"\s*+<(?!https?:)", re.IGNORECASE)
 _LINK = re.compile(r"<a\s[^<>]{0,2000}?\bhref\s{0,20}=", re.IGNORECASE)
 GENERATOR = '<META NAME="generator" CONTENT="archiver">'
-"""By which a file that is ours is known."""
+"""Identifies our own files."""
 ALL_TAGS = "all_tags"
-"""The attribute that holds tags as JSON, where one of them has a comma in it."""
+"""Attribute for tags as JSON, written if a tag contains a comma."""
 PAGE_TITLE = "page_title"
-"""The attribute that says that a title is no person's, and whose it is."""
+"""Attribute that marks a title as not user-supplied, and states its source."""
 PAGES = "1"
-"""It is the page's own."""
+"""The title is the page's own."""
 NOBODYS = "0"
-"""There is none: in its place stands the address."""
+"""There is no title; the address is written instead."""
 MOST_TAGS = 2_000_000
-"""List tags and headings without a link among them after which the rest is not read.
+"""Maximum number of consecutive list tags and headings without a link; the rest is skipped.
 
-An archive of two megabytes unpacks to fifty million empty tags, which take minutes.
+An archive of two megabytes can unpack to fifty million empty tags, which take minutes.
 """
 
 
 def _recognises(file: GivenFile) -> bool:
-    """Whether it is a bookmark file, however it begins, or any HTML with a link in it."""
+    """Return whether it is a bookmark file, or any HTML with a link in it."""
     if is_binary(file) or file.json_paths or file.root:
         return False
     if is_bookmark_file(file.text):
         return True
-    # Markdown and mails hold HTML too; there, and only there, URLs stand outside of it.
+    # Markdown files and mails may contain HTML too, but URLs outside of it count there.
     is_html = _HTML.match(file.text) is not None and file.suffix not in ("md", "txt")
     return is_html and _LINK.search(file.text) is not None
 
 
 def is_bookmark_file(text: str) -> bool:
-    """Whether a text is a bookmark file by its structure, and no other HTML with links in it."""
+    """Return whether a text has the structure of a bookmark file, not just HTML with links."""
     return _BOOKMARKS.search(text) is not None
 
 
 def read_netscape(file: GivenFile) -> Iterator[Bookmark]:
-    """Read the links in order, with the folders around them; ``<DD>`` texts are notes."""
+    """Yield the links in order, with their folders; ``<DD>`` texts are notes."""
     return _read(file, is_ours=False)
 
 
@@ -303,10 +303,10 @@ def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
 
 
 class _Reader:
-    """State of one pass: the folders around the current link, the link and its note.
+    """State of one pass: current folders, link and note.
 
-    A file that ``bookmarks_html`` wrote is read without interpretation: no folder in it is a
-    browser's own, and no text is a mark of another service.
+    Files written by ``bookmarks_html`` are read literally: no folder in them is built in, and no
+    text is a marker of another service.
     """
 
     def __init__(self, lists: FileLists, *, is_ours: bool) -> None:
@@ -316,7 +316,7 @@ class _Reader:
         self._title = self._note = self._section = ""
 
     def take(self, item: Item) -> Bookmark | None:
-        """Take the next item; return the bookmark that it ends, if it ends one."""
+        """Process the next item; return the bookmark that it ends, if any."""
         name, element = item
         if name == "dd" and element is not None:
             note = element_text(element)[:MAX_NOTE]
@@ -343,7 +343,7 @@ class _Reader:
         return ended
 
     def finish(self) -> Bookmark | None:
-        """Return the link that was being read, if there is one."""
+        """Return the last bookmark, if any."""
         if self._link is None:
             return None
         link, title, note = self._link, " ".join(self._title.split()), self._note
@@ -359,7 +359,8 @@ class _Reader:
         return Bookmark(
             Annotation(
                 url_given=url[:MAX_URL],
-                title="" if title == url else title,  # services put the address for no title
+                # many services write the address if there is no title
+                title="" if title == url else title,
                 note=note,
                 added_at=added_at_of(link),
                 is_read=is_read,
@@ -371,7 +372,7 @@ class _Reader:
         )
 
     def _as_it_was(self, link: dict[str, str], title: str, note: str) -> Bookmark:
-        """Return a link of a file that is ours."""
+        """Return a link of a file that we wrote."""
         split = link.get("tags", "").split(",")
         self._folders.fill()
         names = self._folders.path
@@ -447,7 +448,7 @@ class _BookmarksHtml:
         return "".join(f"{line}\n" for line in [*self._steps(()), "</DL><p>"])
 
     def _steps(self, wanted: tuple[str, ...]) -> Iterator[str]:
-        """Out of the folders that are left, into those that are entered."""
+        """Yield the tags that leave the old folders and enter the new ones."""
         if wanted == self._within:
             return
         shared = 0
@@ -484,7 +485,7 @@ def _link(entry: Entry, depth: int) -> Iterator[str]:
 
 
 def _whose(persons: str, title: str) -> str:
-    """Says whose a title is, where it is no person's."""
+    """Return the attribute for a title that is not user-supplied."""
     if not title:
         return NOBODYS
     return "" if persons else PAGES
@@ -499,7 +500,7 @@ def _on_one_line(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text without what HTML has no place for, lines ending in one way."""
+    """Return text without characters that HTML forbids, and with uniform line ends."""
     return _NO_TEXT.sub("", well_formed(text).replace("\r\n", "\n").replace("\r", "\n"))
 
 

@@ -1,7 +1,7 @@
 """Exports of note-taking programs: ENEX and folders of Markdown.
 
-Notes that we wrote are an entry each, in a folder of notes that a person keeps, too: what their
-articles link to is nobody's bookmark.
+In a folder of notes, each note that this program exported is one entry; the links in its article
+are not imported as bookmarks.
 """
 
 import binascii
@@ -62,7 +62,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 
 
 class _Attached:
-    """The files of one note, by the MD5 that its content names them by."""
+    """Attachments of one note by MD5, which the note's content refers to."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[str, bytes]] = {}
@@ -71,7 +71,7 @@ class _Attached:
         self._room = MOST_PARTS_BYTES
 
     def take(self, name: str, text: str) -> None:
-        """Take the end of an element of a resource; that of the resource closes it."""
+        """Process the end of a resource's element; the resource's own end completes it."""
         if name == "data":
             with suppress(binascii.Error):
                 self._data = binascii.a2b_base64(text.encode("ascii", "ignore"))
@@ -85,7 +85,7 @@ class _Attached:
             self._data, self._kind = b"", ""
 
     def page(self, content: str) -> ArchivedPage:
-        """What was clipped, with its pictures where it has them."""
+        """Return the clipped content with its images."""
         shown = _MEDIA.sub(self._shown, content)
         parts = ((_NAMED + key, kind, data) for key, (kind, data) in self._files.items())
         return page_with_parts(shown.encode(), parts, "text/html; charset=utf-8")
@@ -104,7 +104,7 @@ class _Attached:
 def _note(
     fields: dict[str, str], tags: tuple[str, ...], content: str, attached: _Attached
 ) -> Iterator[Bookmark]:
-    """A note: the page it was clipped from, or else each link in it, with the note's name."""
+    """Yield the page that a note was clipped from, or else each link in it, titled as the note."""
     row = Row(fields)
     url = row.text("sourceurl")
     if url:
@@ -128,7 +128,7 @@ def _note(
 
 
 def _links(content: str) -> tuple[dict[str, str], str]:
-    """The links of a note with their texts, those that stand in its text too, and that text."""
+    """Return the links of a note with their texts, including bare URLs, and its text."""
     found: dict[str, str] = {}
     soup = parse_fragment(content)
     for anchor in soup.find_all("a", href=_HTTP, limit=_MOST_LINKS):
@@ -163,10 +163,10 @@ _HTTP_NOTES_ZIP = ("http://", "https://")
 _MOST_FRONT = 1 << 14
 _OWN = re.compile(r"(?:\A|/)([0-9a-f]{32})/index\.md\Z")
 _MOST_OWN_FRONT = 2 << 20
-"""Characters: the longest note and source record that are kept have room, however escaped."""
+"""Maximum characters of our own front matter: room for the longest note and source record."""
 _MOST_TRIED = 5
 _MOST_OPEN = 50
-"""Brackets within brackets of front matter."""
+"""Maximum nesting of brackets in front matter."""
 
 
 def _read_notes_zip(file: GivenFile) -> Iterator[Bookmark]:
@@ -181,7 +181,7 @@ def _read_notes_zip(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _own(packed: Members, name: str) -> Bookmark | None:
-    """The entry that we wrote as this note; None if it is none of ours."""
+    """Return the entry exported as this note; None if it is not our export."""
     found = _OWN.search(name)
     if found is None:
         return None
@@ -223,7 +223,7 @@ def _note_notes_zip(file: GivenFile, name: str) -> Iterator[Bookmark]:
 
 
 def _front_matter(text: str, most: int = _MOST_FRONT) -> dict[str, Any]:
-    """The properties at the head of a note: YAML, or Logseq's ``name:: value``."""
+    """Return the properties at the head of a note: YAML, or Logseq's ``name:: value``."""
     found = _FRONT.match(text)
     if found is None:
         return {each[1]: each[2] for each in _PROPERTY.finditer(text[:_MOST_FRONT])}
@@ -235,24 +235,24 @@ def _front_matter(text: str, most: int = _MOST_FRONT) -> dict[str, Any]:
 
 
 class _Loader(yaml.SafeLoader):
-    """Takes scalars as the texts they are, and no aliases: they grow."""
+    """YAML loader that reads scalars as text and rejects aliases, which can grow exponentially."""
 
     flow_level: int
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """A node, if it is none of another's."""
+        """Compose a node unless it is an alias."""
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("an alias")
         return super().compose_node(parent, index)
 
     def fetch_flow_collection_start(self, token_class: Any) -> None:
-        """The next bracket, if few are open: each costs what all of them do."""
+        """Open a bracket unless too many are open: the cost of each grows with the depth."""
         if self.flow_level >= _MOST_OPEN:
             raise yaml.YAMLError("too many brackets")
         super().fetch_flow_collection_start(token_class)
 
     def compose_scalar_node(self, anchor: Any) -> Any:
-        """A text, whatever it is tagged as: numbers to the base of 60 take quadratic time."""
+        """Compose a text regardless of tags: sexagesimal numbers take quadratic time to parse."""
         node = super().compose_scalar_node(anchor)
         node.tag = "tag:yaml.org,2002:str"
         return node

@@ -23,11 +23,11 @@ from archiver.model.feed import Subscription
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
-# OPML: outlines of feeds and pages, nested; the page of a feed counts before the feed itself.
+# OPML: nested outlines of feeds and pages; a feed's page is preferred to the feed.
 
 
 def outlines(file: GivenFile) -> Iterator[tuple[Row, str, Sequence[str]]]:
-    """Each outline of an OPML file: its attributes, its title, and the titles it lies under."""
+    """Yield each outline of an OPML file: its attributes, title and parent titles."""
     around: list[str] = []
     for element in elements(file):
         if element.name != "outline":
@@ -66,7 +66,7 @@ OPML = Importer(
 )
 
 
-# The hosts of entries as OPML 2.0 (http://opml.org/spec2.opml), for what follows sites.
+# Hosts of entries as OPML 2.0 (http://opml.org/spec2.opml), for feed readers.
 
 
 class _Hosts:
@@ -100,10 +100,10 @@ MOST_TITLE = 500
 
 
 def read_subscriptions(content: bytes, name: str) -> list[Subscription]:
-    """The feeds of an outline, each once, in order; what names none is passed over.
+    """Return the feeds of an outline in order, without duplicates; other outlines are skipped.
 
     Raises:
-        UnreadableFile: it is no OPML, names too many, or is packed and too large.
+        UnreadableFile: it is not OPML, has too many feeds, or is too large.
     """
     file = GivenFile(
         BytesIO(content),
@@ -149,7 +149,7 @@ def _feeds(file: GivenFile) -> Iterator[Subscription]:
 
 
 def _address(given: str) -> str:
-    """An address that may be led to; empty for any other, such as a script's."""
+    """Return an address that is safe to link to; empty for others such as ``javascript:``."""
     try:
         return parse_url(given)
     except InvalidUrl:
@@ -157,7 +157,7 @@ def _address(given: str) -> str:
 
 
 def write_subscriptions(subscriptions: Iterable[Subscription]) -> bytes:
-    """The feeds as an OPML 2.0 document that any feed reader takes."""
+    """Return the feeds as an OPML 2.0 document."""
     root = Element("opml", {"version": "2.0"})
     SubElement(SubElement(root, "head"), "title").text = "Feeds that are archived"
     body = SubElement(root, "body")
@@ -179,7 +179,7 @@ def write_subscriptions(subscriptions: Iterable[Subscription]) -> bytes:
 
 
 def _line(text: str) -> str:
-    """Text as an attribute holds it: on one line."""
+    """Return text as an attribute value on one line."""
     return " ".join(for_xml(text).split())
 
 

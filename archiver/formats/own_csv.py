@@ -18,16 +18,15 @@ from archiver.model.entry import ExportedEntry
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
-# Whoever chooses the title of a page must not be able to run a formula in the spreadsheet of the
-# person who exports it (OWASP, CSV Injection). A cell that begins like a formula, also behind
-# spaces or in full-width signs, gets a ``'`` ahead of it; so does a cell that begins with ``'``,
-# so that removing one restores the text.
+# CSV injection (OWASP): a page's title must not run as a formula in the user's spreadsheet. A cell
+# that begins like a formula, also after spaces or in full-width characters, is prefixed with ``'``;
+# so is a cell that begins with ``'``, so that removing one restores the text.
 
 _FORMULA = re.compile(r"'*[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
 
 
 def defused(text: str) -> str:
-    """A cell that no spreadsheet calculates.
+    """Return a cell that spreadsheets do not evaluate.
 
     >>> defused("=1+1"), defused("'=1"), defused("it's")
     ("'=1+1", "''=1", "it's")
@@ -36,12 +35,12 @@ def defused(text: str) -> str:
 
 
 def as_it_was(cell: str) -> str:
-    """What ``defused`` made a cell of."""
+    """Undo ``defused``."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-# The file begins with a byte order mark, so that spreadsheets read it as UTF-8. What a table cannot
-# hold is left out: control characters other than tabs and line ends.
+# The file begins with a byte order mark, so that spreadsheets read it as UTF-8. Control characters
+# other than tabs and line ends are removed.
 
 _NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
 _LINE_ENDS = re.compile("\r\n?")
@@ -75,7 +74,7 @@ _OF_THE_ARCHIVE = ("pagetitle", "captured", "state", "hashurl")
 
 class _Csv:
     def __init__(self, _: Heading) -> None:
-        """Create a writer; a table has no heading but its columns."""
+        """Create a writer; CSV has no heading except the column names."""
 
     def opening(self) -> str:
         return _MARK + _line([*_COLUMNS])
@@ -98,7 +97,7 @@ def _cell(text: str) -> str:
 
 
 def _joined(tags: Sequence[str]) -> str:
-    """Tags with commas between; one that is part of a tag has a backslash before it."""
+    """Join tags with commas; a comma within a tag is escaped with a backslash."""
     return ",".join(_SPECIAL.sub(r"\\\1", tag) for tag in tags)
 
 

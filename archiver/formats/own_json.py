@@ -36,12 +36,12 @@ from archiver.model.seed import Bookmark, unreadable
 
 # User-supplied fields are at the top of a document, named as in the API. ``archive`` describes the
 # captures, which JSON does not carry: an import keeps it in the source record, and an export
-# repeats it while the entry has no capture of its own. A list exported from an empty archive is
+# repeats it until the entry has a capture. A list exported from an empty archive is
 # unchanged.
 
 VERSION = 1
 MARK = "archiver"
-"""The member that says which version of these documents it is."""
+"""Member with the version of the document format."""
 ARCHIVE = "archive"
 SAID = tuple(each.name for each in fields(Annotation))
 _DERIVED = (MARK, "url", "hash_url")
@@ -55,12 +55,12 @@ _DOCUMENT_KEY = re.compile(r"[0-9a-f]{16}")
 _MOST_AROUND = 1000
 _LINK = '{"archive":{"state":"link"'
 _END = 1 << 62
-"""Above every place in a text."""
+"""Greater than every position in a text."""
 _MOST_HELD = MOST_OF_ONE - 100
 
 
 def entry_document(exported: ExportedEntry) -> dict[str, Any]:
-    """All that is known of an entry."""
+    """Return the complete document of an entry."""
     entry = exported.entry
     document = to_document(entry.annotation)
     held, document["source_record"] = _archive(exported)
@@ -69,20 +69,20 @@ def entry_document(exported: ExportedEntry) -> dict[str, Any]:
 
 
 def written(document: Any) -> str:
-    r"""A document as JSON on one line.
+    r"""Serialise a document as one line of JSON.
 
-    A ``<`` is written ``\u003c``: nobody takes what a title says for markup, be it a browser that
-    shows the file or a reader that looks for the charset that markup declares.
+    ``<`` is written as ``\u003c``, so that neither a browser nor an encoding detector takes a title
+    for markup.
     """
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 
 def read_annotation(document: Mapping[str, Any]) -> Annotation:
-    """What a document says of a link; what is not known of it is kept in the source record.
+    """Parse a document; unknown fields go into the source record.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: it is not what it must be.
+        KeyError, TypeError, ValueError, AttributeError: the document is invalid.
     """
     known = {name: read(document[name]) for name, read in _READERS.items() if name in document}
     others = {
@@ -95,16 +95,16 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
 
 
 def read_highlights(value: Any) -> tuple[Highlight, ...]:
-    """Highlights as documents have them.
+    """Parse highlights.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: they are not what they must be.
+        KeyError, TypeError, ValueError, AttributeError: they are invalid.
     """
     return tuple(map(_highlight, value[:MOST_HIGHLIGHTS]))
 
 
 def is_said_to_be_a_link(source_record: str) -> bool:
-    """Whether an entry was kept as a link where a list comes from, and nothing was held of it."""
+    """Return whether an entry was saved as a link without a capture in the archive it came from."""
     return _LINK in source_record and any(
         _is_held(each) and each[ARCHIVE].get("state") == State.LINK
         for line, each in _lines(source_record)
@@ -113,29 +113,29 @@ def is_said_to_be_a_link(source_record: str) -> bool:
 
 
 def has_held(source_record: str) -> bool:
-    """Whether a source record tells what an archive held of the page."""
+    """Return whether a source record describes captures of another archive."""
     return any(_is_held(each) for _, each in _lines(source_record))
 
 
 def without_held(source_record: str) -> str:
-    """A source record without what archives held of the page."""
+    """Return a source record without the description of captures."""
     held = {line for line, each in _lines(source_record) if _is_held(each)}
     return "\n".join(line for line in source_record.split("\n") if line not in held)
 
 
 def held_title_record(title: str) -> str:
-    """A source record that tells what the page was called where it was kept."""
+    """Return a source record with the page title in the original archive."""
     return write_source_record({ARCHIVE: {"state": State.SAVED.value, "title": title}})
 
 
 def held_title(source_record: str) -> str:
-    """What the page was called where it was kept; empty where nothing tells."""
+    """Return the page title in the original archive; empty if unknown."""
     held = (each[ARCHIVE] for _, each in _lines(source_record) if _is_held(each))
     return next((each["title"] for each in held if isinstance(each.get("title"), str)), "")
 
 
 def _archive(exported: ExportedEntry) -> tuple[dict[str, Any], str]:
-    """What is held of an entry, and its source record without what is told by that."""
+    """Return the description of an entry's captures, and the rest of its source record."""
     entry, record = exported.entry, exported.entry.annotation.source_record
     if entry.state in (State.QUEUED, State.LINK) and not exported.snapshots:
         for line, document in _lines(record):
@@ -173,12 +173,12 @@ def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _is_nothing(name: str, value: Any) -> bool:
-    """Whether it says no more than that an entry waits."""
+    """Return whether a member says only that the entry is pending."""
     return name == ARCHIVE and value == {"state": State.QUEUED.value}
 
 
 def _fitting(held: Any) -> Any:
-    """What an archive held, without the oldest of its snapshots where a record has no room."""
+    """Drop the oldest snapshots from a description of captures, to fit into a source record."""
     while isinstance(held, dict) and held.get("snapshots") and len(written(held)) > _MOST_HELD:
         held = held | {"snapshots": held["snapshots"][: len(held["snapshots"]) // 2]}
     return held
@@ -204,25 +204,25 @@ def _highlight(value: Mapping[str, Any]) -> Highlight:
 
 def _number(value: Any) -> int:
     if type(value) is not int or abs(value) >= _END:
-        raise TypeError("a number is wanted here")
+        raise TypeError("a number is expected here")
     return value
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError("a text is wanted here")
+        raise TypeError("a text is expected here")
     return well_formed(value)
 
 
 def _texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise TypeError("a list is wanted here")
+        raise TypeError("a list is expected here")
     return tuple(map(_text, value))
 
 
 def _places(value: Any) -> tuple[int, ...]:
     if not isinstance(value, list) or not all(type(n) is int for n in value):
-        raise TypeError("a list of places is wanted here")
+        raise TypeError("a list of places is expected here")
     return tuple(value)
 
 
@@ -237,7 +237,7 @@ _BY_TYPE: Mapping[Any, Any] = {
 _READERS = {each.name: _BY_TYPE[each.type] for each in fields(Annotation)}
 
 
-# Files of such documents: JSON and JSON lines.
+# Files of these documents: JSON and JSON lines.
 
 _ENTRIES = "entries"
 _LISTS = "lists"
@@ -291,7 +291,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _document(text: JsonText, lists: FileLists) -> Iterator[Bookmark]:
-    """What the first object holds: all entries, lists, or, where lines were joined, one entry."""
+    """Yield the entries or lists of the first object, or the one entry of JSON lines."""
     document: dict[str, Any] = {}
     for name, value in text.members(_LISTS, _ENTRIES):
         if name in (_ENTRIES, ""):
@@ -305,7 +305,7 @@ def _document(text: JsonText, lists: FileLists) -> Iterator[Bookmark]:
 
 
 def _take(lists: FileLists, values: Any) -> None:
-    """Take lists of values; what is none is passed over."""
+    """Add lists of values; skip invalid ones."""
     for value in values if isinstance(values, list) else ():
         fields = value if isinstance(value, dict) else {}
         lists.take(text_of(fields.get("path")), text_of(fields.get("query")))
@@ -347,7 +347,7 @@ _VERSION: dict[str, Any] = {"const": VERSION}
 
 
 def own_schema() -> dict[str, Any]:
-    """The schema of a whole export; ``$defs/entry`` is that of a line of JSON lines."""
+    """Return the schema of a whole export; ``$defs/entry`` describes a line of JSON lines."""
     entries = {"type": "array", "items": {"$ref": "#/$defs/entry"}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -380,7 +380,7 @@ def own_schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The same as a file."""
+    """Return the schema as the content of a file."""
     return f"{json.dumps(own_schema(), indent=2)}\n"
 
 
@@ -479,7 +479,7 @@ def _described(schema: dict[str, Any], description: str) -> dict[str, Any]:
 def _object(
     properties: dict[str, dict[str, Any]], *, required: list[str] | None = None
 ) -> dict[str, Any]:
-    """Others may be there: a later version says more."""
+    """Return the schema of an object that allows members of later versions."""
     return {
         "type": "object",
         "properties": properties,

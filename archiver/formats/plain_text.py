@@ -15,7 +15,7 @@ from archiver.model.seed import Bookmark, unreadable
 _MAX_LINE = 1 << 16
 _MAX_TITLE = 1_000
 
-# Parentheses belong to a URL while they are balanced, two deep: "(see https://x.example/a_(b))".
+# Balanced parentheses belong to a URL, up to two deep: "(see https://x.example/a_(b))".
 _PLAIN = r"[^\s<>\"`()]"
 _URL = re.compile(
     rf"https?://(?>(?:{_PLAIN}++|\((?>(?:{_PLAIN}++|\({_PLAIN}*+\))*)\))+)", re.IGNORECASE
@@ -32,22 +32,22 @@ _MOST_BRACKETS = 8
 
 
 def _recognises(file: GivenFile) -> bool:
-    """Whether it is text, but not of a structured kind that would be misread."""
+    """Return whether it is text that is not a misread structured format."""
     return not (is_binary(file) or file.json_paths)
 
 
 def read_plain_text(file: GivenFile) -> Iterator[Bookmark]:
-    """Read every http(s) URL in order; the text of a Markdown link is its title.
+    """Yield every http(s) URL in order; the text of a Markdown link is its title.
 
-    A line that begins with ``#`` is a comment, unless a Markdown link stands in it. A line
-    that is one word with a dot in it, such as ``example.com/page``, was meant as a URL: it is
-    taken as it is where a person pastes it, and if it is none, they should hear that.
+    Lines that begin with ``#`` are comments unless they contain a Markdown link. A line that is a
+    single word with a dot, such as ``example.com/page``, is meant as a URL: in pasted text it is
+    returned as is, so that the user sees an error if it is invalid.
     """
     for line, whole in _lines(file.chunks()):
         if not line or (line.startswith(_COMMENT) and "](" not in line):
             continue
         if whole and _ONLY_URL.fullmatch(line):
-            # Nothing but URLs: their last character is theirs, even if it is a full stop.
+            # The line consists of URLs only, so a final full stop belongs to the URL.
             for url in _NEXT_URL.split(line):
                 yield Bookmark(Annotation(url.rstrip(",;")[:MAX_URL]))
         elif whole and _ONE_WORD.fullmatch(line) and _DOT_INSIDE.search(line):
@@ -57,9 +57,9 @@ def read_plain_text(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _lines(chunks: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Split text into stripped lines, and say of each whether it is a whole one.
+    """Split text into stripped lines, each with whether it is complete.
 
-    A line that is too long comes in parts, cut where a word ends if there is a word.
+    Overlong lines are split, between words if possible.
     """
     held, whole = "", True
     for chunk in chunks:
@@ -76,14 +76,14 @@ def _lines(chunks: Iterable[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _cut(line: str) -> int:
-    """Find where to cut a line that is too long: at the last space, else the last comma."""
+    """Return where to split an overlong line: at the last space, else the last comma."""
     space = max(line.rfind(" ", 0, _MAX_LINE), line.rfind("\t", 0, _MAX_LINE))
     cut = space if space > 0 else line.rfind(",", 0, _MAX_LINE)
     return cut if cut > 0 else _MAX_LINE
 
 
 def links_in_text(line: str) -> Iterator[Bookmark]:
-    """Read the URLs inside other text, without the punctuation that belongs to the sentence."""
+    """Yield the URLs in a text, without the punctuation of the sentence."""
     for found in _URL.finditer(line):
         first, *others = _NEXT_URL.split(found[0])
         title = _markdown_title(line, found.start())
@@ -97,7 +97,7 @@ def _trim(url: str) -> str:
 
 
 def _markdown_title(line: str, start: int) -> str:
-    """Find the text of a Markdown link, ``[text](url``, whose URL starts there."""
+    """Return the text of a Markdown link, ``[text](url``, given the start of its URL."""
     before = line[max(0, start - len("](<")) : start]
     if not before.endswith(_MARKDOWN_TARGETS):
         return ""

@@ -80,7 +80,7 @@ OMNIVORE = Importer(
     marked("Omnivore: the zip of its export"),
 )
 
-# Readeck's CSV: labels are JSON, times RFC 3339; older files say folder, state or tags instead.
+# Readeck's CSV: labels are JSON, times RFC 3339; older files use folder, state or tags instead.
 
 
 def _readeck_bookmark(row: Row) -> Bookmark:
@@ -108,7 +108,7 @@ READECK = table_importer(
 )
 
 
-# Readeck's zip: a folder for each bookmark, with what is said of it, its article and pictures.
+# Readeck's zip: a folder for each bookmark with metadata, article and images.
 
 _INFO = re.compile(r"((?:.*/)?bookmarks/[^/]+/)info\.json")
 _RESOURCES = "container/_resources/"
@@ -125,7 +125,7 @@ _INTERNAL = (
     "domain",
     "links",
 )
-"""What only Readeck itself has a use for, or what stands in the page."""
+"""Internal fields, and fields that are part of the page."""
 
 
 def _read_readeck(file: GivenFile) -> Iterator[Bookmark]:
@@ -146,7 +146,7 @@ def _read_readeck(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _resources(packed: Members) -> Mapping[str, dict[str, str]]:
-    """The files beside each article, by folder and reference."""
+    """Return the files of each article, by folder and reference."""
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for name in packed.names:
         folder, inside, rest = name.partition(_RESOURCES)
@@ -186,7 +186,7 @@ READECK_ZIP = Importer(
 )
 
 _BY_PLACE = tuple(map(str, range(20)))
-"""Version 1 writes each column twice, by its name and by its place."""
+"""Version 1 writes each column twice, by name and by index."""
 _V2 = frozenset({"[].is_archived", "[].is_starred"})
 _V1 = frozenset({"[].is_read", "[].is_fav"})
 
@@ -219,7 +219,7 @@ def _csv_entry(row: Row) -> Bookmark:
 
 
 def _twelve_hours(text: str) -> datetime | None:
-    """A date as its CSV has it, ``d/m/Y h:i:s``: whether morning or afternoon, it does not say."""
+    """Parse its CSV's dates, ``d/m/Y h:i:s``, which do not state a.m. or p.m."""
     for form in ("%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y"):
         try:
             return sensible(datetime.strptime(text, form).replace(tzinfo=UTC))

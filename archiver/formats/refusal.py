@@ -73,12 +73,12 @@ _SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
         "",
     ),
 )
-"""How such a file begins, what is said of it, and what that calls it."""
+"""File signatures, the error message for each, and the name of the format in it."""
 _RIFF_TYPE = slice(8, 12)
 
 
 def refusal_of(file: GivenFile) -> UnreadableFile:
-    """Why a file is not read that no importer recognises, and what to do."""
+    """Return the error for a file that no importer recognises, with advice."""
     for signature, text, kind in _SIGNATURES:
         if file.head.startswith(signature):
             return UnreadableFile(text, name=file.name, kind=kind)
@@ -87,6 +87,6 @@ def refusal_of(file: GivenFile) -> UnreadableFile:
 
 
 def is_binary(file: GivenFile) -> bool:
-    """Whether the file is of a kind that has a signature, or is not text."""
+    """Return whether the file has a known signature or is not text."""
     known = any(file.head.startswith(signature) for signature, *_ in _SIGNATURES)
     return known or not file.is_text

@@ -27,32 +27,32 @@ _FORMS = (
         "%Y-%m-%d %H:%M:%S %z",
     ),
 )
-"""As people write dates; not 3/4/2020, which is two days."""
+"""Common date formats; 3/4/2020 is ambiguous and therefore missing."""
 _MOST = 100
 _UNIX = 0
 _COCOA = int(datetime(2001, 1, 1, tzinfo=UTC).timestamp())
 _WEBKIT = int(datetime(1601, 1, 1, tzinfo=UTC).timestamp())
 
 _EARLIEST_COCOA = 63_072_000
-"""2003 in Cocoa seconds, the year of Safari; smaller numbers are counters, not moments."""
+"""2003 in Cocoa seconds, the release of Safari; smaller numbers are counters, not times."""
 _EARLIEST_UNIX = 820_454_400
-"""1996. Numbers below it would be bookmarks older than any bookmark file: they are Cocoa's."""
+"""1996. Smaller numbers would predate all bookmark files, so they are Cocoa times."""
 _FIRST_YEAR, _LAST_YEAR = 1996, 2099
 _LATEST = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp())
 _MILLISECONDS, _MICROSECONDS, _WEBKIT_MICROSECONDS = 10**11, 10**14, 10**16
 
 
 def parse_date(text: str) -> datetime | None:
-    """Read a moment as bookmark files write it.
+    """Parse a time as bookmark files write it.
 
-    Unix time in seconds, milliseconds or microseconds, Cocoa's seconds since 2001, WebKit's
-    microseconds since 1601, told apart by their size; ISO 8601; the date of a mail (RFC 5322); or
-    one of the few ways of people that can't be taken for another.
+    Unix time in seconds, milliseconds or microseconds, Cocoa's seconds since 2001, and WebKit's
+    microseconds since 1601, distinguished by magnitude; ISO 8601; mail dates (RFC 5322); and a few
+    unambiguous common formats.
 
     Returns:
-        An aware datetime in UTC, whole seconds; None for what is no moment or an absurd one
-        (before 1996 or after 2099). One that lies in the future is given as it stands: only the
-        caller knows the time.
+        An aware datetime in UTC, in whole seconds; None if it is invalid or absurd (before 1996 or
+            after 2099). Future times are returned unchanged, because only the caller knows the
+            current time.
     """
     number = _NUMBER.fullmatch(text)
     if number:
@@ -62,7 +62,7 @@ def parse_date(text: str) -> datetime | None:
 
 
 def sensible(moment: datetime) -> datetime | None:
-    """An aware moment in UTC to the second; None if it is absurd."""
+    """Convert an aware time to UTC seconds; None if it is absurd."""
     try:
         moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     except (ValueError, OverflowError):
@@ -85,7 +85,7 @@ def _from_number(value: int) -> datetime | None:
 
 
 def _sensible(epoch: int, seconds: int) -> datetime | None:
-    """A moment so many seconds behind an epoch, itself in Unix seconds."""
+    """Return the time ``seconds`` after an epoch, which is given in Unix seconds."""
     since = epoch + seconds
     return datetime.fromtimestamp(since, UTC) if _EARLIEST_UNIX <= since < _LATEST else None
 
@@ -119,14 +119,14 @@ def _from_people(text: str) -> datetime | None:
 
 _SHORT = 500
 MAX_URL = 10_000
-"""Characters kept of a URL: more than can be captured, so that a longer one is still refused."""
+"""Maximum characters of a URL: above the limit for captures, so that longer ones are rejected."""
 _TRUE = frozenset({"1", "true", "yes", "y", "on", "x", "t"})
 _NOT_PLAIN = str.maketrans("", "", " _-\t\u00a0")
 
 
 @lru_cache(4096)
 def plain(name: str) -> str:
-    """A field's name without case, accents, spaces, hyphens and underscores: producers vary them.
+    """Return a field name without case, accents, spaces, hyphens and underscores, which vary.
 
     >>> plain("Document tags"), plain("time_added"), plain("Étiquettes")
     ('documenttags', 'timeadded', 'etiquettes')
@@ -138,7 +138,7 @@ def plain(name: str) -> str:
 
 
 class Row:
-    """One row; ``fields`` are its values by their names, as the file spells them."""
+    """One row; ``fields`` are its values by the names in the file."""
 
     __slots__ = ("_left",)
 
@@ -146,7 +146,7 @@ class Row:
         self._left = {plain(name): (name, value) for name, value in fields.items()}
 
     def take(self, *names: str) -> Any:
-        """The first of these fields that says something, which is then taken; None if none does."""
+        """Pop the first non-empty field of these names, or None."""
         for name in names:
             found = self._left.get(name)
             if found is not None and found[1] not in ("", None, [], {}):
@@ -155,12 +155,12 @@ class Row:
         return None
 
     def text(self, *names: str) -> str:
-        """The same as text."""
+        """Pop the same as text."""
         value = self.take(*names)
         return text_of(value).strip() if value is not None else ""
 
     def moment(self, *names: str) -> datetime | None:
-        """The first of these that is a moment; one that is none stays, to be kept as it is."""
+        """Pop the first of these fields that is a time; invalid ones stay."""
         for name in names:
             found = self._left.get(name)
             moment = parse_date(text_of(found[1])) if found and found[1] is not None else None
@@ -170,46 +170,46 @@ class Row:
         return None
 
     def flag(self, *names: str) -> bool:
-        """Whether the first of these that is there says so."""
+        """Pop the first of these fields that exists, as a boolean."""
         value = self.take(*names)
         return value is not None and text_of(value).strip().lower() in _TRUE
 
     def peek(self, name: str) -> Any:
-        """A field that stays where it is; None if it is not there."""
+        """Return a field without removing it; None if it does not exist."""
         found = self._left.get(name)
         return found[1] if found else None
 
     def word(self, name: str, wanted: str, *others: str) -> bool:
-        """Whether a field says this word; one that says neither this nor the others stays."""
+        """Pop a field whose value is one of two known words; return whether it is ``wanted``."""
         text = text_of(self.peek(name)).strip().lower()
         if text in (wanted, *others):
             self.drop(name)
         return text == wanted
 
     def names(self, *names: str, between: str = ",") -> tuple[str, ...]:
-        """A field that names several things: a list, of texts or of objects, or a text."""
+        """Pop a field with several names: a list of texts or objects, or a text."""
         return names_of(self.take(*names), between)
 
     def drop(self, *names: str) -> None:
-        """Leave fields out: they say nothing that is not said otherwise."""
+        """Remove redundant fields."""
         for name in names:
             self._left.pop(name, None)
 
     def put(self, name: str, value: Any) -> None:
-        """Keep something with what is left, by a name of ours."""
+        """Add a field to the remaining ones, under a name that we choose."""
         self._left[f"\0{name}"] = (name, value)
 
     def left(self) -> dict[str, Any]:
-        """What nobody took, as the file spells it."""
+        """Return the remaining fields, as spelled in the file."""
         return dict(self._left.values())
 
     def bookmark(
         self, url: str, *, title: str = "", page: ArchivedPage | str = "", **known: Any
     ) -> Bookmark:
-        """A bookmark of what was taken; what was not goes into its source record.
+        """Return a bookmark of the popped fields; the others go into its source record.
 
-        A title that is the address says nothing: services put it where there is none. ``page`` is
-        what was kept of it, or the HTML of that.
+        A title equal to the address is dropped, because services write it if there is no title.
+        ``page`` is the archived page, or its HTML.
         """
         title = " ".join(title.split())
         record = write_source_record(dict(self._left.values())) if self._left else ""
@@ -220,7 +220,7 @@ class Row:
 
 
 def text_of(value: Any) -> str:
-    """A value as text; what is neither text nor a number says nothing."""
+    """Return a value as text; empty for values that are neither text nor numbers."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -229,7 +229,7 @@ def text_of(value: Any) -> str:
 
 
 def names_of(value: Any, between: str = ",") -> tuple[str, ...]:
-    """The names in a list of texts or of objects with a name, or in a text; each once."""
+    """Return the distinct names in a list of texts or of objects with a name, or in a text."""
     if isinstance(value, str):
         return (_known_names if len(value) < _SHORT else _names_in)(value, between)
     if not isinstance(value, list | tuple):
@@ -244,7 +244,7 @@ def _names_in(text: str, between: str) -> tuple[str, ...]:
 
 
 _known_names = lru_cache(8192)(_names_in)
-"""The tags of one row are often those of another."""
+"""Cached, because neighbouring rows often have the same tags."""
 
 
 def _name_of(value: Any) -> str:
@@ -254,17 +254,17 @@ def _name_of(value: Any) -> str:
 
 
 def both(*parts: str) -> str:
-    """Texts one below the other, each once."""
+    """Join distinct texts with line breaks."""
     return "\n\n".join(dict.fromkeys(each for each in (part.strip() for part in parts) if each))
 
 
 def first_of(values: Iterable[str]) -> str:
-    """The first text that is not empty."""
+    """Return the first non-empty text."""
     return next(filter(None, values), "")
 
 
-# Names of columns and fields as ``rows.plain`` spells them, the likeliest first: as producers write
-# them in English, and as people name them in German, French, Spanish and Chinese.
+# Names of columns and fields as ``rows.plain`` spells them, most likely first: English names by
+# producers, and German, French, Spanish and Chinese names by users.
 
 TITLES = (
     *("title", "name", "pagetitle", "bookmarktitle", "headline", "subject", "text", "label"),
@@ -308,7 +308,7 @@ LATER = ("toread", "readlater", "unread", "isunread")
 _ADDRESSES_OF_PEOPLE = frozenset(
     "address adresse adressen direccion direcciones location 地址".split()
 )
-"""An address, too, where no other column says one: it may be that of a house."""
+"""Also an address if no other column has one; it may be a postal address."""
 URL_COLUMNS = _ADDRESSES_OF_PEOPLE | frozenset(
     "url urls uri href link links pageurl website webaddress bookmark "
     "bookmarkurl originalurl permalink givenurl resolvedurl sourceurl articleurl "
@@ -321,11 +321,11 @@ CONTAINERS = frozenset(
     "results rows sites websites readinglist favorites favourites "
     "lesezeichen liens signets favoris enlaces marcadores favoritos 链接 书签".split()
 )
-"""Members of an object that hold rows of their own, also where the object is a row itself."""
+"""Members of an object that contain rows, even if the object is a row itself."""
 
 
 def address_columns(names: Iterable[str]) -> list[str]:
-    """Those of some columns that may hold the address: in their order, the surest first."""
+    """Return the columns that may contain the address, most likely first."""
     found = [name for name in names if plain(name) in URL_COLUMNS]
     return sorted(found, key=lambda name: plain(name) in _ADDRESSES_OF_PEOPLE)
 
@@ -339,7 +339,7 @@ _MOST_DEPTH = 200
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The fields that may say something, by what they say, the likeliest first."""
+    """Candidate field names by meaning, most likely first."""
 
     titles: Sequence[str] = TITLES
     notes: Sequence[str] = NOTES
@@ -364,7 +364,7 @@ _ROLES = {
 
 
 def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
-    """A bookmark of a row of any kind; None if it holds no address."""
+    """Return a bookmark of a row of unknown structure; None without an address."""
     is_later = any(text_of(fields.get(name)) in ("yes", "1", "true") for name in LATER)
     texts = [name for name, value in fields.items() if isinstance(value, str)]
     urls = [*map(plain, address_columns(texts))]
@@ -372,7 +372,7 @@ def guessed(fields: Mapping[str, Any]) -> Bookmark | None:
 
 
 def by_roles(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> Bookmark | None:
-    """A bookmark of a row whose columns say what a person says; None if it holds no address."""
+    """Return a bookmark of a row whose columns have user-chosen roles; None without an address."""
     names: dict[ColumnRole, list[str]] = {each: [] for each in ColumnRole}
     for name, role in roles.items():
         names[role].append(plain(name))
@@ -391,7 +391,7 @@ def by_roles(fields: Mapping[str, Any], *, roles: Mapping[str, ColumnRole]) -> B
 
 
 def guessed_columns(header: Sequence[str]) -> dict[str, ColumnRole]:
-    """What ``guessed`` takes the columns of a table for, by their names."""
+    """Return the roles that ``guessed`` assumes for the columns of a table."""
     found = dict.fromkeys(header, ColumnRole.KEEP)
     by_plain = {plain(name): name for name in reversed(header)}
     for role, names in _ROLES.items():
@@ -424,7 +424,7 @@ def _bookmark(row: Row, urls: Sequence[str], names: _Names, *, is_later: bool) -
 
 
 def guessed_in(value: Any, folders: tuple[str, ...] = ()) -> Iterator[Bookmark]:
-    """The bookmarks in a value of any shape: rows, and what they are wrapped in."""
+    """Yield the bookmarks in a value of any structure: rows, and objects that contain rows."""
     if isinstance(value, Bookmark):
         yield value
     elif len(folders) > _MOST_DEPTH:
@@ -457,7 +457,7 @@ def _in_object(value: dict[str, Any], folders: tuple[str, ...]) -> Iterator[Book
 
 
 def _are_rows(name: str, value: Any) -> bool:
-    """Whether a member of an object is a list of links, and no property of the object."""
+    """Return whether a member of an object is a list of links rather than a property."""
     if plain(name) not in CONTAINERS or not isinstance(value, list):
         return False
     if any(isinstance(each, dict) and "rel" in each for each in value):
@@ -471,7 +471,7 @@ def _are_rows(name: str, value: Any) -> bool:
 
 
 def guessed_tags(value: Any) -> tuple[str, ...]:
-    """Tags in a list or a text: JSON's own list, or names with something between."""
+    """Return tags from a list or a text: JSON, or names with separators."""
     if not isinstance(value, str):
         return names_of(value)
     text = value.strip()
@@ -484,7 +484,7 @@ def guessed_tags(value: Any) -> tuple[str, ...]:
 
 
 def within(found: Bookmark, folders: tuple[str, ...]) -> Bookmark:
-    """A bookmark in folders, if it does not say itself in which it lies."""
+    """Return a bookmark with these folders unless it has its own."""
     path = folder_path(folders)
     if not path or found.annotation.folders:
         return found

@@ -27,7 +27,7 @@ _DEEPEST = 200
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     try:
         tree = plistlib.loads(file.stream().read(MOST))
-    # plistlib raises whatever the bytes make it do: KeyError, struct.error, expat's own.
+    # plistlib raises arbitrary exceptions for bad input: KeyError, struct.error, expat's own.
     except Exception as error:  # noqa: BLE001
         yield broken(file.name, problem_of(NO_PROPERTY_LIST, error or type(error).__name__))
         return

@@ -1,6 +1,6 @@
 """Pages saved to files: MHTML and SingleFile.
 
-One that unpacks itself is HTML with a zip archive behind, which holds the page and its files.
+A self-extracting SingleFile page is HTML followed by a zip archive with the page and its files.
 """
 
 import email
@@ -36,7 +36,7 @@ _BROKEN = (
     AttributeError,
     RecursionError,
 )
-"""Exceptions of the standard library for heads and bodies that are damaged."""
+"""Exceptions of the standard library for damaged heads and bodies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class MimePart:
     """One part, decoded.
 
     Attributes:
-        media_type: its Content-Type, with its parameters.
+        media_type: its Content-Type, with parameters.
         location: its Content-Location.
         content_id: its Content-ID, without brackets.
         content: its bytes.
@@ -62,7 +62,7 @@ class MimePart:
 
 
 def read_head(text: str) -> Mapping[str, str]:
-    """Return the fields of a head by lower-case name; empty where it is damaged."""
+    """Return the fields of a head by lower-case name; empty if it is damaged."""
     try:
         return _fields(HeaderParser(policy=policy.default).parsestr(text, headersonly=True))
     except _BROKEN:
@@ -70,9 +70,9 @@ def read_head(text: str) -> Mapping[str, str]:
 
 
 def mime_parts(data: bytes) -> list[MimePart]:
-    """Return the parts of a message, up to ``MOST_PARTS``, without those that can't be decoded."""
+    """Return the parts of a message, up to ``MOST_PARTS``, without undecodable ones."""
     try:
-        # ``policy.default`` parses each head, in quadratic time.
+        # ``policy.default`` parses each head in quadratic time.
         message = email.message_from_bytes(data.lstrip(), policy=policy.compat32)
         parts = [*islice(message.walk(), MOST_MIME_PARTS)]
     except _BROKEN:
@@ -116,7 +116,7 @@ def _part(message: Message) -> MimePart | None:
 
 
 def _place(part: MimePart, url: str) -> str:
-    """Return the address of a part, which may be relative to that of the page (RFC 2557 §5)."""
+    """Return the address of a part, which may be relative to the page (RFC 2557 §5)."""
     place = join(url, part.location) if part.location else None
     return place or part_url(part.content)
 
@@ -134,14 +134,14 @@ def _resolved(part: MimePart, places: Mapping[str, str]) -> bytes:
 
 
 MOST_BYTES = 64 << 20
-"""A larger file is a link and no page."""
+"""Maximum size of an included page; a larger file is imported as a link."""
 _NAMES = ("Snapshot-Content-Location", "Content-Location", "X-Snapshot-Content-Location")
 _NO_HEAD = marked("The head of this saved page can't be read.")
 _NO_PLACE = marked("This saved page does not say where it was.")
 
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
-    """The page that it is."""
+    """Yield the saved page."""
     head = read_head(file.text.lstrip())
     if not head:
         yield unreadable(file.name, _NO_HEAD)
@@ -172,11 +172,11 @@ MHTML = Importer(
 
 MOST_PAGE = 16 << 20
 MOST_FILE = 64 << 20
-"""Bytes of a PDF or a whole page in one file."""
+"""Maximum size of a PDF or of a whole page in one file."""
 MOST_PARTS_BYTES = 64 << 20
 MOST_PARTS = 500
 _MOST_LOOKED_FOR = 1000
-"""Files of an archive that a page is searched for: each takes a look through all of it."""
+"""Maximum number of files that are searched for a page, because each search reads the archive."""
 HTML = "text/html"
 _KINDS = {
     **dict.fromkeys(("jpg", "jpeg"), "image/jpeg"),
@@ -194,20 +194,20 @@ _KINDS = {
 
 
 def kind_of_name(name: str) -> str:
-    """The media type that a file's name tells."""
+    """Return the media type for a file name."""
     return _KINDS.get(name.rpartition(".")[2].lower(), "application/octet-stream")
 
 
 def page_with_files(
     content: bytes, packed: Members, files: Mapping[str, str], media_type: str = HTML
 ) -> ArchivedPage:
-    """A page of HTML with files that it names.
+    """Return an HTML page with the files that it refers to.
 
     Args:
-        content: of the page.
-        packed: the archive that holds the files.
-        files: the names of those there, by the references to them as they stand in the page.
-        media_type: of the page.
+        content: the content of the page.
+        packed: the archive that contains the files.
+        files: the names of existing files, by the references in the page.
+        media_type: the media type of the page.
     """
     looked_for = islice(files.items(), _MOST_LOOKED_FOR)
     named = [each for each in looked_for if each[0].encode() in content][:MOST_PARTS]
@@ -221,12 +221,12 @@ def page_with_files(
 def page_with_parts(
     content: bytes, parts: Iterable[tuple[str, str, bytes]], media_type: str = HTML
 ) -> ArchivedPage:
-    """A page of HTML, its references led to where its parts are.
+    """Return an HTML page with its references pointing to its parts.
 
     Args:
-        content: of the page.
-        parts: (reference as it stands in the page, media type, bytes); up to ``MOST_PARTS_BYTES``.
-        media_type: of the page.
+        content: the content of the page.
+        parts: (reference in the page, media type, bytes); up to ``MOST_PARTS_BYTES``.
+        media_type: the media type of the page.
     """
     kept: list[ArchivedPart] = []
     places: dict[bytes, bytes] = {}
@@ -277,7 +277,7 @@ def _read_single_file(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _moment(text: str) -> datetime | None:
-    """A day as JavaScript's ``Date`` writes it."""
+    """Parse a date in the format of JavaScript's ``Date``."""
     found = _DAY.match(text)
     if found is None:
         return None
@@ -289,7 +289,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _unpacked(file: GivenFile) -> ArchivedPage | str:
-    """The page in the archive; nothing where that is damaged, as all else only unpacks it."""
+    """Return the page in the archive; empty if it is damaged, because the HTML only extracts it."""
     packed = Members(file.seekable())
     content = packed.read(_PAGE, MOST_PAGE)
     files = {each: each for each in packed.names if each != _PAGE}

@@ -26,27 +26,27 @@ MOST_SOURCE = 2000
 MOST_GIVEN = 64 << 10
 MOST_FOLDERS = 100
 _MOST_LOOKED_AT = 1000
-"""Characters of a tag, of which most may be white space; and so many tags."""
+"""Maximum characters of a tag that are examined, and maximum number of tags."""
 _MOST_CUT_OFF = 50_000
-"""Characters of a text that are kept beyond its bounds."""
+"""Maximum characters of a text that are kept in the source record beyond its limit."""
 _BOUNDED = ("title", "tags", "note", "source", "url_given", "folders", "source_record")
 _given = attrgetter(*_BOUNDED)
 
 
 def seed_of(annotation: Annotation, *, now: datetime) -> Seed:
-    """A seed for a link as it was given, saved now unless it says when.
+    """Return a seed for a link, saved now unless it has a date.
 
     Raises:
-        InvalidUrl: its URL can't be kept.
+        InvalidUrl: its URL cannot be archived.
     """
     url = parse_url(annotation.url_given)
     return Seed(hash_url(url), url, host(url), annotation.dated(now))
 
 
 def bounded(annotation: Annotation) -> Annotation:
-    """A stranger's annotation, its texts cut where they are too long.
+    """Truncate the texts of an untrusted annotation.
 
-    What is cut off is kept in the source record, as far as that has room.
+    The truncated rest is kept in the source record, up to that record's limit.
     """
     given = _given(annotation)
     title, tags, note, source, url_given, folders, record = given
@@ -59,7 +59,7 @@ def bounded(annotation: Annotation) -> Annotation:
         _bounded_folders(folders) if folders else (),
         _bounded_record(record),
     )
-    # Most are as they were; making another one costs more than all of the above.
+    # Most are unchanged, and creating a copy costs more than the checks above.
     changed: dict[str, Any] = dict(zip(_BOUNDED, cut, strict=True)) if cut != given else {}
     if changed and (cut_off := _cut_off(annotation)):
         changed["source_record"] = merged_source_records(cut[-1], cut_off)
@@ -68,7 +68,7 @@ def bounded(annotation: Annotation) -> Annotation:
 
 
 def _cut_off(annotation: Annotation) -> str:
-    """A line of source record with what is over its bounds; empty if nothing is."""
+    """Return a source record line with the truncated text; empty if nothing was truncated."""
     title, note = annotation.title.strip(), annotation.note.strip()
     more = {
         "title": title[:_MOST_CUT_OFF] if len(title) > MOST_TITLE else "",
@@ -85,9 +85,9 @@ def _cut_off(annotation: Annotation) -> str:
 
 
 def _bounded_lists(annotation: Annotation) -> dict[str, int]:
-    """Lists with their places, by what their paths are once they are bounded.
+    """Return positions in lists by truncated path.
 
-    A place that nothing can stand behind, or in front of, is none: what says so comes last.
+    The greatest or least possible position is invalid, so it is moved to the end.
     """
     both = ((_bounded_folders((path,)), place) for path, place in annotation.lists.items())
     named = [(paths[0], place if 0 <= place <= MOST_PLACE else 0) for paths, place in both if paths]
@@ -99,12 +99,12 @@ def _bounded_record(record: str) -> str:
 
 
 def tidy_tag(tag: str) -> str:
-    """A tag without what can't be seen of it; U+0000 ends a text for SQLite's JSON."""
+    """Remove invisible characters from a tag; U+0000 would end a text in SQLite's JSON."""
     return " ".join(well_formed(tag).replace("\0", "").split())
 
 
 def bounded_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """A stranger's tags, as many and as long as may be."""
+    """Truncate an untrusted list of tags."""
     some = [_bounded_tag(tag.lstrip()[:_MOST_LOOKED_AT]) for tag in tags[:MOST_TAGS]]
     return tuple(dict.fromkeys(filter(None, some)))
 
@@ -115,7 +115,7 @@ def _bounded_tag(tag: str) -> str:
 
 
 def _bounded_folders(folders: tuple[str, ...]) -> tuple[str, ...]:
-    """A stranger's folders; short ones are remembered, as most links lie where others do."""
+    """Truncate untrusted folders; short ones are cached, because most links share folders."""
     return (_known_folders if is_short(folders) else _tidy_folders)(folders)
 
 

@@ -17,7 +17,7 @@ _CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,]|[^\s,])(?:\s[^,]*)?(?:,|$)")
 
 
 def candidates(html: str) -> Iterator[tuple[str, ...]]:
-    """Of each picture of a sanitised article the addresses it may be at, the best first."""
+    """Yield the candidate addresses of each image of a sanitised article, the best first."""
     for image in _IMAGE.finditer(html):
         attributes = dict(_ATTRIBUTE.findall(image[0]))
         given = [unescape(attributes.get("src", ""))]
@@ -26,11 +26,11 @@ def candidates(html: str) -> Iterator[tuple[str, ...]]:
 
 
 def with_pictures(html: str, place: Callable[[tuple[str, ...]], str]) -> str:
-    """The article with each picture where ``place`` says it is, and nothing that is loaded else.
+    """Return the article with images replaced by ``place`` and without other external content.
 
     Args:
-        html: sanitised.
-        place: from the addresses a picture may be at to where it is now; empty if it is nowhere.
+        html: sanitised HTML.
+        place: maps the candidate addresses of an image to its new one; empty if it is missing.
     """
     html = _SOURCE.sub("", _PLAYED.sub(_as_link, html))
     return _IMAGE.sub(lambda image: _placed(image[0], place), html)
@@ -87,7 +87,7 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def opening(title: str, contents: list[str]) -> str:
-    """The beginning of a page, with a table of contents of several articles."""
+    """Return the start of a page, with a table of contents for several articles."""
     listed = "".join(
         f'<li><a href="#c-{n}">{escape(each)}</a></li>' for n, each in enumerate(contents)
     )
@@ -101,7 +101,7 @@ def opening(title: str, contents: list[str]) -> str:
 
 
 def article(chapter: Chapter, number: int) -> str:
-    """One article; the ids in it are its own, whatever others are on the page."""
+    """Return one article, with ids that are unique on the page."""
     language = f' lang="{escape(chapter.language)}"' if chapter.language else ""
     html = without_title(chapter.html, chapter.title)
     html = html.replace(' id="a-', f' id="a{number}-').replace(' href="#a-', f' href="#a{number}-')
@@ -118,7 +118,7 @@ CLOSING = "</body>\n</html>\n"
 
 
 def about(chapter: Chapter) -> str:
-    """Who wrote it, where and when it was, as HTML."""
+    """Return author, source and date as HTML."""
     parts = [
         escape(each) for each in (chapter.byline, chapter.site, chapter.published[:10]) if each
     ]

@@ -19,7 +19,7 @@ from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
-# Reddit: CSV of a data request, or the JSON of the list itself.
+# Reddit: CSV of a data request, or the JSON of a list.
 
 _REDDIT = "https://www.reddit.com"
 _REDDIT_MOST_NOTE = 10_000
@@ -74,7 +74,7 @@ REDDIT_JSON = Importer(
 )
 
 
-# Hacker News: stories as its search API gives them, favourites among them.
+# Hacker News: stories from its search API, including favourites.
 
 _ITEM = "https://news.ycombinator.com/item?id="
 _HACKER_NEWS_MOST_NOTE = 10_000
@@ -108,7 +108,7 @@ HACKER_NEWS = json_importer(
 )
 
 
-# Mastodon's bookmarks and likes: a collection of ActivityPub, mostly of addresses alone.
+# Mastodon's bookmarks and likes: an ActivityPub collection, mostly of bare addresses.
 
 
 def _read_mastodon(file: GivenFile) -> Iterator[Bookmark]:
@@ -137,7 +137,7 @@ MASTODON = Importer(
 )
 
 
-# The links of a Telegram export: each with the message that it stands in.
+# Telegram exports: each link with its message.
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+")
 _TOLD_OTHERWISE = ("type", "text", "textentities")
@@ -203,10 +203,8 @@ TELEGRAM = Importer(
 )
 
 
-# What an archive of X (Twitter) has of bookmarks and likes: JSON, given to a variable of a script.
-#
-# A post is an address; what it links to stands in its text alone. Of many there is nothing but a
-# number.
+# Bookmarks and likes in an archive of X (Twitter): JSON assigned to a script variable.
+# A post is a URL; its outgoing links are only in its text. Many posts consist of just an id.
 
 _POST = "https://x.com/i/status/"
 _BEGINS = re.compile(
@@ -232,7 +230,7 @@ def _read_x(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _post_in(value: Any) -> Any:
-    """What is said of a post, by itself: each lies under the name of its kind."""
+    """Return a post without the wrapper named after its type."""
     if not isinstance(value, dict):
         return value
     inner = value.get("bookmark") or value.get("like")

@@ -1,8 +1,8 @@
-"""Files to import: structure of their head, character encoding and content.
+"""Files to import: head, character encoding and content.
 
-A byte order mark decides, else what the markup declares as a page would, else UTF-8. Where bytes
-that should be UTF-8 are not, they are read as windows-1252: old exports mix the two, and a title
-with a wrong letter is better than a file that is refused. Nothing here ever raises on bad bytes.
+A byte order mark decides the encoding, then a declaration in the markup, then UTF-8. Lines that are
+not valid UTF-8 are read as windows-1252: old exports mix both, and a wrong letter in a title is
+better than a rejected file. Bad bytes never raise.
 """
 
 import codecs
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _LOG = get_log(__name__)
 
 HEAD_BYTES = 1 << 16
-"""How much of a file is looked at to tell what it is."""
+"""Bytes of a file that are read to detect its format."""
 _CHUNK_BYTES = 1 << 16
 _MARKS = (
     (codecs.BOM_UTF8, UTF_8),
@@ -51,13 +51,13 @@ _MARKS = (
 )
 _CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x1b"))
 _MOST_CONTROLS = 0.02
-"""Share of control characters beyond which bytes are no text; a stray NUL is forgiven."""
+"""Share of control characters above which bytes are binary; a stray NUL is tolerated."""
 _UTF16_SHARE = 0.4
-"""Share of NULs in every second byte that gives UTF-16 without a mark away."""
+"""Share of NULs in every second byte that indicates UTF-16 without a byte order mark."""
 
 
 def read_text(source: BinaryIO) -> Iterator[str]:
-    """Read a stream as text, in pieces of at most 64 Ki characters, without NULs."""
+    """Yield a stream as text, in pieces of at most 64 Ki characters, without NULs."""
     chunk = source.read(HEAD_BYTES)
     charset = find_charset(chunk)
     decoder = _decoder(charset)
@@ -81,7 +81,7 @@ def decode_head(head: bytes) -> str:
 
 
 def find_charset(head: bytes) -> Encoding:
-    """Decide the charset from the head of a file."""
+    """Choose the encoding from the head of a file."""
     for mark, charset in _MARKS:
         if head.startswith(mark):
             return charset
@@ -92,7 +92,7 @@ def find_charset(head: bytes) -> Encoding:
 
 
 def is_text(head: bytes) -> bool:
-    """Whether the head of a file looks like text in any charset."""
+    """Return whether the head of a file looks like text in any encoding."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or _unmarked_utf16(head):
         return True
     controls = len(head) - len(head.translate(None, _CONTROLS))
@@ -100,7 +100,7 @@ def is_text(head: bytes) -> bool:
 
 
 def _unmarked_utf16(head: bytes) -> Encoding | None:
-    """Tell UTF-16 without a byte order mark by where its NULs are."""
+    """Detect UTF-16 without a byte order mark by the position of its NULs."""
     sample = head[:1024]
     half = len(sample) // 2
     if not half:
@@ -118,10 +118,10 @@ def _decoder(charset: Encoding, *, quiet: bool = False) -> Decoder:
 
 
 class _LenientUtf8:
-    """UTF-8, and windows-1252 for each line that is not; says once that it had to.
+    """UTF-8 decoder with windows-1252 for each invalid line; logs this once.
 
-    Lines, because a line has one writer; and a chunk of them costs as much as it is long, however
-    many are wrong.
+    The unit is the line, because a line has one writer, and decoding stays linear however many
+    lines are invalid.
     """
 
     def __init__(self, *, quiet: bool) -> None:
@@ -142,11 +142,11 @@ class _LenientUtf8:
     def _note(self, error: UnicodeDecodeError) -> None:
         if not self._quiet:
             self._quiet = True
-            _LOG.warning("not UTF-8; read as windows-1252 where it is not", why=str(error))
+            _LOG.warning("not UTF-8; invalid lines read as windows-1252", why=str(error))
 
 
 def _complete(data: bytes, *, final: bool) -> int:
-    """Count the bytes that do not end inside a line, or inside a character of a long one."""
+    """Return the length of the complete lines, or of the complete characters of a long line."""
     if final:
         return len(data)
     newline = data.rfind(b"\n") + 1
@@ -162,10 +162,9 @@ def _decode_line(line: bytes) -> str:
         return decode_part(line, WINDOWS_1252)
 
 
-# What a document says that it is: XML by its root element, a web archive by its MIME header.
-#
-# Their contents may be pages in CDATA sections, escaped or as they are, so nothing is searched for:
-# only what must stand at the start is read.
+# Declared type of a document: XML by its root element, a web archive by its MIME header.
+# Their contents may include pages, in CDATA sections or escaped, so nothing is searched; only the
+# required start is parsed.
 
 _PROLOGUE = re.compile(
     r"""(?: [\s\ufeff]++
@@ -176,7 +175,7 @@ _PROLOGUE = re.compile(
                                | <(?!!--) )*+ \] )*+ > )*+""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""What may stand before the root element (XML §2.8), as tolerant as readers of feeds are."""
+"""What may precede the root element (XML §2.8), as tolerant as feed readers."""
 _DECLARATION = re.compile(r"[\s\ufeff]*+<\?xml[\s?]", re.IGNORECASE)
 _NETSCAPE = re.compile(r"<!doctype\s++netscape-bookmark", re.IGNORECASE)
 _ROOT = re.compile(r"<(?:[\w.-]++:)?+([\w.-]++)([^<>]*+)")
@@ -195,11 +194,11 @@ _PLACE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class XmlRoot:
-    """The root element of a document.
+    """Root element of a document.
 
     Attributes:
         name: lower case, without a prefix.
-        attributes: what stands behind the name, as it does.
+        attributes: the source text after the name.
     """
 
     name: str
@@ -207,7 +206,7 @@ class XmlRoot:
 
 
 def xml_root(head: str) -> XmlRoot | None:
-    """The root of a text that is XML; None for HTML, bookmark files, and what is neither."""
+    """Return the root of XML; None for HTML, bookmark files and other text."""
     is_declared = _DECLARATION.match(head) is not None
     end = end_of_prologue(head)
     if _NETSCAPE.search(head, 0, end):
@@ -222,15 +221,15 @@ def xml_root(head: str) -> XmlRoot | None:
 
 
 def end_of_prologue(head: str) -> int:
-    """Where the root element begins, or would."""
+    """Return the offset at which the root element begins or would begin."""
     before = _PROLOGUE.match(head)
     return before.end() if before else 0
 
 
 def is_mhtml(head: str) -> bool:
-    """Whether it is a saved page (RFC 2557); a letter that is no page is text.
+    """Return whether it is a saved page (RFC 2557); other mail is text.
 
-    It has its parts, or none and says where it was.
+    It has parts, or a Content-Location without parts.
     """
     header = _MIME_HEADER.match(head.lstrip())
     if header is None:
@@ -239,7 +238,7 @@ def is_mhtml(head: str) -> bool:
     return _RELATED.search(header[0]) is not None or is_page_alone is not None
 
 
-# What is in JSON, and where, told from its first bytes: nothing is parsed that may be cut.
+# Structure of JSON from its first bytes, without parsing a text that may be truncated.
 
 _BEGINS = re.compile(
     r"""\s*+(?: \{ \s*+ (?: \} | "[^"]*+" \s*+ : )
@@ -255,10 +254,10 @@ TOP = "."
 
 
 def json_paths(head: str) -> frozenset[str]:
-    """The names that the head of a JSON text holds, by their place; empty if it is none.
+    """Return the member paths in the head of a JSON text; empty if it is not JSON.
 
-    ``[]`` stands for what an array holds: ``[].href``, ``bookmarks[].content.url``. The top itself
-    is ``.``, so that it is never empty for JSON, and ``[]`` or ``{}`` says what that is.
+    ``[]`` stands for the items of an array: ``[].href``, ``bookmarks[].content.url``. The top
+    itself is ``.``, so that the result is never empty for JSON, and ``[]`` or ``{}`` is its type.
 
     >>> sorted(json_paths('{"a": [{"b": 1}'))
     ['.', 'a', 'a[].b', '{}']
@@ -287,7 +286,7 @@ def json_paths(head: str) -> frozenset[str]:
     return frozenset(found)
 
 
-# The header of a table (CSV, TSV): what it is separated by, and what its columns are called.
+# Header of a table (CSV, TSV): its delimiter and column names.
 
 DELIMITERS = (",", ";", "\t", "|")
 _HINT = "sep="
@@ -296,11 +295,11 @@ _SUFFIXES = ("csv", "tsv", "tab")
 
 @dataclass(frozen=True, slots=True)
 class TableHead:
-    """What a table looks like.
+    """Structure of a table.
 
     Attributes:
-        delimiter: between its cells.
-        header: the cells of its first line, as it spells them; empty if that is a row already.
+        delimiter: the delimiter of the cells.
+        header: the cells of the first line; empty if it is already a row.
         columns: the same, as ``rows.plain`` spells them.
     """
 
@@ -310,7 +309,7 @@ class TableHead:
 
 
 def table_head(head: str, suffix: str) -> TableHead | None:
-    """What a text looks like as a table; None if it seems to be none."""
+    """Return a text's structure as a table; None if it does not look like one."""
     text = head.lstrip("\ufeff \r\n")
     if text[: len(_HINT)].lower() == _HINT:
         text = text.partition("\n")[2]
@@ -346,23 +345,23 @@ Spool = Callable[[BinaryIO], BinaryIO]
 
 
 def in_memory(stream: BinaryIO) -> BinaryIO:
-    """A stream's content where it can be sought in: memory, for what is known to be small."""
+    """Copy a stream to memory, which is seekable; for content known to be small."""
     return io.BytesIO(stream.read())
 
 
 class GivenFile:
-    """A file of links; one that is packed, be it with gzip or else, is what is packed there.
+    """File of links; a compressed file is decompressed.
 
     Args:
-        source: read from where it stands, once; it need not be seekable.
-        name: as the person knows it; a hint, and part of messages.
-        spool: makes a stream seekable, for kinds whose table of contents is at the end.
-        columns_as: what columns of a table say, where a person has said so.
-        url: where it was fetched from, against which relative links are resolved; empty for others.
+        source: read from its current position, once; need not be seekable.
+        name: the user's name for it; a hint, and part of messages.
+        spool: makes a stream seekable, for formats with a directory at the end.
+        columns_as: the user's roles for columns of a table, if chosen.
+        url: the URL it was fetched from, for relative links; empty for others.
 
     Attributes:
-        lists: which a reader has met beside bookmarks, where its kind tells of them.
-        lists_left_out: how many more it has met, of which there are too many.
+        lists: the lists that the importer found, for formats that have lists.
+        lists_left_out: the number of further lists over the limit.
     """
 
     def __init__(
@@ -381,7 +380,8 @@ class GivenFile:
         if is_packed(self.head):
             packed = io.BufferedReader(_Rejoined(self.head, source), HEAD_BYTES)
             source = unpacked(packed, self.head)
-            # What is damaged at once stays as it came, and is refused as that.
+            # Damaged at the start: keep the compressed head, so that the error names the
+            # compression.
             self.head = _read_head(source) or self.head
             name = _PACKED_NAME.sub("", name)
         self.suffix = name.rpartition(".")[2].lower() if "." in name else ""
@@ -393,59 +393,59 @@ class GivenFile:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether it looks like text, in any charset."""
+        """Return whether it looks like text in any encoding."""
         return is_text(self.head)
 
     @cached_property
     def text(self) -> str:
-        """The head as text."""
+        """Return the head as text."""
         return decode_head(self.head)
 
     @property
     def encoding(self) -> str:
-        """What its text is read as; empty if it is none."""
+        """Return the encoding of its text; empty if it is not text."""
         return find_charset(self.head) if self.is_text else ""
 
     @cached_property
     def json_paths(self) -> frozenset[str]:
-        """Where its JSON holds what, as far as the head goes: ``[].href``; empty if it is none."""
+        """Return the member paths in the head of its JSON; empty if it is not JSON."""
         return json_paths(self.text) if self.is_text else frozenset()
 
     @cached_property
     def table(self) -> TableHead | None:
-        """The header of its table (CSV or TSV), if it seems to be one."""
+        """Return the header of its table (CSV or TSV), if it looks like one."""
         if not self.is_text or self.json_paths or self.root:
             return None
         return table_head(self.text, self.suffix)
 
     @property
     def columns(self) -> frozenset[str]:
-        """The columns of its table, as ``rows.plain`` spells them."""
+        """Return the columns of its table, as ``rows.plain`` spells them."""
         return self.table.columns if self.table else frozenset()
 
     @cached_property
     def root(self) -> XmlRoot | None:
-        """The root element, if it is XML and no HTML."""
+        """Return the root element, if it is XML other than HTML."""
         return xml_root(self.text) if self.is_text else None
 
     @cached_property
     def zip(self) -> Members | None:
-        """What it holds, if it is a zip archive."""
+        """Return its members, if it is a zip archive."""
         return Members(self.seekable()) if is_zip(self.head) else None
 
     @cached_property
     def tar(self) -> TarMembers | None:
-        """What it holds, if it is a tar archive."""
+        """Return its members, if it is a tar archive."""
         return TarMembers(self.seekable()) if is_tar(self.head) else None
 
     @property
     def members(self) -> tuple[str, ...]:
-        """The names of what a zip archive holds."""
+        """Return the names of the members of a zip archive."""
         return self.zip.names if self.zip else ()
 
     @property
     def told_by(self) -> tuple[FormatEvidence, str]:
-        """What of it is looked at to tell what it is, and the names that are seen there."""
+        """Return the feature that identifies the format, and the names found there."""
         if inside := self.members or (self.tar.names if self.tar else ()):
             return FormatEvidence.FILES, _some(inside)
         if self.table and self.table.header:
@@ -457,22 +457,22 @@ class GivenFile:
         )
 
     def inner(self, stream: BinaryIO, name: str) -> "GivenFile":
-        """A file in this one, made seekable where this one is."""
+        """Return a file inside this one, made seekable if this one is."""
         return GivenFile(stream, name, spool=self._spool)
 
     def stream(self) -> BinaryIO:
-        """The whole content, to be read once."""
+        """Return the whole content, to be read once."""
         if self._spooled:
             self._spooled.seek(0)
             return self._spooled
         return io.BufferedReader(_Rejoined(self.head, self._source), HEAD_BYTES)
 
     def chunks(self) -> Iterator[str]:
-        """The whole content as text, in pieces, to be read once."""
+        """Return the whole content as text, in pieces, to be read once."""
         return read_text(self.stream())
 
     def seekable(self) -> BinaryIO:
-        """The whole content where it can be sought in, at its start."""
+        """Return the whole content as a seekable stream at its start."""
         if self._spooled is None:
             self._spooled = self._spool(self.stream())
         self._spooled.seek(0)
@@ -480,10 +480,10 @@ class GivenFile:
 
 
 def joined(pieces: Iterable[str], name: str, most: int) -> str:
-    """Join the text of a file, for parsers that hold all of it.
+    """Join the text of a file, for parsers that need all of it.
 
     Raises:
-        UnreadableFile: it has more than so many characters.
+        UnreadableFile: it has more than ``most`` characters.
     """
     found: list[str] = []
     room = most
@@ -505,7 +505,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _read_head(source: BinaryIO) -> bytes:
-    """Read as much as is looked at; a pipe may give it in small pieces."""
+    """Read the head; a pipe may return it in small pieces."""
     head = bytearray()
     while len(head) < HEAD_BYTES:
         piece = source.read(HEAD_BYTES - len(head))
@@ -516,7 +516,7 @@ def _read_head(source: BinaryIO) -> bytes:
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream whose head was read already, as one again."""
+    """Stream whose head has been read, joined again."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head = memoryview(head)
@@ -537,14 +537,14 @@ _MOST_QUERY = 2_000
 
 
 class FileLists:
-    """Takes lists for a file, and counts those that are too many."""
+    """Collector of a file's lists that counts those over the limit."""
 
     def __init__(self, file: GivenFile) -> None:
         self._file = file
         self._most, self._room = MOST_LISTS, MOST_PATHS
 
     def take(self, given: str, query: str) -> None:
-        """Take a list, by its path; what has no name is passed over."""
+        """Add a list by its path; skip it without a name."""
         path = folder_path(map(tidy_tag, folder_names(given)))
         query = well_formed(query)
         if not path:

@@ -1,8 +1,8 @@
 """SQLite files of other programs.
 
-Nothing of a file is trusted: no view or trigger
-of it runs with rights, no value is longer than a few megabytes, no question takes for ever, and
-none is answered with far more than the file can hold: a column may be generated.
+The files are untrusted: views and triggers run without privileges, values are limited to a few
+megabytes, queries have a time limit, and their output is limited relative to the file's size,
+because generated columns can produce any amount.
 """
 
 import io
@@ -22,7 +22,7 @@ MOST_VALUE = 8 << 20
 MOST_STEPS = 2_000_000_000
 ALWAYS_ALLOWED = 16 << 20
 MOST_GROWTH = 4
-"""How many times its length may come out of a file as text and bytes."""
+"""Maximum ratio of the text and bytes read to the file's size."""
 _STEP = 1_000_000
 _JOURNAL_MODES = slice(18, 20)
 _NO_WAL = b"\1\1"
@@ -34,11 +34,11 @@ _COLUMNS = """
 
 
 class DatabaseDamagedError(Exception):
-    """What stands before the damage was given."""
+    """Damaged database; rows before the damage have been returned."""
 
 
 def tables_of(stream: BinaryIO) -> frozenset[str]:
-    """The names of the tables, lower case; none if it can't be read."""
+    """Return the names of the tables in lower case; none if it cannot be read."""
     with suppress(DatabaseDamagedError):
         return frozenset(
             str(row["name"]).lower()
@@ -48,26 +48,26 @@ def tables_of(stream: BinaryIO) -> frozenset[str]:
 
 
 def columns_of(stream: BinaryIO) -> frozenset[str]:
-    """The columns of all tables as ``table.column``, lower case; none if it can't be read."""
+    """Return all columns as ``table.column`` in lower case; none if it cannot be read."""
     with suppress(DatabaseDamagedError):
         return frozenset(str(row["name"]).lower() for row in rows_of(stream, _COLUMNS))
     return frozenset()
 
 
 def has_columns(file: GivenFile, *columns: str) -> bool:
-    """Whether it is a database with such columns (``table.column``, lower case)."""
+    """Return whether a file is a database with these columns (``table.column``, lower case)."""
     return file.head.startswith(SIGNATURE) and columns_of(file.seekable()).issuperset(columns)
 
 
 def rows_of(stream: BinaryIO, query: str) -> Iterator[Mapping[str, Any]]:
-    """The rows of a question, by the names of its columns.
+    """Yield the rows of a query by column name.
 
     Args:
-        stream: the whole file, seekable; by its name, if it has one on disk.
-        query: one of ours; nothing of a stranger's is ever part of it.
+        stream: the whole file, seekable; opened by name if it has one on disk.
+        query: a constant query, never built from the file's content.
 
     Raises:
-        DatabaseDamagedError: it can't be read, or not any further.
+        DatabaseDamagedError: the database, or the rest of it, cannot be read.
     """
     sqlite3 = import_module("sqlite3")
     try:
@@ -87,7 +87,7 @@ def _bounded(found: "Cursor", length: int) -> Iterator[Mapping[str, Any]]:
         row = dict(each)
         left -= sum(len(value) for value in row.values() if isinstance(value, str | bytes))
         if left < 0:
-            raise DatabaseDamagedError("more comes out of it than it can hold")
+            raise DatabaseDamagedError("the rows are larger than the file allows")
         yield row
 
 
@@ -99,7 +99,8 @@ def _opened(stream: BinaryIO) -> "Connection":
     else:
         stream.seek(0)
         content = bytearray(stream.read())
-        content[_JOURNAL_MODES] = _NO_WAL  # in memory there is no log beside it
+        # without WAL, because an in-memory database has no log file
+        content[_JOURNAL_MODES] = _NO_WAL
         conn = sqlite3.connect(":memory:")
         conn.deserialize(bytes(content))
     conn.execute("PRAGMA trusted_schema = OFF")

@@ -13,13 +13,13 @@ from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
-# OneTab's text: lines ``URL | Title``; a title may hold an address, which is none of the list.
+# OneTab's text: lines ``URL | Title``; addresses within a title are not links of the list.
 
 _ONETAB = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:\S+) \| \S", re.IGNORECASE)
 
 
 def _read_onetab(file: GivenFile) -> Iterator[Bookmark]:
-    """Lines ``URL | Title``; the first bar ends the address, an empty line a group."""
+    """Yield lines ``URL | Title``; the first bar ends the address, an empty line ends a group."""
     held = ""
     for chunk in file.chunks():
         *lines, held = (held + chunk.replace("\r", "\n")).split("\n")
@@ -97,7 +97,7 @@ SESSION_BUDDY = Importer(
 )
 
 
-# Tab Session Manager: sessions of windows of tabs, each by their numbers.
+# Tab Session Manager: sessions of windows of tabs, each keyed by id.
 
 
 def _read_sessions(file: GivenFile) -> Iterator[Bookmark]:

@@ -16,7 +16,7 @@ from archiver.model.entry_list import folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 
-# Pocket's last export: CSV of 10,000 rows a file, in a zip; columns by name, never by place.
+# Pocket's last export: CSV of 10,000 rows a file, in a zip; columns are found by name.
 
 
 def _pocket_bookmark(row: Row) -> Bookmark:
@@ -99,7 +99,7 @@ RAINDROP = table_importer(
 )
 
 
-# Readwise Reader's CSV; its tags are a list as Python writes one.
+# Readwise Reader's CSV; its tags are a Python list literal.
 
 _QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 _FAVORITE = "favorite"
@@ -175,7 +175,7 @@ DIIGO = table_importer(
 )
 
 
-# Google's *Saved* lists, of Takeout: one CSV each, named after the list.
+# Google's *Saved* lists from Takeout: one CSV for each list, named after it.
 
 _UNNAMED = ("default list", "saved", "export", "standard input", "upload")
 _HEADERS = (
@@ -201,7 +201,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 
 
 def _fits(file: GivenFile) -> bool:
-    """Whether the header is Google's: many a table has some of these columns."""
+    """Return whether the header is Google's; many tables have some of these columns."""
     return file.table is not None and tuple(map(plain, file.table.header)) in _HEADERS
 
 

@@ -1,8 +1,7 @@
 """XML events.
 
-The document type is left out before the parser sees it, so that there are no entities but XML's
-own and HTML's, which are put as the characters they are. What is not well-formed is read as far as
-it can be.
+The document type is removed before parsing, so only the entities of XML and HTML exist, and the
+latter are replaced by their characters. Malformed input is read as far as possible.
 """
 
 import re
@@ -16,7 +15,7 @@ from archiver.formats.refusal import is_binary
 from archiver.formats.source_file import GivenFile, end_of_prologue
 
 MOST_TEXT = 16 << 20
-"""Characters kept of one element's own text: an article in CDATA is one."""
+"""Maximum characters of one element's own text, such as an article in CDATA."""
 MOST_DEPTH = 1000
 _REFERENCE = re.compile(
     r"(?P<begin><!\[CDATA\[)|(?P<end>\]\]>)|&(?:(?P<name>[a-zA-Z][a-zA-Z0-9]{1,31});|(?P<code>#))?"
@@ -28,13 +27,13 @@ _NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 @dataclass(slots=True)
 class Element:
-    """An element that has begun.
+    """Start or end of an element.
 
     Attributes:
         name: lower case, without a prefix.
-        attributes: by names in lower case, prefixes gone.
-        text: its own text, once it has ended.
-        is_end: whether this tells of its end, and not of its beginning.
+        attributes: values by lower-case name without prefix.
+        text: its own text, complete at its end.
+        is_end: whether this is the end of the element.
     """
 
     name: str
@@ -46,8 +45,8 @@ class Element:
 
 
 def elements(file: GivenFile) -> Iterator[Element]:
-    """Each element twice, in the order of the file: as it begins, and as it ends."""
-    etree = import_module("lxml.etree")  # the help of a command must not wait for it
+    """Yield each element twice, in file order: for its start tag and its end tag."""
+    etree = import_module("lxml.etree")  # imported late to keep ``--help`` fast
     found: list[Element] = []
     parser = etree.XMLParser(
         target=_Target(found), recover=True, huge_tree=True, no_network=True, encoding="utf-8"
@@ -65,13 +64,13 @@ def elements(file: GivenFile) -> Iterator[Element]:
 
 
 class _Target:
-    """What the parser tells."""
+    """Parser target."""
 
     def __init__(self, found: list[Element]) -> None:
         self._found = found
         self._open: list[Element] = []
         self._deeper = 0
-        """So many are open below the deepest that is told of."""
+        """Number of open elements below the deepest one that is reported."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if len(self._open) == MOST_DEPTH:
@@ -95,14 +94,14 @@ class _Target:
             self._open[-1].room -= len(text)
 
     def close(self) -> None:
-        """Nothing is built."""
+        """Return nothing, since no tree is built."""
 
 
 def xml_text(file: GivenFile) -> Iterator[str]:
-    """Yield the text from the root element on, in pieces that any parser of XML reads.
+    """Yield the text from the root element on, in a form that any XML parser accepts.
 
-    References to HTML's entities become references to characters, and ``&`` alone, as in addresses
-    that nobody escaped, is escaped.
+    HTML's named references become numeric ones, and an unescaped ``&``, as in addresses, is
+    escaped.
     """
     is_in_cdata = False
 
@@ -142,7 +141,7 @@ def _local(name: str) -> str:
 
 
 def is_xml(file: GivenFile, *roots: str) -> bool:
-    """Whether it is XML with one of these as its root; with any, if none is named."""
+    """Return whether it is XML with one of these roots, or with any root if none is given."""
     if file.root is None or is_binary(file):
         return False
     return not roots or file.root.name in roots

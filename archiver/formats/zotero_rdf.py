@@ -13,21 +13,21 @@ from archiver.model.entry_list import MOST_DEPTH, folder_path
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, unreadable
 
-# What Zotero's RDF says of items apart from them, and mostly behind: collections, notes, files.
+# Resources that items refer to, mostly after them: collections, notes, files.
 
 DOI = "DOI "
-"""Begins a text that is one."""
+"""Prefix of a text that is a DOI."""
 _MOST = 32 << 20
-"""Characters kept of all of it; what is more is passed over."""
+"""Maximum characters kept of all resources; the rest is skipped."""
 _MOST_TITLE = 1_000
-"""Characters of a title that many may be part of."""
+"""Maximum characters of a shared title."""
 _INSIDE = 2
-"""So many are around a property: the root, and what it is a property of."""
+"""Depth of a property: inside the root and a resource."""
 _CONTAINERS = frozenset({"journal", "series", "website", "book", "periodical"})
 
 
 class Apart:
-    """What is told of by reference: each by the name that items refer to it by."""
+    """Resources by the name that items refer to."""
 
     def __init__(self, told: Iterable[Element]) -> None:
         self._room = _MOST
@@ -47,7 +47,7 @@ class Apart:
                 open_elements.append(element)
 
     def _take(self, element: Element, around: list[Element]) -> None:
-        """Take an element that ends, if it is a property of something that stands at the top."""
+        """Process the end of an element, if it is a property of a top-level resource."""
         if len(around) < _INSIDE or self._room < 0:
             return
         kind, about = around[-1].name, around[-1].attributes.get("about", "")
@@ -68,31 +68,32 @@ class Apart:
         self._room -= len(text) + len(about)
 
     def note(self, names: Iterable[str]) -> str:
-        """The notes of these names, one below the other; each is handed on once.
+        """Return the notes of these names joined, each only once.
 
-        A note is of one item: else one long note and many that refer to it made a file far more.
+        A note belongs to one item; otherwise one long note with many references would multiply the
+        size.
         """
         return both(*(self._notes.pop(each, "") for each in names))
 
     def title(self, name: str) -> str:
-        """What something that an item is part of is called; its name, if nothing says."""
+        """Return the title of an item's container; its name if it has no title."""
         return self._titles.get(name, "")[:_MOST_TITLE] or name
 
     def doi(self, name: str) -> str:
-        """The DOI of an article that is said of what it is part of; handed on once."""
+        """Return the DOI of an article that is stated on its container, only once."""
         return self._dois.pop(name, "")
 
     def file(self, name: str) -> str:
-        """Where an attachment is from, told once; its name, if nothing says."""
+        """Return the source of an attachment, only once; its name if it states none."""
         return self._files.pop(name, "") or name
 
     def folders(self, name: str) -> tuple[str, ...]:
-        """The paths of the collections that an item lies in, in the order of the file."""
+        """Return the paths of the collections of an item, in file order."""
         paths = (self._path(each) for each in self._lies_in.get(name, ()))
         return tuple(dict.fromkeys(filter(None, paths)))
 
     def _path(self, name: str) -> str:
-        """Where a collection lies; found once, for many items lie in it."""
+        """Return the path of a collection; cached, because many items share it."""
         if name not in self._paths:
             self._paths[name] = self._path_upwards(name)
         return self._paths[name]
@@ -106,11 +107,12 @@ class Apart:
 
 
 def _plain(html: str) -> str:
-    """The text of a note, a line for each block of it."""
+    """Return the text of a note, with a line for each block."""
     return "\n".join(filter(None, map(str.strip, plain_text(html).split("\n"))))
 
 
-# Zotero's RDF: items at the top, and what they refer to; read twice, as that stands behind.
+# Zotero's RDF: top-level items and the resources that they refer to. It is read twice, because the
+# resources come after the items.
 
 _APART = frozenset({"attachment", "memo", "collection", "rdf", "journal", "series"})
 _PERSON = frozenset({"surname", "givenname", "name"})
@@ -138,7 +140,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 
 
 class _Item:
-    """What is said of one item."""
+    """Properties of one item."""
 
     def __init__(self, about: str, apart: Apart) -> None:
         self._about = about
@@ -151,7 +153,7 @@ class _Item:
         self._values: dict[str, list[str]] = {}
 
     def take(self, element: Element, around: list[str]) -> None:
-        """Take an element that ends, with the names of those around it, of the item's own on."""
+        """Process the end of an element, given the names of its ancestors from the item on."""
         text, refers_to = element.text.strip(), element.attributes.get("resource", "")
         if element.name == "person":
             self._say(next(iter(around), element.name), ", ".join(self._name))
@@ -169,7 +171,7 @@ class _Item:
         else:
             if element.name == "identifier" and text.startswith(DOI):
                 self._doi = self._doi or text.removeprefix(DOI)
-            # What an item is part of has a title, too.
+            # The container of an item also has a title.
             self._say(" ".join((*around[:1], element.name)), text)
 
     def _refer(self, name: str, refers_to: str) -> None:
@@ -188,9 +190,9 @@ class _Item:
         self._values.setdefault(name, []).append(text)
 
     def bookmark(self) -> Bookmark:
-        """The item as a link: of its address, else its name, else an identifier of it.
+        """Return the item as a link: its address, else its name, else an identifier's URL.
 
-        Zotero says the DOI of an article of the journal that it is part of.
+        Zotero states the DOI of an article on the journal that contains it.
         """
         fields: dict[str, Any] = {
             name: each[0] if len(each) == 1 else each for name, each in self._values.items()

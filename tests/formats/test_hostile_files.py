@@ -300,7 +300,7 @@ def test_a_database_that_makes_its_values_anew_for_each_row_ends_early():
 
     form, found = outcome(data)
 
-    assert (form, "more comes out of it" in found[-1].problem) == ("Chrome History", True)
+    assert (form, "rows are larger" in found[-1].problem) == ("Chrome History", True)
     assert 0 < len(found) < 64
 
 
