@@ -1,6 +1,6 @@
 """Plain text and outline of articles, and their conversion records.
 
-Its body is the article as it is shown: its head in a ``header``, where it has one, and its text.
+The body of a record is the article as displayed: its head, if any, in a ``header``, and its text.
 """
 
 import html as entities
@@ -27,26 +27,26 @@ BLOCKS = frozenset(
 )
 
 LEAST_LINE = 40
-"""A line of fewer characters is a heading, a date or a name."""
+"""Characters below which a line is taken for a heading, a date or a name."""
 MOST_BEGINNING = 240
 _MOST_CUT = 40
-"""A word of more characters than these is cut itself: so is writing without spaces."""
+"""Maximum characters of a word; longer ones, as in writing without spaces, are cut."""
 
 
 def to_text(html: str) -> str:
-    """The text of HTML that was sanitised: markup as nh3 writes it, blocks apart."""
+    """Return the text of sanitised HTML (markup as nh3 writes it), with blocks separated."""
     return tidy_lines(loose_text(html))
 
 
 def loose_text(html: str) -> str:
-    """The same with the white space that it has: for whoever cares for none."""
+    """Return the text with its original white space."""
     return entities.unescape(_TAG.sub(_between, html))
 
 
 def beginning(text: str) -> str:
-    """How a text begins, for a list: its first lines that say something, cut between words.
+    """Return the start of a text for a list: its first real lines, cut between words.
 
-    What has no space near its end, as Chinese and Japanese have none, is cut where that is.
+    Text without spaces near the end, as in Chinese and Japanese, is cut at the limit.
     """
     begun = ""
     for line in text.splitlines():
@@ -59,12 +59,12 @@ def beginning(text: str) -> str:
 
 
 def without_tags(html: str) -> str:
-    """What is left of HTML that can't be parsed once its tags are gone."""
+    """Remove the tags of HTML that cannot be parsed."""
     return _ANY_TAG.sub(" ", html)
 
 
 def tidy_lines(text: str) -> str:
-    """Text with one space between words and one newline between lines."""
+    """Return text with one space between words and one newline between lines."""
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return "\n".join(line for line in lines if line)
 
@@ -75,20 +75,20 @@ def _between(tag: re.Match[str]) -> str:
 
 
 def to_reading(html: str) -> str:
-    """The text of sanitised HTML as a person reads it: code as it stands, formulas as TeX, once."""
+    """Return the text of sanitised HTML for reading: code unchanged, formulas as TeX, once."""
     html = _FORMULA.sub(_as_tex, html)
     pieces = _CODE.split(html)
     shown = [
         entities.unescape(_TAG.sub(_between, each)).strip("\n")
         if n % 2
-        else to_text(" ".join(each.split()))  # where a line of the source ends says nothing
+        else to_text(" ".join(each.split()))  # line breaks of the source have no meaning
         for n, each in enumerate(pieces)
     ]
     return "\n".join(each for each in shown if each)
 
 
 def _as_tex(formula: re.Match[str]) -> str:
-    """A formula that says how it was written is that, between signs that say so."""
+    """Return the TeX source of a formula between delimiters, if known."""
     source = _TEX.search(formula[0])
     if source is None:
         return formula[0]
@@ -98,30 +98,33 @@ def _as_tex(formula: re.Match[str]) -> str:
 
 MOST_CHARACTERS = 8 << 20
 MOST_PLAIN_CHARACTERS = 2 << 20
-"""Of a plain text that are read and searched; it is kept whole."""
+"""Maximum characters of a plain text in its article and search document.
+
+The file is stored whole.
+"""
 
 
 def text_article(text: str, title: str) -> Article:
-    """The article of a plain text."""
+    """Return the article of a plain text."""
     text = text[:MOST_PLAIN_CHARACTERS].replace("\0", "")
     body = f"<pre>{escape(text)}</pre>" if text.strip() else ""
     return Article(PageMetadata(title=title), body, tidy_lines(text))
 
 
 def file_name(url: str) -> str:
-    """The last part of a serialised URL's path, or its host: the name of what has no title."""
+    """Return the last path segment of a serialised URL, or its host, in place of a title."""
     path = url.partition("?")[0].partition("://")[2]
     return unquote(path.partition("/")[2].rpartition("/")[2]) or host(url)
 
 
 _SET = re.compile(r'<div(?: class="vertical-(?:rl|lr)"| dir="rtl")+>')
-"""What is around an article whose lines go another way; its head stands in it."""
+"""Wrapper of an article with another writing mode or direction, including its head."""
 
 _BODY = re.compile(r"<title>(?P<title>.*?)</title>.*?<body>\n(?P<html>.*)\n</body>", re.DOTALL)
 
 
 def whole(article: Article) -> str:
-    """An article with its head above it, as it is kept and shown."""
+    """Return an article with its head, as it is stored and displayed."""
     if not article.head:
         return article.html
     around = _SET.match(article.html)
@@ -131,7 +134,7 @@ def whole(article: Article) -> str:
 
 
 def write_article_document(article: Article) -> bytes:
-    """A small HTML document around an article; any browser reads it."""
+    """Return a small HTML document with an article, for any browser."""
     metadata = article.metadata
     language = f' lang="{entities.escape(metadata.language)}"' if metadata.language else ""
     return (
@@ -142,12 +145,12 @@ def write_article_document(article: Article) -> bytes:
 
 
 def read_article_document(block: bytes) -> tuple[str, str]:
-    """(title, article HTML) of such a document; the head stands in it.
+    """Return (title, article HTML) of such a document; the HTML includes the head.
 
     Raises:
         InvalidRecord: it is not one.
     """
     found = _BODY.search(block.decode("utf-8", "replace"))
     if not found:
-        raise InvalidRecord("This conversion record does not hold an article.")
+        raise InvalidRecord("This conversion record does not contain an article.")
     return entities.unescape(found["title"]), found["html"]

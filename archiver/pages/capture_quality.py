@@ -1,8 +1,8 @@
 """Capture quality score.
 
-Each thing that is wrong takes its share of what the others leave. What a page lacked on the web as
-well (404, 410) counts a quarter. Scores are counted in hundredths, and worked out anew from the
-records, so that they may be weighed otherwise one day.
+Each flaw takes its share of what the others leave. Resources that are missing on the web as well
+(404, 410) count a quarter. Scores are in percent and recomputed from the records, so that the
+weights can change.
 """
 
 from collections.abc import Iterator, Sequence
@@ -57,13 +57,13 @@ _COSTS: Final = {
         forms("{missing} of {count} icon missing.", "{missing} of {count} icons missing."),
     ),
 }
-"""What is lost where all of a kind is missing, and what is said of one and of many."""
+"""Loss if all requisites of a kind are missing, and the message for one and for many."""
 _GONE: Final = frozenset({404, 410})
 _GONE_COUNTS: Final = 0.25
 _USUAL_AREA: Final = 60_000
-"""CSS pixels of a picture whose size the markup does not tell."""
+"""Assumed image area in CSS pixels if the markup gives no size."""
 _LEAST_SIZE, _MOST_SIZE = 0.02, 6.0
-"""Bounds of how much larger or smaller than that one counts."""
+"""Bounds of the size factor relative to the usual area."""
 
 _LEAVES: Final = {
     Limit.RESTLESS: 0.98,
@@ -73,7 +73,7 @@ _LEAVES: Final = {
     Limit.REQUESTS: 0.9,
     Limit.BYTES: 0.9,
 }
-"""What limits leave that cost less, or more, than others."""
+"""Factors of limits that cost less, or more, than the default."""
 _LIMITED: Final = 0.95
 _UNSHOWN: Final = 0.1
 _ERROR: Final = 0.2
@@ -91,12 +91,12 @@ _WORDS_COST: Final = 0.7
 def score_of(
     rendering: Rendering, requisites: Sequence[RequisiteOutcome], appearance: QualitySignals
 ) -> Score:
-    """How well a snapshot was kept.
+    """Return the quality score of a snapshot.
 
     Args:
-        rendering: whether a browser showed the page, or should have.
-        requisites: what became of each.
-        appearance: what was seen of it.
+        rendering: whether a browser rendered the page, or should have.
+        requisites: the outcome of each requisite.
+        appearance: observations about the rendered page.
     """
     value, reasons = float(WHOLE), []
     for leaves, message in (
@@ -113,14 +113,14 @@ def score_of(
 
 
 def _of_limits(rendering: Rendering, seen: QualitySignals) -> Iterator[tuple[float, Message]]:
-    """(what each leaves, sentence) of the limits that the page met in a browser."""
+    """Yield (factor, message) for each limit that the rendering reached."""
     is_unshown = rendering is Rendering.NEEDED
     for limit in seen.limits:
         yield _UNSHOWN if is_unshown else _LEAVES.get(limit, _LIMITED), limit.sentence
 
 
 def _of_page(rendering: Rendering, seen: QualitySignals) -> Iterator[tuple[float, Message]]:
-    """(what each flaw leaves, sentence) of what was sent."""
+    """Yield (factor, message) for each flaw of the response."""
     if rendering is Rendering.NEEDED:
         if not seen.limits:
             yield _UNSHOWN, Message("It is empty until its scripts run, and no browser ran them.")
@@ -164,7 +164,7 @@ def _of_replay(seen: QualitySignals) -> Iterator[tuple[float, Message]]:
 
 
 def _size(outcome: RequisiteOutcome) -> float:
-    """How much of the page it is, where others of its kind are 1."""
+    """Return the area of a requisite relative to the usual one."""
     if not outcome.area:
         return 1.0
     return min(max(outcome.area / _USUAL_AREA, _LEAST_SIZE), _MOST_SIZE)

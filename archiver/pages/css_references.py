@@ -1,8 +1,8 @@
 """References in style sheets.
 
-Each is shown to whoever reads, who may put another in its place. What is held back between two
-feeds is bounded: a URL that is longer than any that can be in an archive is passed on as it comes
-if it is ``data:``, and blanked if it is not.
+Each reference is passed to a callback that may replace it. The buffer between two feeds is bounded:
+a URL that is longer than any in the archive is passed through if it is ``data:``, and blanked
+otherwise.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Final
 from archiver.pages.reference_attributes import Use
 
 _BESIDE = tuple(mark for mark in map(chr, range(1, 0x80)) if not (mark.isalnum() or mark in "-_"))
-"""What stands in no identifier: of ASCII alone, and a class of few is compiled in no time."""
+"""ASCII characters outside of identifiers; a small class compiles quickly."""
 
 
 def _beside(but: str = "") -> str:
@@ -22,7 +22,7 @@ def _beside(but: str = "") -> str:
 
 _IDENT = f"[^{_beside()}]"
 _NON_PRINTABLE = r"\x01-\x08\x0b\x0e-\x1f\x7f"
-"""No part of a URL without quotes; U+0000 is read as U+FFFD, which may be (§3.3, §4.2)."""
+"""Forbidden in an unquoted URL; U+0000 is read as U+FFFD, which is allowed (§3.3, §4.2)."""
 _ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}+(?>(?:\r\n|[ \t\n\r\f])?)|[^\n\r\f0-9a-fA-F])"
 _IMAGE = r"(?:-[a-zA-Z]+-)?[iI][mM][aA][gG][eE](?:-[sS][eE][tT])?"
 _URL_FUNCTION = rf"(?:[uU][rR][lL]|[sS][rR][cC]|{_IMAGE})"
@@ -39,7 +39,7 @@ PLAIN: Final = re.compile(
     )*)""",
     re.VERBOSE,
 )
-"""What can hold no URL, as far as it is surely complete."""
+"""Text that certainly contains no URL and is complete."""
 
 IDENT: Final = re.compile(rf"(?>(?:{_IDENT}++|{_ESCAPE})+)")
 SPACE: Final = re.compile(r"[ \t\n\r\f]*+")
@@ -49,7 +49,7 @@ BODIES: Final = {
     "'": re.compile(r"(?>(?:[^'\\\n\r\f]++|\\(?:\r\n|[^\r]|\r(?=[^\n])))*)"),
     ")": re.compile(rf"""(?>(?:[^"'()\\ \t\n\r\f{_NON_PRINTABLE}]++|{_ESCAPE})*)"""),
 }
-"""What stands in a string, or in ``url(…)`` without quotes, up to what ends it."""
+"""Content of a string, or of an unquoted ``url(…)``, up to its end."""
 
 REMNANTS: Final = re.compile(r"(?>(?:[^)\\]++|\\[\s\S])*)")
 """The rest of a bad url token (CSS Syntax 3 §4.3.14)."""
@@ -59,19 +59,19 @@ _LINES = frozenset({"\n", "\r\n", "\r", "\f"})
 
 
 def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
-    """Where a match that starts at ``at`` ends; ``at`` itself where there is none."""
+    """Return the end of a match that starts at ``at``; ``at`` itself without a match."""
     found = pattern.match(text, at)
     return found.end() if found else at
 
 
 def decode_escapes(text: str) -> str:
-    """What an identifier, string or URL means (CSS Syntax 3 §3.3, §4.3.7)."""
+    """Decode the escapes of an identifier, string or URL (CSS Syntax 3 §3.3, §4.3.7)."""
     text = text.replace("\0", "\ufffd")
     return _ESCAPES.sub(_character, text) if "\\" in text else text
 
 
 def encode_escapes(url: str, end: str) -> str:
-    """A URL as it can stand in a string with that quote, or in ``url(…)`` with ``end`` ``)``."""
+    """Escape a URL for a string with the quote ``end``, or for ``url(…)`` if ``end`` is ``)``."""
     special = "\"'()\\ " if end == ")" else f"{end}\\"
     if not any(character in url for character in special):
         return url
@@ -97,38 +97,37 @@ _CLOSED_BY: Final = {_SET: ")", _FACE: "}"}
 
 
 class Nesting:
-    """Brackets in ``image-set()`` and ``@font-face``; outside of them none is counted.
+    """Brackets in ``image-set()`` and ``@font-face``; others are not counted.
 
-    A closing bracket that does not belong to the innermost open one closes nothing (CSS Syntax 3
-    §5.4.8).
+    A closing bracket that does not match the innermost open one is ignored (CSS Syntax 3 §5.4.8).
     """
 
     def __init__(self) -> None:
         self._open: list[str] = []
         self._face_from = -1
-        """How many brackets were open before the block of ``@font-face`` that is to come."""
+        """Number of open brackets before the block of the pending ``@font-face``."""
         self.in_face = False
 
     @property
     def matters(self) -> bool:
-        """Whether brackets are being counted."""
+        """Return whether brackets are being counted."""
         return bool(self._open) or self._face_from >= 0
 
     @property
     def in_set(self) -> bool:
-        """Whether a string that stands here is a URL."""
+        """Return whether a string here is a URL."""
         return bool(self._open) and self._open[-1] is _SET
 
     def announce_face(self) -> None:
-        """``@font-face``: its block comes next."""
+        """Note that the block of an ``@font-face`` rule follows."""
         self._face_from = len(self._open)
 
     def open_set(self) -> None:
-        """A function whose strings are URLs begins."""
+        """Enter a function whose strings are URLs."""
         self._push(_SET)
 
     def take(self, bracket: str) -> None:
-        """Take a bracket, or a semicolon, which ends an at-rule without a block."""
+        """Process a bracket, or a semicolon, which ends an at-rule without a block."""
         if not self.matters:
             return
         is_face = self._face_from == len(self._open) and bracket in "{};"
@@ -150,13 +149,13 @@ class Nesting:
 
 
 Lead = Callable[[str, Use], str | None]
-"""Given a reference and its use, what to put in its place; None to leave it as it is."""
+"""Callback: given a reference and its use, return its replacement, or None to keep it."""
 
 MOST_HELD: Final = 64 << 10
-"""Characters of one URL's source: its 8,192 characters may be escapes of up to 8 each."""
+"""Maximum source characters of one URL: each of its 8,192 characters may be an escape of 8."""
 
 BLANK: Final = "data:,"
-"""What stands where a URL must not stay."""
+"""Replacement of a URL that must not remain."""
 
 _LONGEST_NAME = 256
 _STRING_FUNCTIONS = frozenset({"image-set", "-webkit-image-set", "image", "src"})
@@ -169,17 +168,17 @@ _BRACKETS = frozenset("()[]{};")
 
 
 def lead_css(css: str, lead: Lead) -> str:
-    """Lead the references of a whole style sheet, or of the value of a ``style`` attribute."""
+    """Rewrite the references of a whole style sheet, or of a ``style`` attribute."""
     sheet = CssReferences(lead)
     return sheet.feed(css) + sheet.close()
 
 
 class CssReferences:
-    """Reads one style sheet as it comes, in pieces of any size.
+    """Streaming rewriter of one style sheet, fed in pieces of any size.
 
     Args:
-        lead: is shown each reference.
-        to_text: turns source characters into text, where they stand for bytes.
+        lead: called with each reference.
+        to_text: decodes source characters that represent bytes.
     """
 
     def __init__(self, lead: Lead, to_text: Callable[[str], str] = str) -> None:
@@ -193,10 +192,10 @@ class CssReferences:
         self._namespace = False
         self._nesting = Nesting()
         self._step: Callable[[int], int | None] = self._tokens
-        """What is done with the next character: the state of the tokenizer."""
+        """State of the tokenizer: the method for the next character."""
 
     def feed(self, css: str) -> str:
-        """Take some more; return what is ready."""
+        """Process more input; return the output that is ready."""
         self._text += css
         at = 0
         while at < len(self._text):
@@ -210,7 +209,7 @@ class CssReferences:
         return ready
 
     def close(self) -> str:
-        """The end of the sheet, where what is open is closed (CSS Syntax 3 §5)."""
+        """Return the end of the sheet; open constructs are closed (CSS Syntax 3 §5)."""
         self._final = True
         ready = self.feed("")
         rest, self._text = self._text, ""
@@ -238,7 +237,7 @@ class CssReferences:
         return self._punctuation(at)
 
     def _string(self, at: int) -> int:
-        """A string is a URL right after ``@import`` and directly in ``image-set()``."""
+        """Process a string, which is a URL after ``@import`` and directly in ``image-set()``."""
         self._end = self._text[at]
         is_url = self._import or self._nesting.in_set
         self._step = self._string_url if is_url and not self._namespace else self._passed
@@ -254,7 +253,7 @@ class CssReferences:
         return self._copy(at, at + 1)
 
     def _comment_mark(self, at: int) -> int | None:
-        """``<!--`` is a token of its own, and not the start of a name."""
+        """Process ``<!--``, which is a token and not the start of a name."""
         given = self._text[at : at + len(_COMMENT_MARK)]
         if given == _COMMENT_MARK:
             self._import = False
@@ -277,7 +276,7 @@ class CssReferences:
         return self._copy(at, max(at + 1, end_of(OTHER, self._text, at)))
 
     def _named(self, at: int) -> int | None:
-        """An identifier, at-keyword, hash or function, possibly written with escapes."""
+        """Process an identifier, at-keyword, hash or function, possibly with escapes."""
         is_keyword, is_hash = self._text[at] == "@", self._text[at] == "#"
         start = at + (is_keyword or is_hash)
         end = end_of(IDENT, self._text, start)
@@ -296,11 +295,11 @@ class CssReferences:
         return self._copy(at, max(end, at + 1))
 
     def _is_cut(self, end: int) -> bool:
-        """Whether what ends here may go on with the next feed."""
+        """Return whether a token that ends here may continue in the next feed."""
         return not self._final and self._rest_is(end, _NAME_CUTS)
 
     def _rest_is(self, end: int, cuts: tuple[str, ...]) -> bool:
-        """Whether the text ends here, or in an escape that begins here."""
+        """Return whether the text ends here, or in an escape that begins here."""
         return len(self._text) - end <= _LONGEST_CUT and self._text[end:] in cuts
 
     def _long_name(self, at: int, end: int) -> int:
@@ -311,7 +310,7 @@ class CssReferences:
         return self._copy(at, end)
 
     def _name_rest(self, at: int) -> int | None:
-        """The rest of a name too long to mean anything."""
+        """Process the rest of a name that is too long to be relevant."""
         end = end_of(IDENT, self._text, at)
         if self._is_cut(end):
             return self._copy(at, end) if end > at else None
@@ -338,7 +337,7 @@ class CssReferences:
         return self._copy(at, held) if held > at else None
 
     def _url(self, at: int) -> int | None:
-        """Behind ``url(``: space, then a string, or the URL itself."""
+        """Process the content of ``url(``: white space, then a string or an unquoted URL."""
         text = self._text
         start = end_of(SPACE, text, at)
         if start > at:
@@ -361,7 +360,7 @@ class CssReferences:
         return self._pass(at, end)
 
     def _string_url(self, at: int) -> int | None:
-        """A string that is a URL, behind its opening quote."""
+        """Process a string that is a URL, after its opening quote."""
         text = self._text
         end = end_of(BODIES[self._end], text, at)
         if end - at > MOST_HELD:
@@ -389,7 +388,7 @@ class CssReferences:
         return self._copy(at, end)
 
     def _too_long(self, at: int, end: int) -> int:
-        """Data goes on as it comes; anything else is longer than a URL can be."""
+        """Pass a long ``data:`` URL through; blank any other, which is longer than allowed."""
         start = decode_escapes(self._text[at : at + _LONGEST_NAME]).lstrip().lower()
         if start.startswith("data:"):
             return self._pass(at, end)
@@ -399,7 +398,7 @@ class CssReferences:
         return end
 
     def _passed(self, at: int) -> int | None:
-        """The rest of a string, or of an unquoted URL, up to its end."""
+        """Process the rest of a string, or of an unquoted URL, up to its end."""
         end = self._rest_of_body(at)
         self._out.append(self._text[at:end])
         return self._end_body(at, end)
@@ -412,7 +411,7 @@ class CssReferences:
         return end_of(pattern, self._text, at)
 
     def _end_body(self, at: int, end: int) -> int | None:
-        """Take the closing character; a string is over at the end of its line, too."""
+        """Process the closing character; a string also ends at the end of its line."""
         if self._rest_is(end, _STRING_CUTS):
             return end if end > at else None
         self._step = self._tokens

@@ -1,9 +1,9 @@
 """SVG and MathML elements.
 
-Entities are not resolved and nothing is fetched; a document that breaks is read up to there.
+Entities are not resolved and nothing is fetched; malformed documents are read up to the error.
 
-Nothing that runs, moves, loads or holds HTML: no ``script``, ``style``, ``foreignObject``,
-``image``, ``animate``, ``annotation-xml`` or filter.
+The allow-list has no elements with scripts, animation, external content or HTML: no ``script``,
+``style``, ``foreignObject``, ``image``, ``animate``, ``annotation-xml`` or filter.
 """
 
 import re
@@ -19,10 +19,10 @@ from archiver.pages.reference_attributes import ROOTS, kind_inside, kind_of
 
 
 class ForeignContent:
-    """Remembers of each element what stands inside it, so that no path is walked twice.
+    """Cached kind of each element's content, so that no path is visited twice.
 
     Args:
-        root: of the page, or of a template's content.
+        root: the root of the page, or of a template's content.
     """
 
     def __init__(self, root: LexborHTMLParser | LexborNode) -> None:
@@ -30,7 +30,7 @@ class ForeignContent:
         self._inside: dict[int, str] = {}
 
     def kind(self, node: LexborNode) -> str:
-        """``svg`` or ``math``; empty for HTML."""
+        """Return ``svg`` or ``math``; empty for HTML."""
         return kind_of(_name(node), self._around(node)) if self._is_there else ""
 
     def _around(self, node: LexborNode) -> str:
@@ -66,10 +66,10 @@ class XmlElement:
     """One element.
 
     Attributes:
-        name: local, lower case, as ``references`` has it.
+        name: local name in lower case, as in ``references``.
         kind: ``svg``, ``math``, or empty for HTML.
         attributes: those without a namespace, and XLink's as ``xlink:href``.
-        text: what stands in a style element; empty for others.
+        text: the content of a style element; empty for others.
     """
 
     name: str
@@ -80,13 +80,13 @@ class XmlElement:
 
 @dataclass(frozen=True, slots=True)
 class XmlStyle:
-    """A style sheet that an ``xml-stylesheet`` instruction names."""
+    """Style sheet named by an ``xml-stylesheet`` instruction."""
 
     href: str
 
 
 def walk_xml(text: str) -> Iterator[XmlElement | XmlStyle]:
-    """Everything of a document that may point somewhere, in the order in which it ends."""
+    """Yield all elements and instructions that may contain references, in order of their end."""
     parser = etree.XMLPullParser(
         events=("end", "pi"),
         encoding="utf-8",
@@ -141,7 +141,7 @@ def _element(node: etree._Element) -> XmlElement | None:
 
 
 def _drop(node: etree._Element) -> None:
-    """Let go of what was read: a long document holds a bounded tree."""
+    """Free processed nodes, so that a long document has a bounded tree."""
     node.clear(keep_tail=False)
 
 
@@ -164,7 +164,7 @@ _PAINTED = (
     "shape-rendering text-rendering writing-mode"
 )
 PRESENTATION: Final = frozenset(_PAINTED.split())
-"""Attributes that say what a style would (SVG 2 §6.6)."""
+"""Presentation attributes, equivalent to style properties (SVG 2 §6.6)."""
 
 SVG_ATTRIBUTES: Final = (
     frozenset(_GEOMETRY.split()) | PRESENTATION | {"href", "role", "aria-label", "id"}

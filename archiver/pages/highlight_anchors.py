@@ -9,27 +9,27 @@ from rapidfuzz import fuzz
 from archiver.model.annotation import Highlight
 
 CONTEXT = 48
-"""Characters kept of what stands before and behind a quotation."""
+"""Characters kept before and after a quotation."""
 MOST_TEXT = 400_000
-"""Characters of a text in which likenesses are looked for."""
+"""Maximum characters of a text for fuzzy matching."""
 MOST_ALIKE = 40
-"""Highlights of one article that likenesses are looked for of."""
+"""Maximum highlights of one article for fuzzy matching."""
 MOST_PLACES = 200
 LEAST_LIKENESS = 78.0
-"""Of 100, for a stretch of text to count as the one that was marked."""
+"""Minimum similarity in percent for a passage to match a highlight."""
 _EDGE = 120
-"""Characters of the beginning and end of a quotation by which a likeness is found."""
+"""Characters at either end of a quotation that are used to find candidates."""
 _SLACK = 30
 _AS_ALIKE = 3.0
-"""Of 100, by which a stretch may be less like a quotation than another and is as good a place."""
+"""Similarity difference in percent below which two passages are equally good."""
 _NUMBER = re.compile(r"\d+")
 
 
 def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] | None]:
-    """Where each highlight stands in a text, in characters; None where it does not any more.
+    """Return the (start, end) of each highlight in a text; None if it is no longer there.
 
-    The same words at the same place come first, then the same words where what is around them is
-    most alike, then words that are much like them.
+    Candidates by preference: the same words at the same place, then the same words with the most
+    similar context, then similar words.
     """
     left = MOST_ALIKE if len(text) <= MOST_TEXT else 0
     found: list[tuple[int, int] | None] = []
@@ -43,12 +43,12 @@ def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] |
 
 
 def quoted(text: str, start: int, end: int) -> tuple[str, str, str]:
-    """A stretch of text with what stands before and behind it."""
+    """Return a passage of text with its context before and after."""
     return text[start:end], text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
 
 
 def look_up(text: str, words: str) -> tuple[int, int] | None:
-    """Where words stand in a text, however their spaces are; the place most like them else."""
+    """Return the position of words in a text, ignoring white space, or of the most similar ones."""
     pieces = words.split()
     if not pieces:
         return None
@@ -82,7 +82,7 @@ def _fit(text: str, start: int, highlight: Highlight) -> float:
 
 
 def _alike(text: str, quote: str) -> tuple[int, int] | None:
-    """The stretch that is most like a quotation, from word to word."""
+    """Return the passage that is most similar to a quotation, at word boundaries."""
     head = _likeness(text, quote[:_EDGE])
     if head is None:
         return None
@@ -99,7 +99,7 @@ def _alike(text: str, quote: str) -> tuple[int, int] | None:
 
 
 def _is_another(text: str, quote: str, start: int, end: int) -> bool:
-    """Whether a stretch is one of several that differ in their numbers: rows, notes, versions."""
+    """Return whether a passage is one of several that differ in numbers: rows, notes, versions."""
     ours, theirs = ({*_NUMBER.findall(each)} for each in (quote, text[start:end]))
     if not ours or not theirs or ours & theirs:
         return False
@@ -114,7 +114,7 @@ def _likeness(text: str, part: str) -> tuple[int, int] | None:
 
 
 def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """The same stretch, without half a word at either end."""
+    """Shrink a range to whole words."""
     shift = max(0, start - _SLACK)
     near = text[shift : end + _SLACK]
     edges = [each.start() + shift for each in re.finditer(r"\b", near)]

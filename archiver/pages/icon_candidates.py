@@ -18,27 +18,27 @@ MOST_ICONS: Final = 4
 MOST_COVERS: Final = 2
 MOST_LINKS: Final = 50
 WANTED: Final = 48
-"""Pixels a side of an icon that is sharp enough; what is larger is made small."""
+"""Minimum side in pixels of a sharp icon; larger ones are scaled down."""
 _DRAWN: Final = WANTED + 1
 _UNSAID: Final = 32
 _TOUCH: Final = 180
-"""Pixels of icons whose links don't say so; Apple's are of that size."""
+"""Assumed side of icons without a declared size; Apple's standard size."""
 _NO_ICONS: Final = frozenset({"mask-icon", "fluid-icon"})
-"""Shapes to be coloured, and pictures for programs that are no more."""
+"""Icon types that are unsuitable: masks to be coloured, and icons of discontinued programs."""
 _SIZE = re.compile(r"([0-9]{1,4})x[0-9]{1,4}")
 _COVERS: Final = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image")
 _FURTHER: Final = ("twitter:image:src", "thumbnailurl")
 
 
 def find_icons(tree: LexborHTMLParser, url: str, base: str) -> tuple[str, ...]:
-    """Where the icon of a page's site may be, absolute, the best first.
+    """Return the candidate URLs of a site's icon, absolute, the best first.
 
-    Where no link names one it is where browsers look for it.
+    Without a link it is the default location.
 
     Args:
-        tree: of the page.
-        url: of the page.
-        base: what its references are resolved against.
+        tree: the tree of the page.
+        url: the URL of the page.
+        base: the base URL of its references.
     """
     links = [each for each in tree.css("link[rel*='icon' i][href]")[:MOST_LINKS] if _is_icon(each)]
     if not links:
@@ -49,7 +49,7 @@ def find_icons(tree: LexborHTMLParser, url: str, base: str) -> tuple[str, ...]:
 
 
 def find_covers(stated: Stated, base: str) -> tuple[str, ...]:
-    """Where the picture may be that a page names as its own, absolute, the best first."""
+    """Return the candidate URLs of a page's preview image, absolute, the best first."""
     meta = stated.meta
     given = [meta[name] for name in _COVERS if name in meta]
     given += _addresses(stated.data.get("image"))
@@ -63,7 +63,7 @@ def _is_icon(link: LexborNode) -> bool:
 
 
 def _badness(link: LexborNode) -> tuple[bool, bool, int]:
-    """Sorts links: the smallest that is sharp, then drawings, then the largest of the others."""
+    """Return a sort key: the smallest sharp icon first, then SVG, then the largest other icon."""
     attributes = link.attributes
     size = _size(link)
     return bool(attributes.get("media")), size < WANTED, size if size >= WANTED else -size
@@ -81,7 +81,7 @@ def _size(link: LexborNode) -> int:
 
 
 def _addresses(image: Any) -> list[str]:
-    """The addresses of an ``image`` of JSON-LD: text, an object, or several of them."""
+    """Return the URLs of a JSON-LD ``image``: a text, an object, or several of them."""
     if isinstance(image, list):
         return [each for one in image[:MOST_COVERS] for each in _addresses(one)]
     found = (image.get("url") or image.get("contentUrl")) if isinstance(image, dict) else image
@@ -89,20 +89,20 @@ def _addresses(image: Any) -> list[str]:
 
 
 def _resolved(given: list[str], base: str) -> tuple[str, ...]:
-    """Absolute addresses, each once; what is no page of the web is left out."""
+    """Return distinct absolute http(s) URLs."""
     found = (join(base, clean_reference(each).partition("#")[0]) for each in given if each)
     return tuple(dict.fromkeys(each for each in found if each))
 
 
 LEAST: Final = {RenditionKind.ICON: (8, 8), RenditionKind.COVER: (200, 100)}
-"""Pixels: what is smaller shows nothing, or is a badge; most that is, only counts views."""
+"""Minimum size in pixels; smaller images are badges or tracking pixels."""
 
 _PNG = struct.Struct(">8x4x4sII")
 _GIF = struct.Struct("<6xHH")
 
 
 def is_too_small(kind: RenditionKind, content: bytes) -> bool:
-    """Whether a picture says that it is too small; what doesn't say its size there is not."""
+    """Return whether an image declares a size that is too small; unknown sizes are accepted."""
     size = _declared_size(content)
     if size is None:
         return False
@@ -111,7 +111,7 @@ def is_too_small(kind: RenditionKind, content: bytes) -> bool:
 
 
 def _declared_size(content: bytes) -> tuple[int, int] | None:
-    """Pixels, wide and high, of a PNG (§11.2.1) and of a GIF (89a §18)."""
+    """Return (width, height) in pixels of a PNG (§11.2.1) or GIF (89a §18)."""
     if content.startswith(b"\x89PNG\r\n\x1a\n") and len(content) >= _PNG.size:
         chunk, wide, high = _PNG.unpack_from(content)
         return (wide, high) if chunk == b"IHDR" else None

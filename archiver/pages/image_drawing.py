@@ -1,10 +1,9 @@
 """Thumbnails and safe SVG icons.
 
-A drawing is shown as an image and sent with a policy that lets it do nothing; this holds where it
-is taken out of the archive, too.
+SVG is displayed as an image and served with a restrictive policy; cleaning also protects exported
+copies.
 
-Only the formats of the web are read. What says that it is larger than ``MOST_PIXELS`` is not
-unpacked at all.
+Only web image formats are read. Images that declare more than ``MOST_PIXELS`` are not decoded.
 """
 
 import re
@@ -23,8 +22,9 @@ from archiver.pages.worker_messages import MOST_PICTURE_BYTES
 
 MOST_DRAWING: Final = 32 << 10
 MOST_DRAWN: Final = 5_000
-"""Elements that are drawn, those that are referred to as often as they are: a few lines can say a
-billion."""
+"""Maximum number of rendered elements, counting repeated references: a few lines can expand to a
+billion.
+"""
 _NAMES: Final = """
     svg g defs symbol use title desc style switch path rect circle ellipse line polyline polygon
     text tspan linearGradient radialGradient stop clipPath mask pattern marker filter feBlend
@@ -38,7 +38,7 @@ _POINTS: Final = frozenset({"href", "{http://www.w3.org/1999/xlink}href"})
 _LOADS = re.compile(
     r"\\|@import|image\s*\(|image-set|src\s*\(|url\(\s*+['\"]?+\s*+(?!#)", re.IGNORECASE
 )
-"""In CSS; whatever is spelt with escapes may mean the same."""
+"""External references in CSS; any escape may hide one."""
 _REFERENCE = re.compile(r"(?:^\s*|url\(\s*['\"]?\s*)#([^'\")\s]+)", re.IGNORECASE)
 _RULE = re.compile(r"([^{}]*)\{([^{}]*)\}")
 _CLASSES = re.compile(r"\s*\.[\w-]+\s*(?:,\s*\.[\w-]+\s*)*")
@@ -46,7 +46,7 @@ _ANY: Final = ""
 
 
 def harmless(content: bytes) -> bytes | None:
-    """A drawing without what runs, links or loads; None where it is no SVG that can be shown."""
+    """Return an SVG without scripts, links and external content; None if it is not a usable SVG."""
     if len(content) > MOST_DRAWING:
         return None
     parser = etree.XMLParser(
@@ -66,7 +66,7 @@ def harmless(content: bytes) -> bytes | None:
 
 
 def _clean(element: etree._Element) -> None:
-    """Take an element away that is not to be there, or its attributes."""
+    """Remove a forbidden element, or its forbidden attributes."""
     parent = element.getparent()
     text = f"{element.text or ''}{element.tail or ''}" if isinstance(element.tag, str) else ""
     if element.tag not in _ALLOWED or _LOADS.search(text):
@@ -80,7 +80,7 @@ def _clean(element: etree._Element) -> None:
 
 
 def _is_light(root: etree._Element) -> bool:
-    """Whether a browser has drawn it soon; what refers to itself is endless."""
+    """Return whether rendering is cheap; circular references are not."""
     named = {str(name): each for each in root.iter() if (name := each.get("id"))}
     styled = _styled(root)
     waiting, drawn = [root], 0
@@ -93,7 +93,7 @@ def _is_light(root: etree._Element) -> bool:
 
 
 def _referred(element: etree._Element, styled: Mapping[str, list[str]]) -> Iterator[str]:
-    """The ids that an element refers to, by its attributes and by its classes."""
+    """Yield the ids that an element references by its attributes and classes."""
     for value in element.attrib.values():
         yield from _REFERENCE.findall(str(value))
     for each in (_ANY, *(element.get("class") or "").split()):
@@ -101,7 +101,7 @@ def _referred(element: etree._Element, styled: Mapping[str, list[str]]) -> Itera
 
 
 def _styled(root: etree._Element) -> dict[str, list[str]]:
-    """The ids that style sheets refer to, by class; for every element where it is not by class."""
+    """Return the ids referenced by style sheets, by class; under ``""`` those for any element."""
     found: dict[str, list[str]] = defaultdict(list)
     for sheet in root.iter(_STYLE):
         for selector, body in _RULE.findall("".join(sheet.itertext())):
@@ -115,19 +115,19 @@ MOST_PIXELS: Final = 50_000_000
 COVER_SIDE: Final = 480
 ICON_SIDE: Final = 64
 MOST_ICON_PIXELS: Final = 4_200_000
-"""An icon of 2,048 pixels a side is larger than any that is meant as one."""
+"""Maximum pixels of an icon: 2,048 on a side is larger than any real icon."""
 MOST_SCANS: Final = 50
-"""Of a JPEG: each is gone through for all pixels, however few bytes it has; ten are usual."""
+"""Maximum scans of a JPEG: each costs a pass over all pixels; ten are usual."""
 _SCAN: Final = b"\xff\xda"
 MOST_STRETCH: Final = 5
-"""So many times as long as it is high, or the other way round; beyond it is a rule or a banner."""
+"""Maximum aspect ratio; more elongated images are rules or banners."""
 _FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP", "ICO", "BMP", "AVIF")
 Image.MAX_IMAGE_PIXELS = MOST_PIXELS
 warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 
 def draw(kind: RenditionKind, content: bytes) -> NewRendition | None:
-    """An icon or a picture as lists show it; None where it is none that is worth showing."""
+    """Create an icon or thumbnail; return None if the image is not worth displaying."""
     if len(content) > MOST_PICTURE_BYTES or _has_many_scans(content):
         return None
     if kind is RenditionKind.ICON and _is_drawing(content):
@@ -146,7 +146,7 @@ def _is_drawing(content: bytes) -> bool:
 
 
 def _has_many_scans(content: bytes) -> bool:
-    """Whether a JPEG is gone through too often (ITU T.81 §B.1.1.5: no such marker within data)."""
+    """Return whether a JPEG has too many scans (ITU T.81 §B.1.1.5: no such marker within data)."""
     return content.startswith(b"\xff\xd8") and content.count(_SCAN) > MOST_SCANS
 
 
@@ -167,7 +167,7 @@ def _icon(content: bytes) -> bytes | None:
         least = LEAST[RenditionKind.ICON][0]
         if min(image.size) < least or image.size[0] * image.size[1] > MOST_ICON_PIXELS:
             return None
-        image.load()  # what an ICO says of its size is known to be true only now
+        image.load()  # an ICO's real size is known only after loading
         if image.size[0] * image.size[1] > MOST_ICON_PIXELS:
             return None
         small = image.convert("RGBA")
@@ -183,7 +183,7 @@ def _is_worth(wide: int, high: int) -> bool:
 
 
 def _flat(image: Image.Image) -> Image.Image:
-    """On white, where light shines through it."""
+    """Flatten transparency on white."""
     if not image.has_transparency_data:
         return image.convert("RGB")
     clear = image.convert("RGBA")

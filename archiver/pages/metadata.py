@@ -1,7 +1,7 @@
 """Page metadata: title, author, dates and canonical URL.
 
-Only what can be believed: of several that differ none holds, and a page that names the root of a
-site and is not at one itself names no other address of its own, but the site.
+Implausible canonical URLs are ignored: several different ones, and the root of the site on a page
+that is not the root itself.
 """
 
 import json
@@ -28,7 +28,7 @@ _LINKS: Final = "head link[rel~='canonical' i][href]"
 
 
 def canonical_of(tree: LexborHTMLParser, url: str) -> str:
-    """The other address that a parsed page names as its own, absolute; empty if it names none."""
+    """Return the canonical URL of a parsed page, absolute; empty if it is missing or the same."""
     links = tree.css(_LINKS)[:MOST_LINKS]
     if not links:
         return ""
@@ -36,11 +36,11 @@ def canonical_of(tree: LexborHTMLParser, url: str) -> str:
 
 
 def canonical_in_header(link_header: str, url: str) -> str:
-    """The same of the ``Link`` fields of a response: no ``<base>`` moves these (RFC 8288 §3.2).
+    """Return the canonical URL in ``Link`` fields, which ignore ``<base>`` (RFC 8288 §3.2).
 
     Args:
-        link_header: their values, joined with commas, one character a byte.
-        url: of the response.
+        link_header: their values joined with commas, decoded as latin-1.
+        url: the URL of the response.
     """
     links = link_values(link_header[:LONGEST_LINK_HEADER])
     named = [
@@ -87,10 +87,10 @@ _BY_CLOCK = re.compile(
     rf"\b{_MONTH}\s+(?P<day>\d{{1,2}})\s+\d\d:\d\d:\d\d\s+(?:[a-z]{{2,5}}\s+)?(?P<year>\d{{4}})",
     re.IGNORECASE,
 )
-"""As mail archives write it: ``Mon Aug 4 10:25:49 CDT 2014`` (asctime, C99 §7.23.3.1)."""
+"""Dates in mail archives: ``Mon Aug 4 10:25:49 CDT 2014`` (asctime, C99 §7.23.3.1)."""
 
 FIRST_ONLINE: Final = 1990
-"""A line of a date before the web is of what an article tells, not of when it was published."""
+"""First plausible publication year: earlier dates belong to the article's subject."""
 
 _LEADING = re.compile(r"(?:posted|published|written|date)\b(?:\s+on\b)?[\s:]*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -103,7 +103,7 @@ _OF_DATES = re.compile(
 
 
 def read_dateline(lines: Iterable[str]) -> str:
-    """The first date that a line says and nothing else, as ISO 8601; empty if none does."""
+    """Return the first line that is only a date, as ISO 8601; empty if there is none."""
     for line in lines:
         said = _LEADING.sub("", line.strip(), count=1) if len(line) <= LONGEST_DATE else ""
         if said and all(map(_OF_DATES.fullmatch, _WORDS.findall(said))):
@@ -114,11 +114,11 @@ def read_dateline(lines: Iterable[str]) -> str:
 
 
 def to_iso(text: str) -> str:
-    """A date, with its time and its zone where they are given, as ISO 8601.
+    """Convert a date, optionally with time and zone, to ISO 8601.
 
     Returns:
-        ``2019-05-04`` or ``2019-05-04T12:30:00+02:00``; empty for what is no date, an absurd one
-        (before 1900 or from 2100 on), or one whose order of day and month is anybody's guess.
+        ``2019-05-04`` or ``2019-05-04T12:30:00+02:00``; empty for invalid, absurd (before 1900 or
+            from 2100 on) and ambiguous dates (order of day and month).
     """
     given = text.strip()[:LONGEST_DATE]
     if found := _ISO.match(given):
@@ -144,7 +144,7 @@ def _from_iso(found: re.Match[str]) -> str:
 
 
 def _from_rfc(given: str) -> str:
-    """RFC 5322, as feeds and mail write it."""
+    """Parse an RFC 5322 date, as in feeds and mail."""
     if ":" not in given:
         return ""
     try:
@@ -173,7 +173,7 @@ def _day(year: int, month: int, day: int) -> str:
 MOST_CHARACTERS = 1000
 MOST_JSON = 512 << 10
 MOST_LEVELS = 60
-"""JSON-LD that is nested deeper is nobody's description of a page."""
+"""Maximum nesting of JSON-LD."""
 LONGEST_NAME = 100
 MOST_AUTHORS = 10
 _SPACES = re.compile(r"\s+")
@@ -232,11 +232,11 @@ _NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What the head of a page states, for whoever reads more than one thing of it.
+    """Metadata in the head of a page, parsed once for several uses.
 
     Attributes:
-        meta: what the ``meta`` elements say, by lower-case name; of several of a name the first.
-        data: the first object of JSON-LD that is a page with a headline; empty if there is none.
+        meta: contents of ``meta`` elements by lower-case name; the first of equal names.
+        data: the first JSON-LD object that is a page with a headline; empty if there is none.
     """
 
     meta: dict[str, str]
@@ -244,12 +244,12 @@ class Stated:
 
 
 def stated_in(tree: LexborHTMLParser) -> Stated:
-    """What the head of a parsed page states."""
+    """Parse the metadata in the head of a parsed page."""
     return Stated(_meta_of(tree), _json_ld_of(tree))
 
 
 def read_metadata(tree: LexborHTMLParser, url: str, stated: Stated | None = None) -> PageMetadata:
-    """Read what a parsed page at an address says of itself; ``stated`` if that is read already."""
+    """Read the metadata of a parsed page; ``stated`` avoids parsing its head again."""
     stated = stated or stated_in(tree)
     meta, data = stated.meta, stated.data
     shown = _document_title(tree)
@@ -270,9 +270,9 @@ def read_metadata(tree: LexborHTMLParser, url: str, stated: Stated | None = None
 
 
 def _is_of_the_site(given: str, shown: str, tree: LexborHTMLParser) -> bool:
-    """Whether all pages are given one title, as some generators do, while this one has its own.
+    """Return whether a title is the same on all pages of the site, as with some generators.
 
-    Its own is its heading, with which its ``title`` begins.
+    The page's own title is then its heading, with which its ``title`` begins.
     """
     heading = _SIGNS_BEHIND.sub("", _heading(tree))
     is_another = given.casefold() not in shown.casefold() and heading not in given
@@ -280,7 +280,7 @@ def _is_of_the_site(given: str, shown: str, tree: LexborHTMLParser) -> bool:
 
 
 def is_article(tree: LexborHTMLParser) -> bool:
-    """Whether a parsed page says that it is one article, and no list of several."""
+    """Return whether a parsed page declares that it is a single article."""
     meta = _meta_of(tree)
     if meta.get("og:type", "").lower() in _ARTICLE_OBJECTS:
         return True
@@ -319,7 +319,7 @@ def _json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
 
 
 def _is_shallow(parsed: Any) -> bool:
-    """Whether what reads it, level by level, comes to an end before Python's stack does."""
+    """Return whether the nesting is shallow enough for recursive functions."""
     level = [parsed]
     for _ in range(MOST_LEVELS):
         level = [inner for each in level for inner in _inside(each)]
@@ -343,7 +343,7 @@ def _objects(parsed: Any) -> Iterator[dict[str, Any]]:
 
 
 def _document_title(tree: LexborHTMLParser) -> str:
-    """The title element's text, without the name of the site where the page's heading tells."""
+    """Return the title element's text, without the site's name if a heading tells them apart."""
     element = tree.css_first("title")
     title = _clean(element.text() or "") if element else ""
     headings = tree.css("h1")[:2]
@@ -351,7 +351,7 @@ def _document_title(tree: LexborHTMLParser) -> str:
     if not title:
         return named
     parts = _SEPARATORS.split(title)
-    is_alone = len(headings) == 1  # the first of several is often the name of the site
+    is_alone = len(headings) == 1  # the first of several is often the site's name
     is_title = named == parts[0] or (is_alone and len(named) == max(map(len, parts)))
     return named if named in parts and is_title else title
 
@@ -362,20 +362,20 @@ def _heading(tree: LexborHTMLParser) -> str:
 
 
 def _headline(data: dict[str, Any], shown: str = "") -> str:
-    """What JSON-LD names the page: its name rather than its headline where only that is shown."""
+    """Return the page's JSON-LD name if only that is displayed, else its headline."""
     headline, name = _text(data.get("headline")), _text(data.get("name"))
     return name if name and name in shown and headline not in shown else headline or name
 
 
 def _published(tree: LexborHTMLParser, meta: dict[str, str], data: dict[str, Any]) -> str:
-    """The first date that can be read; what can't be is not shown."""
+    """Return the first valid date."""
     given = [_text(data.get("datePublished"))]
     given += [meta[name] for name in _DATES if name in meta]
     return next(filter(None, map(to_iso, given)), "") or to_iso(_time(tree))
 
 
 def _author(tree: LexborHTMLParser, meta: dict[str, str]) -> str:
-    """Who wrote it, as the first name of a field says that is there: all whom it names."""
+    """Return all authors named by the first field that names any."""
     name = next((each for each in _AUTHORS if each in meta), "")
     if not name or meta[name].startswith(("http://", "https://")):
         return ""
@@ -397,7 +397,7 @@ def _marked_author(tree: LexborHTMLParser) -> str:
 
 
 def _person(text: str) -> str:
-    """A name without what stands around it in a byline."""
+    """Return a person's name without the words around it in a byline."""
     first = _BY.sub("", text.strip()[:MOST_CHARACTERS])
     return _clean(_BEHIND_NAME.sub("", first))
 

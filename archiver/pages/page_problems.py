@@ -1,10 +1,10 @@
-"""Detection of error pages, parked domains, walls and empty pages.
+"""Detection of error pages, parked domains, bot walls and empty pages.
 
-A page that only speaks of them has more to read, and the marks stand in its text. What guards add
-to whole pages is no mark.
+A page counts only if it has little text, since articles about such pages contain the same marks.
+Scripts that bot protection adds to ordinary pages are not marks.
 
-Each sign alone is found in many whole pages; that there is hardly a word to read, and scripts are
-there, counts only together with another. What is learned of walls is in ``walls``.
+Each sign also occurs on good pages, so little text together with scripts counts only in combination
+with another sign. The signs of walls are in ``walls``.
 """
 
 import re
@@ -16,13 +16,13 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 LEAST_CHARACTERS: Final = 200
-"""A page with as many to read is one, whatever its scripts would add."""
+"""Characters of text that make a page usable without its scripts."""
 MOST_COUNTED: Final = 600
 _PLACEHOLDER = 40
-"""Characters of ``Loading…`` and its like."""
+"""Maximum characters of a placeholder such as ``Loading…``."""
 _NEXT_TO_NOTHING = 16
 _LEAST_MARKUP = 100
-"""So many characters of source to one that is read are those of a program, not of a page."""
+"""Ratio of source to text above which a page is an application."""
 _LONG_SOURCE = 10_000
 
 _UNREAD = frozenset(
@@ -53,12 +53,12 @@ _DATA = re.compile(
 
 
 def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool:
-    """Whether a page is empty until its scripts have run.
+    """Return whether a page is empty until its scripts have run.
 
     Args:
-        tree: of the page.
-        source_length: characters of its source.
-        read: characters of it that can be read, as ``readable_characters`` counts them.
+        tree: the tree of the page.
+        source_length: the characters of its source.
+        read: the characters of its text, as ``readable_characters`` counts them.
     """
     if read >= LEAST_CHARACTERS or tree.body is None or not _has_scripts(tree):
         return False
@@ -71,12 +71,12 @@ def needs_browser(tree: LexborHTMLParser, source_length: int, read: int) -> bool
 
 
 def readable_characters(tree: LexborHTMLParser) -> int:
-    """How many characters a person would read, up to ``MOST_COUNTED``; spaces do not count."""
+    """Return the number of visible characters without spaces, up to ``MOST_COUNTED``."""
     return len(readable_start(tree))
 
 
 def readable_start(tree: LexborHTMLParser) -> str:
-    """The first ``MOST_COUNTED`` characters that a person would read, without spaces."""
+    """Return the first ``MOST_COUNTED`` visible characters without spaces."""
     return _start_of(tree.body, MOST_COUNTED) if tree.body else ""
 
 
@@ -91,7 +91,7 @@ def _start_of(root: LexborNode, most: int) -> str:
 
 
 def _texts(root: LexborNode) -> Iterator[str]:
-    """The pieces of text beneath an element that are shown, without spaces."""
+    """Yield the visible text nodes of an element, without spaces."""
     node: LexborNode | None = root.child
     while node is not None:
         if node.is_text_node:
@@ -104,7 +104,7 @@ def _texts(root: LexborNode) -> Iterator[str]:
 
 
 def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
-    """The next node behind all that is beneath this one."""
+    """Return the next node after the subtree of this one."""
     while node.next is None:
         if node.parent is None or node.parent.mem_id == root.mem_id:
             return None
@@ -125,7 +125,7 @@ def _has_scripts(tree: LexborHTMLParser) -> bool:
 
 
 def _has_empty_root(tree: LexborHTMLParser) -> bool:
-    """Whether an element that applications are built into stands there with nothing in it."""
+    """Return whether an application's root element is present and empty."""
     named = (node for node in tree.css("body [id]") if _is_named_root(node))
     made_up = (node for node in tree.css("body > *, body > div > *") if _is_made_up(node))
     return any(
@@ -140,7 +140,7 @@ def _is_named_root(node: LexborNode) -> bool:
 
 
 def _is_made_up(node: LexborNode) -> bool:
-    """Whether an element is one that only scripts know."""
+    """Return whether an element is a custom element."""
     return node.is_element_node and (node.tag or "div") not in _HTML_ELEMENTS
 
 
@@ -151,17 +151,17 @@ def _asks_for_scripts(tree: LexborHTMLParser) -> bool:
 
 
 _LOOKED_AT: Final = 128 << 10
-"""Characters of the source: what stands in a page's place is short."""
+"""Characters of the source that are searched: error pages and walls are short."""
 _MOST_PATTERNS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What tells whose a page is: all that is given of title and source must be there.
+    """Signature of a provider; both title and source must match.
 
     Attributes:
-        name: whose.
-        title, source: regular expressions, whatever the case; empty where nothing is asked.
+        name: the provider.
+        title, source: case-insensitive regular expressions; empty if not required.
     """
 
     name: str
@@ -170,14 +170,14 @@ class Mark:
 
 
 def marked_by(marks: Iterable[Mark], tree: LexborHTMLParser, source: str, text: str) -> str:
-    """The name of the first mark that a page bears; empty where it bears none.
+    """Return the name of the first matching mark; empty if none matches.
 
     Args:
-        marks: that are looked for.
-        tree: of the page.
-        source: of the page.
-        text: the start of what can be read of it, as ``signals.readable_start`` gives it: of a
-            page with more to read marks say nothing.
+        marks: the marks to search for.
+        tree: the tree of the page.
+        source: the source of the page.
+        text: the start of its text, from ``readable_start``; marks are ignored on pages with more
+            text.
     """
     if len(text) >= MOST_COUNTED:
         return ""
@@ -209,16 +209,16 @@ _SAYS_SO: Final = re.compile(
     r"|strona nie (?:istnieje|została znaleziona))\W*(?:$|[|\u2013\u2014-])",
     re.IGNORECASE,
 )
-"""What titles of such pages are; those of pages that write about them go on."""
+"""Titles of error pages; articles about errors have longer titles."""
 
 
 def is_error(title: str, text: str) -> bool:
-    """Whether a page says that it is an error.
+    """Return whether a page is an error page.
 
     Args:
         title: its title.
-        text: the start of what can be read of it, as ``signals.readable_start`` gives it: one with
-            as much to read is a page, whatever its title.
+        text: the start of its text, from ``readable_start``; a page with much text is not an error
+            page, regardless of its title.
     """
     return len(text) < MOST_COUNTED and _SAYS_SO.search(title) is not None
 
@@ -236,12 +236,12 @@ _MARKS = (
 
 
 def parked_by(tree: LexborHTMLParser, source: str, text: str) -> str:
-    """Who sells the domain that a page stands on; empty for a page.
+    """Return the seller of a parked domain; empty for other pages.
 
     Args:
-        tree: of the page.
-        source: of the page.
-        text: the start of what can be read of it, as ``signals.readable_start`` gives it.
+        tree: the tree of the page.
+        source: the source of the page.
+        text: the start of its text, from ``readable_start``.
     """
     return marked_by(_MARKS, tree, source, text)
 
@@ -252,7 +252,7 @@ _CHALLENGES: Final = (
     ("x-amzn-waf-action", "captcha", "AWS WAF"),
     ("x-vercel-mitigated", "challenge", "Vercel"),
 )
-"""(name, value, whose wall it is)."""
+"""(header, value, provider of the wall)."""
 
 
 _MARKS_WALLS = (
@@ -275,10 +275,10 @@ _MARKS_WALLS = (
 
 
 def wall_in_headers(headers: Sequence[tuple[str, str]]) -> str:
-    """Whose challenge a response says it is; empty where it says nothing.
+    """Return the provider of a challenge according to the response's headers; empty without one.
 
     Args:
-        headers: (name, value), names lower case.
+        headers: (name, value), names in lower case.
     """
     for name, value in headers:
         for wanted, challenge, guard in _CHALLENGES:
@@ -288,11 +288,11 @@ def wall_in_headers(headers: Sequence[tuple[str, str]]) -> str:
 
 
 def wall_in_page(tree: LexborHTMLParser, source: str, text: str) -> str:
-    """Whose wall a page is; empty for a page.
+    """Return the provider of a bot wall; empty for other pages.
 
     Args:
-        tree: of the page.
-        source: of the page.
-        text: the start of what can be read of it, as ``signals.readable_start`` gives it.
+        tree: the tree of the page.
+        source: the source of the page.
+        text: the start of its text, from ``readable_start``.
     """
     return marked_by(_MARKS_WALLS, tree, source, text)

@@ -1,11 +1,11 @@
 """HTML parsing in linear time.
 
-Parsers look whether an attribute is there already before they add it, one by one. Text that is no
-tag, in a script, say, is cut like one: nothing is left that any parser, in whatever state, could
-take for a tag with many more than ``MOST_ATTRIBUTES``.
+HTML parsers compare each attribute with all earlier ones, so the number of attributes per tag is
+limited first. Text that only looks like a tag, as in a script, is limited too: no parser in any
+state can find a tag with many more than ``MOST_ATTRIBUTES``.
 
-What lies deep costs time quadratic in the depth. A formatting element that is left open is built
-again in every block that follows (HTML §13.2.4.3), so that a few kilobytes grow to gigabytes.
+Deep nesting costs time quadratic in the depth. An unclosed formatting element is reconstructed in
+every following block (HTML §13.2.4.3), so that a few kilobytes can grow to gigabytes.
 """
 
 import re
@@ -20,7 +20,7 @@ from archiver.pages.reference_attributes import clean_reference
 
 
 def base_of(tree: LexborHTMLParser, url: str) -> str:
-    """The base of a parsed page at an address: the first one it names counts (HTML §4.2.3)."""
+    """Return the base URL of a parsed page: the first ``<base>`` counts (HTML §4.2.3)."""
     element = tree.css_first("base[href]")
     given = (element.attributes.get("href") or "") if element else ""
     return join(url, clean_reference(given)) or url
@@ -34,7 +34,7 @@ _CONDITION = r"\([a-z-]{1,30}:\s*[0-9.]{1,9}(?:px|r?em)\)"
 _CONDITIONS = rf"{_CONDITION}(?:\s+and\s+{_CONDITION}){{0,3}}"
 
 SIZES: Final = re.compile(rf"(?:{_CONDITIONS}\s+{_LENGTH},\s*){{0,20}}{_LENGTH}")
-"""How wide a picture is shown, by the width of the window."""
+"""Valid ``sizes`` attributes."""
 
 _SAID = {
     "dir": re.compile("ltr|rtl|auto", re.IGNORECASE),
@@ -57,20 +57,23 @@ _KINDS = {
         re.ASCII,
     ),
 }
-"""What ``type`` may say."""
+"""Valid values of ``type``."""
 
 
 def may_say(tag: str, name: str, value: str) -> bool:
-    """Whether a value is valid for an attribute of an element; those not known here may say all."""
+    """Return whether a value is valid for an attribute of an element.
+
+    Unknown attributes always are.
+    """
     allowed = _KINDS.get(tag) if name == "type" else _SAID.get(name)
     return allowed is None or allowed.fullmatch(value) is not None
 
 
 MOST_ATTRIBUTES: Final = 128
-"""Far more than any element has that people or their programs wrote."""
+"""Maximum number of attributes: far more than any real element has."""
 
 MOST_MERGED: Final = 64
-"""Of so many ``<html>`` and ``<body>`` tags are the attributes put together."""
+"""Maximum number of ``<html>`` and ``<body>`` tags whose attributes are merged."""
 
 _MOST_ROUNDS = 8
 _SPACE = r"\t\n\f\r "
@@ -82,30 +85,31 @@ _TAME = re.compile(
     rf"(?>(?:[^<]++|<[a-zA-Z/][^<>\"']{{0,{MOST_ATTRIBUTES}}}+>|<(?![a-zA-Z/])|"
     rf"(?!{_TAG}{_ATTRIBUTE}{{{MOST_ATTRIBUTES + 1}}}){_TAG})*)"
 )
-"""What holds no tag with too many attributes.
+"""Text without a tag that has too many attributes.
 
-Any ``<`` may begin a tag, whatever stands around it: each is looked at from, though only so far,
-and once for all that follow it without space, since they would go on alike. Most tags are short,
-without quotation marks, and seen at once to be tame."""
+Any ``<`` may begin a tag in some parser state, so each is checked, but only for a limited length,
+and once for all following ``<`` without white space in between, which would continue alike. Most
+tags are short, have no quotation marks and match quickly.
+"""
 
 _KEPT = MOST_ATTRIBUTES - 8
-"""So many are left of too many, so that what ends the tag then is not one too many again."""
+"""Attributes that are kept of an excessive tag, leaving room for those that may follow."""
 
 _FLOOD = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{_KEPT}}})((?>{_ATTRIBUTE}+))")
-"""A tag with too many attributes: what is kept, and what is not."""
+"""Tag with too many attributes: the part to keep, and the part to remove."""
 
 _CLOSER = re.compile(
     rf"</(?:script|style|title|textarea|xmp|iframe|noembed|noframes)[{_SPACE}/]*+>|--!?>",
     re.IGNORECASE,
 )
-"""The end of what holds no tags, which must not go; where it is none, its ``>`` ends the tag."""
+"""End tag of a raw text element, which must stay; in other states its ``>`` ends the tag."""
 
 _MERGED_START = re.compile("<[hHbB][tToO][mMdD][lLyY]")
 _MERGED = re.compile(rf"<(?=(?:html|body)[{_SPACE}/])", re.IGNORECASE)
 
 
 def limit_attributes(html: str) -> str:
-    """A page without the attributes that are too many."""
+    """Remove excessive attributes from a page."""
     for _ in range(_MOST_ROUNDS):
         shorter = _cut(html)
         if len(shorter) == len(html):
@@ -115,7 +119,7 @@ def limit_attributes(html: str) -> str:
 
 
 def _cut(html: str) -> str:
-    """Cut each flood once; one in a value of what is kept is left for the next time."""
+    """Cut each excessive tag once; one inside a kept value is left for the next pass."""
     out: list[str] = []
     at = 0
     while at < len(html):
@@ -139,29 +143,29 @@ def _limit_merged(html: str) -> str:
 
 
 MOST_DEPTH: Final = 4000
-"""Deeper than any page made by people; browsers flatten what is below 512."""
+"""Maximum nesting: deeper than any real page; browsers flatten elements below 512."""
 
 MOST_REBUILT: Final = 256
-"""Formatting elements that are open, on average, where another element begins."""
+"""Maximum average number of open formatting elements at the start of an element."""
 
 _ALIKE = 3
-"""So many alike, with all their attributes, are built again (HTML §13.2.4.3)."""
+"""Number of identical formatting elements that are reconstructed (HTML §13.2.4.3)."""
 
 _FLAT = (
     "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
     "|p|li|dt|dd|td|th|tr|tbody|thead|tfoot|option|optgroup|rb|rt|rp|rtc|colgroup"
 )
-"""Elements that can't hold others, or whose end tags are often left out."""
+"""Elements that cannot contain others, or whose end tags are often omitted."""
 _TAG_DEPTH = re.compile(rf"<(/?)(?!(?:{_FLAT})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)".encode())
 _START = re.compile(rf"<(?!(?:{_FLAT})[{_SPACE}/>])[a-z]".encode())
 _REBUILT = "b|big|code|em|font|i|s|small|strike|strong|tt|u"
-"""Formatting elements but ``a`` and ``nobr``, of which a new one closes the last."""
+"""Formatting elements except ``a`` and ``nobr``, which close the previous one."""
 _REBUILT_START = re.compile(rf"<(?:{_REBUILT})[{_SPACE}/>]".encode())
 _ANY_TAG = re.compile(rf"<(?:(/)?({_REBUILT})(?=[{_SPACE}/>])([^<>]*+)|[a-z])".encode())
 
 
 def is_too_deep(html: str) -> bool:
-    """Whether building its tree would take much more than its length lets expect."""
+    """Return whether parsing would take much longer than the length suggests."""
     if html.count("<") <= MOST_DEPTH:
         return False
     lowered = html.encode("utf-8", "replace").lower()
@@ -169,7 +173,7 @@ def is_too_deep(html: str) -> bool:
 
 
 def _is_nested(html: bytes) -> bool:
-    """Whether elements are nested too deep; an end tag closes what has its name, or nothing."""
+    """Return whether elements are nested too deep; an end tag closes its own name, or nothing."""
     if len(_START.findall(html)) <= MOST_DEPTH:
         return False
     opened: Counter[bytes] = Counter()
@@ -187,7 +191,7 @@ def _is_nested(html: bytes) -> bool:
 
 
 def _is_rebuilt(html: bytes) -> bool:
-    """Whether too many formatting elements are open where others begin."""
+    """Return whether too many formatting elements are open where others begin."""
     if len(_REBUILT_START.findall(html)) <= MOST_REBUILT:
         return False
     opened: dict[bytes, list[bytes]] = {}
@@ -209,5 +213,5 @@ def _is_rebuilt(html: bytes) -> bool:
 
 
 def parse(html: str) -> LexborHTMLParser | None:
-    """The tree of a page; None of one nested too deep to be parsed in good time."""
+    """Return the tree of a page; None if it is nested too deep."""
     return None if is_too_deep(html) else LexborHTMLParser(limit_attributes(html))

@@ -14,7 +14,7 @@ from archiver.pages.metadata import to_iso
 MOST_PAGES = 2_000
 MOST_CHARACTERS = 1 << 20
 SECONDS = 10.0
-"""Of CPU; what is read by then is the text."""
+"""CPU time limit; the text read until then is used."""
 _HYPHEN = re.compile(r"(?<=\w)(?:\ufffe|\u00ad|-)\s*\n\s*(?=[a-zà-ÿ])|[\ufffe\u00ad]")
 _LINE_END = re.compile(r"\r\n?|[\u2028\u2029\f\v]")
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
@@ -24,9 +24,9 @@ _SHORT = 0.8
 
 
 def pdf_article(payload: bytes, title: str) -> Article:
-    """The article of a PDF: its text as paragraphs; its title where it does not say one.
+    """Return the article of a PDF: its text as paragraphs, and its title or else ``title``.
 
-    Whatever is wrong with it, there is an article; one that can't be read has no text.
+    Unreadable files give an article without text.
     """
     try:
         document = pypdfium2.PdfDocument(payload)
@@ -73,7 +73,7 @@ def _pages(document: pypdfium2.PdfDocument) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of a page: broken where a line is empty, or ends a sentence early."""
+    """Yield the paragraphs of a page, split at empty lines and short lines that end a sentence."""
     text = _HYPHEN.sub("", _LINE_END.sub("\n", text))
     lines = [" ".join(_NOT_TEXT.sub("", line).split()) for line in text.split("\n")]
     longest = max(map(len, lines), default=0)

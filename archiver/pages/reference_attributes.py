@@ -1,6 +1,6 @@
 """HTML and SVG attributes that hold references.
 
-``itemid``, ``itemtype`` and RDFa's attributes name things and are none of it.
+``itemid``, ``itemtype`` and RDFa's attributes are identifiers and not included.
 """
 
 import re
@@ -13,10 +13,10 @@ from archiver.model.requisite import RequisiteKind
 
 
 class Use(StrEnum):
-    """What a reference is for.
+    """Use of a reference.
 
-    ``ANCHOR`` is followed, not loaded; ``SCRIPT`` is not loaded by a page that runs no scripts;
-    ``INERT`` is of no use in an archive: pings, connections opened ahead, plugins of the past.
+    ``ANCHOR`` is followed, not loaded; ``SCRIPT`` is not loaded by a page without scripts;
+    ``INERT`` has no use in an archive: pings, preconnects, obsolete plugins.
     """
 
     ANCHOR = "anchor"
@@ -30,11 +30,11 @@ class Use(StrEnum):
     OTHER = "other"
     INERT = "inert"
 
-    __hash__ = str.__hash__  # every reference looked up hashes one, and an enumeration's is slow
+    __hash__ = str.__hash__  # hashed for every reference, and the hash of an enumeration is slow
 
 
 class Form(StrEnum):
-    """How an attribute's value holds its references."""
+    """Syntax of the references in an attribute's value."""
 
     URL = "url"
     SRCSET = "srcset"
@@ -45,23 +45,23 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """What an attribute points with; in ``CSS`` and ``DOCUMENT`` each reference has its own use."""
+    """Reference syntax and use; in ``CSS`` and ``DOCUMENT`` each reference has its own use."""
 
     use: Use
     form: Form = Form.URL
 
 
 ValueOf = Callable[[str], str]
-"""Gives what an attribute of an element means, by lower-case name; empty if there is none."""
+"""Function that returns an element's attribute by lower-case name; empty if it is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An attribute whose meaning the element's attributes decide.
+    """Attribute whose use depends on the element's other attributes.
 
     Attributes:
-        uses: what it can be for.
-        choose: tells what it is on one element; None where it is no reference.
+        uses: the possible uses.
+        choose: returns the use on one element; None if it is not a reference.
     """
 
     uses: frozenset[Use]
@@ -79,33 +79,33 @@ REQUISITE_KINDS: Final = {
     Use.MEDIA: RequisiteKind.MEDIA,
     Use.OTHER: RequisiteKind.OTHER,
 }
-"""Uses that make a browser load something for a page whose scripts don't run."""
+"""Uses that a browser loads for a page without scripts."""
 
 POINTERS: Final = {use: Pointer(use) for use in Use}
-"""A pointer for each use whose attribute holds one URL and nothing else."""
+"""Pointers for attributes that hold exactly one URL, by use."""
 
 
 MOST_NESTED_DOCUMENTS: Final = 3
-"""So deep are documents read that stand in a ``srcdoc`` of another."""
+"""Maximum depth of nested ``srcdoc`` documents that are read."""
 
 _AROUND: Final = "".join(map(chr, range(0x21)))
 _WITHOUT_LINES: Final = {ord("\t"): None, ord("\n"): None, ord("\r"): None}
 
 
 def resolve(rule: Rule | None, value_of: ValueOf) -> Pointer | None:
-    """What an attribute points with on this element, if it does."""
+    """Return the pointer of an attribute on this element, if it is one."""
     return rule.choose(value_of) if isinstance(rule, Choice) else rule
 
 
 def is_loaded(rule: Rule) -> bool:
-    """Whether what an attribute names can be something that a browser loads."""
+    """Return whether a browser may load the reference of an attribute."""
     if isinstance(rule, Choice):
         return not rule.uses.isdisjoint(REQUISITE_KINDS)
     return rule.use in REQUISITE_KINDS
 
 
 def clean_reference(given: str) -> str:
-    """A reference without what browsers pass over in it (WHATWG URL §4.4)."""
+    """Remove the characters that browsers ignore in a URL (WHATWG URL §4.4)."""
     stripped = given.strip(_AROUND)
     if "\n" in stripped or "\t" in stripped or "\r" in stripped:
         return stripped.translate(_WITHOUT_LINES)
@@ -113,10 +113,10 @@ def clean_reference(given: str) -> str:
 
 
 HINTS: Final = frozenset({"dns-prefetch", "preconnect", "prerender"})
-"""Relations of which nothing is left to do in an archive."""
+"""Link relations without effect in an archive."""
 
 AHEAD: Final = frozenset({"preload", "modulepreload", "prefetch"})
-"""Relations that have a browser fetch ahead what a page, or the next one, asks for itself."""
+"""Link relations that prefetch what this page, or the next one, requests itself."""
 
 _PRELOADED: Final = {
     "style": Use.STYLE,
@@ -136,13 +136,13 @@ _PRELOADED: Final = {
 LINK_USES: Final = frozenset(
     {Use.STYLE, Use.ICON, Use.OTHER, Use.ANCHOR, Use.INERT, *_PRELOADED.values()}
 )
-"""What links can be for."""
+"""Possible uses of links."""
 
 
 def link_use(rel: str, loaded_as: str) -> Use:
-    """What a link with that ``rel`` and that ``as`` is for.
+    """Return the use of a link with this ``rel`` and ``as``.
 
-    What is preloaded for scripts alone, or for the page that may come next, is not loaded.
+    Preloads for scripts only, or for the next page, are not loaded.
     """
     relations = frozenset(rel.lower().split())
     if "stylesheet" in relations:
@@ -170,7 +170,7 @@ LAZY: Final = {
     "srcset": ("data-srcset", "data-lazy-srcset", "data-original-set"),
     "poster": ("data-poster",),
 }
-"""What scripts of the field set, and from which attributes, the likeliest first."""
+"""Attributes set by lazy-loading scripts, and their source attributes, the likeliest first."""
 
 _BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
 _LONGEST_URL = 8192
@@ -186,13 +186,13 @@ _SUFFIX = re.compile(r"[^?#]\.\w{2,5}(?:[?#]|\Z)")
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether an image's source only holds its place."""
+    """Return whether an image's source is only a placeholder."""
     given = value.strip()
     return not given or _PLACEHOLDER.match(given[:_LONGEST_PLACEHOLDER]) is not None
 
 
 def lazy_rules(eager: dict[str, Rule]) -> dict[str, Rule]:
-    """The rules of the attributes that stand for those of an element."""
+    """Return the rules of the lazy-loading attributes of an element."""
     return {
         lazy: _rule(lazy, pointer)
         for name, pointer in eager.items()
@@ -202,12 +202,12 @@ def lazy_rules(eager: dict[str, Rule]) -> dict[str, Rule]:
 
 
 def background_rules() -> dict[str, Rule]:
-    """The rules of the attributes that stand for a background in any element's style."""
+    """Return the rules of lazy-loading attributes for background images on any element."""
     return {name: _rule(name, POINTERS[Use.IMAGE]) for name in _BACKGROUNDS}
 
 
 def _rule(name: str, pointer: Pointer) -> Rule:
-    """Such attributes hold other things, too: settings in JSON, titles, flags."""
+    """Return a rule for an attribute that may also hold other data: JSON, titles, flags."""
     is_source = pointer.form is Form.SRCSET or name.endswith("src")
     is_meant = _is_no_data if is_source else _is_like_a_url
 
@@ -230,27 +230,27 @@ def _is_like_a_url(value: str) -> bool:
 
 
 ROOTS: Final = frozenset({"svg", "math"})
-"""Elements that begin them; their names are also the names of the kinds."""
+"""Root elements of foreign content; their names are also the names of the kinds."""
 
 HTML_AGAIN: Final = {
     "svg": frozenset({"foreignobject", "desc", "title"}),
     "math": frozenset({"mi", "mo", "mn", "ms", "mtext", "annotation-xml"}),
 }
-"""Elements of each kind in which HTML begins again."""
+"""Integration points: elements of each kind that contain HTML."""
 
 
 def kind_of(name: str, around: str) -> str:
-    """What an element is: ``svg``, ``math``, or empty for HTML.
+    """Return the kind of an element: ``svg``, ``math``, or empty for HTML.
 
     Args:
         name: lower case.
-        around: what stands around it, likewise.
+        around: the kind of its parent's content.
     """
     return around or (name if name in ROOTS else "")
 
 
 def kind_inside(name: str, kind: str) -> str:
-    """What stands inside an element of a kind."""
+    """Return the kind of an element's content."""
     return "" if kind and name in HTML_AGAIN[kind] else kind
 
 
@@ -283,7 +283,7 @@ def _parameter(value_of: ValueOf) -> Pointer | None:
 
 
 def _plugged(attribute: str) -> Rule:
-    """Objects and embeds can be pages; what says that it is an image is none."""
+    """Return the rule of an object or embed, which may be a page unless its type is an image."""
 
     def choose(value_of: ValueOf) -> Pointer:
         is_image = value_of("type").strip().lower().startswith("image/")
@@ -294,12 +294,12 @@ def _plugged(attribute: str) -> Rule:
 
 
 def _loading(rules: dict[str, Rule]) -> dict[str, Rule]:
-    """The rules of an element that scripts of the field load lazily."""
+    """Add the rules for lazy-loading scripts to those of an element."""
     return {**rules, **lazy_rules(rules)}
 
 
 EVERYWHERE: Final[Rules] = {"style": _CSS, "attributionsrc": _INERT, **background_rules()}
-"""Attributes that point on any element."""
+"""Attributes that hold references on any element."""
 
 _LINK: Final[dict[str, Rule]] = {"href": _ANCHOR, "xlink:href": _ANCHOR, "ping": _INERT}
 _BACKGROUND: Final[Rules] = {"background": _IMAGE}
@@ -360,7 +360,7 @@ HTML: Final[Mapping[str, Rules]] = {
     "track": {"src": _MEDIA},
     "video": _PLAYED,
 }
-"""By lower-case element name. ``base`` is none of them: it moves what the others point with."""
+"""Rules by lower-case element name, without ``base``, which changes the base of the others."""
 
 PAINT: Final = (
     "fill",
@@ -374,11 +374,11 @@ PAINT: Final = (
     "marker-mid",
     "marker-end",
 )
-"""Attributes of SVG that hold CSS (SVG 2 §6.6)."""
+"""SVG attributes that contain CSS (SVG 2 §6.6)."""
 
 _PAINTED: Final[Rules] = dict.fromkeys(PAINT, _CSS)
 SVG_ANY: Final[Rules] = {"href": _IMAGE, "xlink:href": _IMAGE, "src": _IMAGE, **_PAINTED}
-"""Any element of SVG can have these; browsers load what some of them name."""
+"""Attributes of any SVG element; browsers load some of them."""
 
 SVG: Final[Mapping[str, Rules]] = {
     "a": {**_LINK, **_PAINTED},
@@ -390,12 +390,12 @@ _NONE: Final[Rules] = {}
 
 
 def rules_for(name: str, *, foreign: bool, kind: str) -> Rules:
-    """The rules of an element.
+    """Return the rules of an element.
 
     Args:
         name: lower case.
         foreign: whether it is SVG, MathML, or in an XML document.
-        kind: ``svg``, ``math``, or empty for HTML and for XML, where the name alone must tell.
+        kind: ``svg``, ``math``, or empty for HTML and for XML, where only the name is known.
     """
     if not foreign:
         return HTML.get(name, _NONE)

@@ -1,6 +1,6 @@
 """Reference values: srcset, refresh and Link fields.
 
-Discovery and replay both read them here.
+Used for discovery and replay.
 """
 
 import re
@@ -19,7 +19,7 @@ _BETWEEN = "\t\n\f\r ,"
 
 
 def read_candidates(value: str) -> list[tuple[str, str]]:
-    """The candidates: each one's URL and its descriptors."""
+    """Return the URL and the descriptors of each candidate."""
     places = [*find_candidates(value)]
     ends = [start for start, _ in places[1:]] + [len(value)] * bool(places)
     return [
@@ -29,7 +29,7 @@ def read_candidates(value: str) -> list[tuple[str, str]]:
 
 
 def find_candidates(value: str) -> Iterator[tuple[int, int]]:
-    """Where each candidate's URL starts and ends; what stands between are its descriptors."""
+    """Yield the start and end of each candidate's URL; the text in between are the descriptors."""
     at = 0
     while found := _CANDIDATE.match(value, at):
         start, end = found.span(1)
@@ -47,7 +47,7 @@ _REFRESH = re.compile(
 
 
 def find_refresh_url(value: str) -> tuple[int, int] | None:
-    """Where the URL of a refresh starts and ends; None where it names none."""
+    """Return the start and end of the URL in a refresh; None without a URL."""
     found = _REFRESH.match(value)
     if not found or found.end() == len(value):
         return None
@@ -61,20 +61,20 @@ def find_refresh_url(value: str) -> tuple[int, int] | None:
 
 
 LONGEST_LINK_HEADER: Final = 8192
-"""Characters of all the ``Link`` fields of a response that are looked at."""
+"""Maximum characters of a response's ``Link`` fields that are parsed."""
 
 _LOADING = frozenset({"stylesheet", "preload", "modulepreload", "icon"})
 
 
 @dataclass(frozen=True, slots=True)
 class LoadingLink:
-    """A link that loads something.
+    """Link that loads a resource.
 
     Attributes:
-        reference: URI reference as it stands, one character a byte.
-        use: what it is loaded for.
-        relations: those that load, lower case.
-        parameters: all of the link's, names lower case.
+        reference: the URI reference as found, decoded as latin-1.
+        use: the use of the resource.
+        relations: the loading relations, in lower case.
+        parameters: all parameters of the link, with lower-case names.
     """
 
     reference: str
@@ -84,7 +84,7 @@ class LoadingLink:
 
 
 def read_link_header(value: str) -> Iterator[LoadingLink]:
-    """The links of a field's value that load something, in order; the others are passed over."""
+    """Yield the links of a field's value that load a resource, in order."""
     for reference, parameters in link_values(value[:LONGEST_LINK_HEADER]):
         rel = parameters.get("rel", "").lower()
         relations = frozenset(rel.split()) & _LOADING

@@ -1,8 +1,7 @@
 """Page requisites named in markup.
 
-Pages are replayed without their scripts, so what lazy-loading scripts would load counts, and what
-is in ``<noscript>``; scripts themselves are not needed for that. Where references stand is known
-to ``references``.
+Pages are replayed without their scripts. So resources of lazy-loading scripts and of ``<noscript>``
+count, and scripts do not. The attributes with references are defined in ``references``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -49,7 +48,7 @@ from archiver.pages.reference_values import find_candidates, read_link_header
 
 
 def find_sheet_requisites(css: str, base_url: str) -> tuple[Requisite, ...]:
-    """Everything a style sheet makes a browser load, in order, each once."""
+    """Return the distinct resources that a style sheet loads, in order."""
     found: dict[str, RequisiteKind] = {}
     for reference, use in read_css(css):
         url = join(base_url, reference)
@@ -59,7 +58,7 @@ def find_sheet_requisites(css: str, base_url: str) -> tuple[Requisite, ...]:
 
 
 def read_css(css: str) -> list[tuple[str, Use]]:
-    """The references of a style sheet, or of a ``style`` attribute, that lead out of it."""
+    """Return the external references of a style sheet or ``style`` attribute."""
     found: list[tuple[str, Use]] = []
 
     def see(reference: str, use: Use) -> None:
@@ -78,27 +77,27 @@ _FEEDS = ", ".join(
 _Found = Iterator[tuple[str, Use]]
 _Attributes = dict[str, str | None]
 _MOST_DIGITS = 5
-"""Of the length of a side."""
+"""Maximum digits of the length of a side."""
 _MANY = 2
-"""Of more attributes than that each element is looked at, whether it has them or not."""
+"""Number of attributes above which elements are selected by name only."""
 
 
 def find_requisites(html: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
-    """The requisites of a page, in document order, each once; ``limit`` of them at most.
+    """Return the distinct requisites of a page in document order, at most ``limit``.
 
-    What is in templates comes last. A page nested too deep to be parsed in good time has none.
+    Those in templates come last. A page that is nested too deep to parse has none.
     """
     return look_through(html, base_url, limit).requisites
 
 
 def look_through(html: str, base_url: str, limit: int) -> Discovery:
-    """The requisites of a page, as ``find_requisites``, what it says of itself, and its signals."""
+    """Return the requisites of a page, as ``find_requisites``, with its metadata and signals."""
     tree = parse(html)
     return look_at(tree, html, base_url, limit) if tree is not None else Discovery()
 
 
 def look_at(tree: LexborHTMLParser, html: str, base_url: str, limit: int) -> Discovery:
-    """The same of a page that is parsed already; its tree stays as it is."""
+    """Do the same for a parsed page, without modifying its tree."""
     stated, base = stated_in(tree), base_of(tree, base_url)
     text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)
     following = find_next_part(tree, base_url) if limit else None
@@ -118,27 +117,27 @@ def look_at(tree: LexborHTMLParser, html: str, base_url: str, limit: int) -> Dis
 
 
 def _find_feed(tree: LexborHTMLParser, base_url: str) -> str:
-    """The first feed that a page names (RSS Advisory Board, *RSS Autodiscovery*)."""
+    """Return the first feed of a page (RSS Advisory Board, *RSS Autodiscovery*)."""
     link = tree.css_first(_FEEDS)
     given = (link.attributes.get("href") or "") if link else ""
     return join(base_url, clean_reference(given)) or "" if given else ""
 
 
 def find_xml_requisites(text: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
-    """The requisites of an XML document: of the SVG, MathML and HTML in it, and its style sheets.
+    """Return the requisites of an XML document: of SVG, MathML, HTML and its style sheets.
 
-    What cannot be parsed is left out from there on, as browsers do.
+    A malformed document is read up to the error, as in browsers.
     """
     return _named(_Document(base_url).read_xml(walk_xml(text)), limit)
 
 
 def find_linked(link_header: str, base_url: str, limit: int) -> tuple[Requisite, ...]:
-    """What the ``Link`` fields of a document's response make a browser load.
+    """Return the resources that the ``Link`` fields of a response load.
 
     Args:
-        link_header: their values, joined with commas, one character a byte.
-        base_url: of the response (RFC 8288 §3.2): no ``<base>`` moves it.
-        limit: so many at most.
+        link_header: their values joined with commas, decoded as latin-1.
+        base_url: the URL of the response (RFC 8288 §3.2); ``<base>`` has no effect.
+        limit: the maximum number.
     """
     links = read_link_header(link_header)
     loaded = ((escape_bytes(each.reference), each.use) for each in links)
@@ -163,14 +162,14 @@ def _named(
 
 
 class _Document:
-    """One document whose references are resolved: its base, and what was resolved already.
+    """Document whose references are resolved, with its base and a cache.
 
     Args:
-        url: of the document, or the base of the one whose ``srcdoc`` it is.
-        depth: how many documents it is nested in.
+        url: the URL of the document, or the base of the parent of a ``srcdoc``.
+        depth: the number of enclosing documents.
 
     Attributes:
-        areas: how much of the page what it loads takes, in CSS pixels, where the markup tells.
+        areas: the display area of each resource in CSS pixels, if the markup states it.
     """
 
     def __init__(self, url: str, depth: int = 0) -> None:
@@ -181,7 +180,7 @@ class _Document:
         self.areas: dict[str, int] = {}
 
     def read(self, tree: LexborHTMLParser) -> _Found:
-        """What it makes a browser load: absolute URLs and their uses."""
+        """Return the absolute URLs that a page loads, and their uses."""
         roots: list[LexborHTMLParser | LexborNode] = [tree]
         while roots:
             root = roots.pop()
@@ -191,7 +190,7 @@ class _Document:
             roots += reversed(root.template_fragments())
 
     def read_xml(self, elements: Iterable[XmlElement | XmlStyle]) -> _Found:
-        """What an XML document makes a browser load."""
+        """Return the absolute URLs that an XML document loads, and their uses."""
         for each in elements:
             if isinstance(each, XmlStyle):
                 yield from self.resolve_all([(each.href, Use.STYLE)])
@@ -214,7 +213,7 @@ class _Document:
             yield url, use
 
     def _set_base(self, href: str) -> None:
-        """The first base counts, from where it stands (HTML §4.2.3)."""
+        """Set the base; only the first one counts, from its position on (HTML §4.2.3)."""
         if not self._has_base:
             self._has_base = True
             self._base = join(self._url, clean_reference(href)) or self._url
@@ -244,7 +243,7 @@ class _Document:
                 yield from _Document(self._base, self._depth + 1).read(tree)
 
     def resolve_all(self, references: Iterable[tuple[str, Use]]) -> _Found:
-        """References as absolute URLs; those that lead nowhere else are left out."""
+        """Resolve references to absolute URLs; those within the document are dropped."""
         for given, use in references:
             reference = clean_reference(given)
             if not reference or reference.startswith(("#", "data:")):
@@ -257,7 +256,7 @@ class _Document:
 
 
 def _area(attributes: _Attributes) -> int:
-    """CSS pixels that an element takes by its attributes; 0 where they do not tell."""
+    """Return the area of an element in CSS pixels by its attributes; 0 if they do not state it."""
     if "width" not in attributes or "height" not in attributes:
         return 0
     sides = [(attributes[name] or "").strip() for name in ("width", "height")]
@@ -267,7 +266,7 @@ def _area(attributes: _Attributes) -> int:
 
 
 def _selector() -> str:
-    """Matches what can make a browser load something, and what moves where that lies."""
+    """Return a selector for elements that may load something, and for ``base``."""
     rows = (*HTML.items(), ("", EVERYWHERE), ("svg ", SVG_ANY), ("math ", MATHML))
     return ", ".join(["base[href]", "style", *(each for row in rows for each in _selectors(*row))])
 
@@ -280,7 +279,7 @@ def _selectors(element: str, rules: Rules) -> list[str]:
 
 
 def _holding(name: str, rule: Rule) -> str:
-    """Matches an attribute by its local name; one with CSS in it only where a function is."""
+    """Return a selector for an attribute by local name; for CSS only values with a function."""
     is_css = isinstance(rule, Pointer) and rule.form is Form.CSS
     function = "*='('" if is_css else ""
     return f"[{name.rpartition(':')[2]}{function}]"

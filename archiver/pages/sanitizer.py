@@ -13,7 +13,7 @@ from archiver.pages.parsing import is_too_deep, limit_attributes, may_say
 from archiver.pages.writing_modes import VERTICAL
 
 PREFIX: Final = "a-"
-"""Before every id of an article, so that none is that of anything around it."""
+"""Prefix of every id in an article, so that none equals an id of the surrounding page."""
 
 TAGS: Final = frozenset(
     "a abbr address article aside audio b bdi bdo blockquote br caption cite code col colgroup dd "
@@ -21,7 +21,7 @@ TAGS: Final = frozenset(
     "kbd li main mark ol p picture pre q rp rt ruby s samp section small source span strong sub "
     "summary sup table tbody td tfoot th thead time tr u ul var video wbr".split()
 )
-"""The elements of HTML that stay; of others, what is in them."""
+"""Allowed HTML elements; other elements are reduced to their content."""
 
 _ATTRIBUTES = {
     "*": {"lang", "dir", "title", "id"},
@@ -43,10 +43,10 @@ _ATTRIBUTES = {
     "q": {"cite"},
 }
 _UNQUOTED = re.compile(r"[\s\"#<>\[\]\\^`{|}]")
-"""What can't stand in a fragment as it is."""
+"""Characters that a fragment cannot contain unescaped."""
 
 _BARE_LINK = re.compile(r'<a((?: (?!href=)[a-z]+="[^"]*")*) rel="noopener noreferrer">')
-"""What leads nowhere is related to nothing."""
+"""Link without ``href``, which needs no ``rel``."""
 
 _URLS = frozenset({"href", "src", "poster", "cite"})
 _CLASS = re.compile(r"language-[a-z0-9+#.-]{1,32}|embed|permalink")
@@ -54,7 +54,7 @@ _COLOUR = re.compile(
     "bp|c[1hmsp]?|cpf|d[l]|err|esc|fm|g[deghioprstu]?|ges|il|k[cdnprt]?|ld?|m[bfhio]?|"
     "n[abcdefilnotvx]?|ow?|pm?|py|s[12abcdehirsx]?|v[cgim]|w|x"
 )
-"""Pygments' short names of what code is made of."""
+"""Pygments' short class names of tokens."""
 _ID = re.compile(r"[^\s\"'<>&]{1,200}")
 _ABSOLUTE = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _DRAWN = re.compile(r"data:image/(?:png|gif|jpe?g|webp|avif|svg\+xml)[;,]", re.IGNORECASE)
@@ -64,17 +64,17 @@ _COMPUTED = re.compile(
     r"\([\d\s.,%e/+-]{0,200}\)[\s,]*){1,20}",
     re.IGNORECASE,
 )
-"""Transforms and colours: the functions that load nothing."""
+"""Transforms and colours: functions that load nothing."""
 
 _FIRST_LINE = re.compile(r"(<pre(?:[^<>\"]|\"[^\"]*\")*>)\n+")
 _MOST_ROUNDS = 8
 
 
 def sanitise(html: str) -> str:
-    """HTML with nothing in it but structure, text, links, media over http(s), formulas, drawings.
+    """Return HTML with only structure, text, links, media over http(s), formulas and SVG.
 
-    What was sanitised stays as it is when it is sanitised again. What is nested too deep to be
-    parsed in good time, or never comes to rest, gives its text.
+    Sanitising is idempotent. HTML that is nested too deep, or that does not become stable, is
+    reduced to its text.
     """
     if is_too_deep(html):
         return escape(without_tags(html))
@@ -92,7 +92,7 @@ def _clean(html: str) -> str:
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
-    """What an allowed attribute may say; None where it may not be."""
+    """Return the allowed value of an attribute; None if it is forbidden."""
     if name == "id":
         return _namespaced(value)
     if tag in SVG and name not in {"title", "lang", "dir"}:
@@ -127,7 +127,7 @@ def _quoted(character: re.Match[str]) -> str:
 
 
 def _drawn(tag: str, name: str, value: str) -> str | None:
-    """An attribute of a drawing: it points at parts of the same drawing, or nowhere."""
+    """Return the allowed value of an SVG attribute: it may reference only the same drawing."""
     if name == "href":
         if tag == "a":
             return _address(tag, name, value)

@@ -24,7 +24,7 @@ LONGEST_NAME = 100
 """Maximum number of characters of a file name that describes an image."""
 
 NARROW_FORMULA = 14
-"""A formula of so many symbols fits on any screen."""
+"""Maximum symbols of a formula that fits on any screen."""
 
 _LONGEST_HEADING, _LONGEST_DATE = 400, 60
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -46,12 +46,12 @@ _TEXT_OF = etree.XPath("string()")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of the article's text to be marked.
+    """Range of the article's text to be marked.
 
     Attributes:
-        start, end: in characters.
-        attributes: of each `mark` element.
-        first: more attributes of the first one.
+        start, end: character offsets.
+        attributes: the attributes of each `mark` element.
+        first: additional attributes of the first one.
     """
 
     start: int
@@ -72,10 +72,10 @@ class _Text:
 
 
 class ArticleTree:
-    """An article that is shown.
+    """Displayed article.
 
     Args:
-        html: as `html.sanitise` writes it: well-formed, attributes in double quotes.
+        html: the output of `html.sanitise`: well-formed, attributes in double quotes.
     """
 
     def __init__(self, html: str) -> None:
@@ -109,7 +109,7 @@ class ArticleTree:
     def drop_title(self, title: str) -> None:
         """Remove a first heading that repeats the page's title, and raise the other headings.
 
-        A line with the date may stand before it. A heading without words, such as a picture, stays.
+        It may follow a line with the date. A heading without words, such as a picture, stays.
         """
         heading, is_dated = self._first_heading()
         if heading is None:
@@ -139,7 +139,7 @@ class ArticleTree:
         return tuple(Heading(key, words, level - top) for level, key, words in found)
 
     def _first_heading(self) -> tuple[Element | None, bool]:
-        """Return a heading that the article begins with, and whether a date stands before it."""
+        """Return the heading at the start of the article, and whether a date precedes it."""
         is_dated, before, element = False, self._root.text, next(iter(self._root), None)
         while element is not None and _is_blank(before):
             if element.tag in ("h1", "h2"):
@@ -154,7 +154,7 @@ class ArticleTree:
         return None, is_dated
 
     def _raise_headings(self) -> None:
-        """Let the highest heading be of the second level."""
+        """Shift headings so that the highest is of the second level."""
         headings = list(self._root.iter(*_HEADINGS[1:]))
         up = min((int(each.tag[1]) for each in headings), default=2) - 2
         for each in headings if up > 0 else ():
@@ -163,7 +163,7 @@ class ArticleTree:
     # Links
 
     def links(self, most: int) -> list[str]:
-        """Return up to `most` addresses on the web that it links to, without fragments."""
+        """Return up to `most` web addresses that the article links to, without fragments."""
         found: dict[str, None] = {}
         for link in self._root.iter("a"):
             url = (link.get("href") or "").partition("#")[0]
@@ -198,11 +198,11 @@ class ArticleTree:
 
     @property
     def text(self) -> str:
-        """The text as a browser's `textContent` gives it, so that positions agree with scripts."""
+        """Return the text as a browser's `textContent`, so that positions agree with scripts."""
         return "".join(each.text for each in self._texts())
 
     def spaced(self) -> str:
-        """Return the text with a line end wherever a block begins or ends."""
+        """Return the text with a line end at each start and end of a block."""
         text, pieces, at = self.text, [], 0
         for place in self._break_places():
             pieces.append(text[at:place])
@@ -218,7 +218,7 @@ class ArticleTree:
         ]
 
     def mark(self, spans: Sequence[Span]) -> None:
-        """Put `mark` elements around ranges of the text; overlapping ones nest by order."""
+        """Wrap ranges of the text in `mark` elements; overlapping ones nest by order."""
         cuts = sorted({place for each in spans for place in (each.start, each.end)})
         begun: set[int] = set()
         for node in list(self._texts()) if spans else ():
@@ -257,13 +257,13 @@ class ArticleTree:
                 image.set("alt", _file_name(image.get("src") or ""))
 
     def replace_lost_images(self, lost: Collection[str], words_for: Callable[[str], str]) -> None:
-        """Replace images that are not in the archive, so that nothing requests them.
+        """Replace images that are not archived, so that nothing requests them.
 
-        Their replacement has no text, so that positions of marks stay the same. An image that is
-        there in some sizes keeps those.
+        The replacement has no text, so that positions of marks stay the same. An image that is
+        archived in some sizes keeps those.
 
         Args:
-            lost: addresses of what is not in the archive.
+            lost: URLs that are not archived.
             words_for: returns the replacement's description, given that of the image.
         """
         for each in list(self._root.iter("picture", "img")) if lost else ():
@@ -272,7 +272,7 @@ class ArticleTree:
                 _replace_lost(each, lost, words_for)
 
     def archive_media(self, address_of: Callable[[str], str]) -> None:
-        """Load images, films and recordings from the archive; `data:` images stay.
+        """Load images, video and audio from the archive; `data:` images stay.
 
         Args:
             address_of: returns the archived address of a URL.
@@ -293,7 +293,7 @@ class ArticleTree:
     # Wide content
 
     def make_scrollable(self) -> None:
-        """Let the keyboard reach what may be wider than the page: code, tables, long formulas.
+        """Make wide content accessible by keyboard: code, tables, long formulas.
 
         The `tabindex` of a formula is on a `span` around it, since MathML has none.
         """
@@ -308,7 +308,7 @@ class ArticleTree:
 
 
 def links_of(html: str, most: int) -> list[str]:
-    """Return up to `most` addresses on the web that a sanitised article links to."""
+    """Return up to `most` web addresses that a sanitised article links to."""
     return ArticleTree(html).links(most)
 
 
@@ -339,7 +339,7 @@ def _is_blank(text: str | None) -> bool:
 
 
 def _is_date(element: Element) -> bool:
-    """Return whether an element may be the line with the date above a title."""
+    """Return whether an element may be the date line above a title."""
     is_line = element.tag in ("p", "time", "div") and not len(element)
     return is_line and 0 < len(element.text or "") <= _LONGEST_DATE
 
@@ -430,7 +430,7 @@ def _file_name(url: str) -> str:
 
 
 def _replace_lost(element: Element, lost: Collection[str], words_for: Callable[[str], str]) -> None:
-    """Take lost addresses from a `picture` or an image, or replace it if nothing is left."""
+    """Remove lost URLs from a `picture` or an image, or replace it if none is left."""
     parts = list(element.iter("source", "img"))
     changed = [each for each in parts if _drop_lost(each, lost)]
     if not changed:
@@ -452,7 +452,7 @@ def _replace_lost(element: Element, lost: Collection[str], words_for: Callable[[
 
 
 def _drop_lost(element: Element, lost: Collection[str]) -> bool:
-    """Take lost addresses from an image or source; return whether there were any."""
+    """Remove lost URLs from an image or source; return whether there were any."""
 
     def is_lost(url: str) -> bool:
         return url.partition("#")[0] in lost

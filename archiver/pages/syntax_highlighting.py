@@ -1,7 +1,7 @@
 """Syntax highlighting.
 
-A lexer's patterns can be slow on code that was made for that, so this runs where a signal can end
-it: in the processes that read strangers' files.
+A lexer's patterns can be slow on malicious code, so this runs only in worker processes, where a
+signal can interrupt it.
 """
 
 import gc
@@ -19,9 +19,9 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 MOST_CODE = 20_000
-"""Characters of all code of an article that is coloured."""
+"""Maximum characters of highlighted code in an article."""
 SECONDS = 0.5
-"""Of CPU, for an article."""
+"""CPU time limit for an article."""
 _AS_SANITISED = {0xA0: "&nbsp;"}
 _CODE = re.compile(r'(<pre[^<>]*><code class="language-([^"]+)">)([^<>]*)(</code></pre>)')
 _COLOURED = re.compile(r'<code class="language-[^"]+">.*?</code>', re.DOTALL)
@@ -29,11 +29,14 @@ _SPAN = re.compile(r"</?span[^<>]*>")
 
 
 class _OutOfTime(BaseException):
-    """The time is over: no ``Exception``, which a lexer that is being made takes for its own."""
+    """End of the time limit; not an ``Exception``, because lexers catch those."""
 
 
 def coloured(html: str) -> str:
-    """A sanitised article whose code that says its language has spans; the same without time."""
+    """Return a sanitised article with highlighting spans in code whose language is known.
+
+    The article is unchanged if time runs out.
+    """
     if '<code class="language-' not in html:
         return html
     left = MOST_CODE
@@ -52,7 +55,7 @@ def coloured(html: str) -> str:
 
 
 def plain(html: str) -> str:
-    """An article without the spans of ``coloured``."""
+    """Return an article without the spans of ``coloured``."""
     return _COLOURED.sub(lambda code: _SPAN.sub("", code[0]), html)
 
 
@@ -73,9 +76,11 @@ def _formatter() -> HtmlFormatter[str]:
 
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise ``_OutOfTime`` in the block after so much CPU; at once outside of the main thread.
+    """Raise ``_OutOfTime`` in the block after this much CPU time.
 
-    Garbage is not looked for meanwhile: what is raised while Python does so is lost.
+    Immediately outside the main thread.
+
+    Garbage collection is paused, because an exception raised during it is lost.
     """
 
     def ring(_: int, __: FrameType | None) -> None:

@@ -8,16 +8,16 @@ from rapidfuzz.distance import LCSseq
 from archiver.model.page import Comparison, Piece, Side
 
 MOST_COMPARED = 400_000
-"""Characters of either text."""
+"""Maximum characters of either text."""
 MOST_CELLS = 40_000_000
-"""Pairs of words, or of paragraphs, that are held against each other in one go."""
+"""Maximum pairs of words, or of paragraphs, compared at a time."""
 _TOKEN = re.compile(r"\s+|[^\W\u3040-\u9fff]+|[\u3040-\u9fff]|[^\w\s]")
-"""Spaces, words, signs; of scripts that set no spaces each character."""
+"""Spaces, words, signs; single characters in scripts without spaces."""
 _WORD = re.compile(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
 
 
 def compare(before: str, after: str) -> Comparison:
-    """Hold two texts against each other, paragraphs being lines; spaces count for nothing."""
+    """Compare two texts whose paragraphs are lines, ignoring white space."""
     first, second = before[:MOST_COMPARED], after[:MOST_COMPARED]
     pieces = tuple(_joined(_by_paragraph(_paragraphs(first), _paragraphs(second))))
     counts = {side: sum(_count(each.text) for each in pieces if each.side is side) for side in Side}
@@ -59,7 +59,7 @@ def _by_word(before: str, after: str) -> Iterator[Piece]:
 def _steps(
     before: Sequence[str], after: Sequence[str]
 ) -> Iterator[tuple[bool, tuple[int, int], tuple[int, int]]]:
-    """(whether they are the same, stretch of the first, stretch of the second), in order."""
+    """Yield (whether equal, range of the first, range of the second), in order."""
     if len(before) * len(after) > MOST_CELLS:
         yield False, (0, len(before)), (0, len(after))
         return
@@ -75,7 +75,7 @@ def _steps(
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Pieces with neighbours of one side made one, and nothing empty."""
+    """Merge adjacent pieces of one side, and drop empty ones."""
     held: list[Piece] = []
     for each in pieces:
         if not each.text:

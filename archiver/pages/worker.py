@@ -55,14 +55,14 @@ from archiver.search.search_document import indexed
 
 
 def read(document: Document) -> Article:
-    """Its article, with code in colours and the words that it is found by."""
+    """Return the article with highlighted code and its search terms."""
     return _finished(_extract(document))
 
 
 def read_parsed(tree: LexborHTMLParser, html: str, url: str, metadata: PageMetadata) -> Article:
-    """The same of a page that was looked at already: its tree, its source, what it says of itself.
+    """Do the same for a page that has been parsed and whose metadata has been read.
 
-    The tree is no more what it was afterwards.
+    The tree is modified.
     """
     return _finished(article_of(tree, html, url, metadata))
 
@@ -89,12 +89,12 @@ def _extract(document: Document) -> Article:
 
 
 def _pdf() -> ModuleType:
-    """Loaded for the first PDF: few children see one."""
+    """Import on first use: few workers process a PDF."""
     return import_module("archiver.pages.pdf")
 
 
 def perform(task: Task, document: Document, limit: int) -> Result:
-    """Do one task; ``limit`` is the most requisites to name."""
+    """Perform one task; ``limit`` is the maximum number of requisites."""
     if task in (Task.ICON, Task.COVER):
         drawn: Result = _drawing().draw(RenditionKind(task), document.payload)
         return drawn
@@ -107,14 +107,15 @@ def perform(task: Task, document: Document, limit: int) -> Result:
 
 
 def _discover(document: Document, limit: int) -> Discovery:
-    """What a document needs, and what it says of itself; what its response names comes first."""
+    """Return the requisites and metadata of a document; those of its Link header come first."""
     return _with_links(_look_through(document, limit), document, limit)
 
 
 def _look_and_read(document: Document, limit: int) -> Seen:
-    """The same of a page, with its article, which its tree is used up for: parsed once for both.
+    """Return the requisites and the article of a page, parsed once for both.
 
-    One that a browser is to show, that is no page, or that has further parts is read otherwise.
+    The tree is consumed. Pages that need a browser, multi-page articles and other documents get no
+    article here.
     """
     page = decode(document)
     tree = parse(page.text)
@@ -130,7 +131,7 @@ def _look_and_read(document: Document, limit: int) -> Seen:
 
 
 def _with_links(found: Discovery, document: Document, limit: int) -> Discovery:
-    """With what its response names first."""
+    """Put the requisites of the Link header first."""
     if not document.link_header:
         return found
     linked = find_linked(document.link_header, document.url, limit)
@@ -142,7 +143,7 @@ def _with_links(found: Discovery, document: Document, limit: int) -> Discovery:
 
 
 def _with_address(metadata: PageMetadata, document: Document) -> PageMetadata:
-    """With the address that the response names where the page names none, as a PDF can't."""
+    """Use the canonical URL of the Link header if the document states none, as with PDF."""
     if metadata.canonical or not document.link_header:
         return metadata
     return replace(metadata, canonical=canonical_in_header(document.link_header, document.url))
@@ -173,17 +174,17 @@ def _charset(choice: Choice) -> Charset:
 
 
 def _articles() -> ModuleType:
-    """Loaded by who reads: where articles are left for later no child does."""
+    """Import on first use: workers without article tasks never need it."""
     return import_module("archiver.pages.worker")
 
 
 def _drawing() -> ModuleType:
-    """Loaded by who draws: few children do, and it is a fifth of what they load."""
+    """Import on first use: few workers draw images, and it is a fifth of the import time."""
     return import_module("archiver.pages.image_drawing")
 
 
 def main() -> None:
-    """Serve until the other side closes, or dies."""
+    """Serve until the other side closes the pipe or dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory, nice = map(int, sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -203,7 +204,7 @@ def main() -> None:
 def _answer(body: bytes, sink: BinaryIO) -> None:
     try:
         answer = pack_result(perform(*read_request(body)))
-    except Exception as error:  # noqa: BLE001 - whatever a page does, the next one is answered
+    except Exception as error:  # noqa: BLE001 - a failure must not end the worker
         answer = pack({"error": f"{type(error).__name__}: {error}"[:500]})
     _say(answer, sink)
 

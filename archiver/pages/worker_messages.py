@@ -16,16 +16,16 @@ from archiver.model.requisite import Requisite, RequisiteKind
 
 PREFIX = struct.Struct(">I")
 READY = b"\n"
-"""What a child that reads pages says first, once it has started."""
+"""First output of a worker, sent after its start."""
 COLLECT = (20_000, 20, 100)
-"""How seldom a child looks for cycles of garbage: it makes many objects, and few of those."""
+"""Garbage collection thresholds: workers create many objects and few cycles."""
 
 MOST_PICTURE_BYTES = 16 << 20
-"""Of a picture that is to be made small."""
+"""Maximum size of an image to scale down."""
 
 
 class Task(StrEnum):
-    """What a child is asked to do."""
+    """Task of a worker."""
 
     DISCOVER = "discover"
     EXTRACT = "extract"
@@ -36,17 +36,17 @@ class Task(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Content to be looked at.
+    """Content to be processed.
 
     Attributes:
         payload: decoded content (no content coding), or its first part.
-        media_type: what it is to be treated as.
-        charset: as its Content-Type declared it; empty if it did not.
-        url: where it was, to resolve references against.
+        media_type: the media type to treat it as.
+        charset: the charset declared by its Content-Type; empty without one.
+        url: its URL, to resolve references against.
         link_header: the ``Link`` fields of its response, joined with commas.
-        has_stood: it is a page as it stood in a browser.
-        part: which part of its article it is, from 1 on.
-        sheets: of its style sheets those that say in which direction lines go: address and text.
+        has_stood: whether it is a page rendered by a browser.
+        part: the number of this page in a multi-page article, from 1.
+        sheets: the style sheets that set writing modes: (URL, text).
     """
 
     payload: bytes
@@ -60,21 +60,21 @@ class Document:
 
 
 def pack(head: dict[str, Any], payload: bytes = b"") -> bytes:
-    """A message with its length."""
+    """Return a message with its length."""
     encoded = as_json(head)
     body = PREFIX.pack(len(encoded)) + encoded + payload
     return PREFIX.pack(len(body)) + body
 
 
 def unpack(body: bytes) -> tuple[dict[str, Any], bytes]:
-    """The head and the payload of a message without its length."""
+    """Return the head and the payload of a message without its length."""
     (size,) = PREFIX.unpack_from(body)
     start = PREFIX.size
     return json.loads(body[start : start + size]), body[start + size :]
 
 
 def pack_request(task: Task, document: Document, limit: int) -> bytes:
-    """What a child is sent."""
+    """Serialise a request."""
     head = {
         "task": task,
         "media_type": document.media_type,
@@ -90,7 +90,7 @@ def pack_request(task: Task, document: Document, limit: int) -> bytes:
 
 
 def read_request(body: bytes) -> tuple[Task, Document, int]:
-    """What a child was sent."""
+    """Parse a request."""
     head, payload = unpack(body)
     document = Document(
         payload=payload,
@@ -107,7 +107,7 @@ def read_request(body: bytes) -> tuple[Task, Document, int]:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a page needs, and its article: None where it was not read with that."""
+    """Requisites of a page and its article, or None if it was not extracted."""
 
     found: Discovery
     article: Article | None = None
@@ -117,7 +117,7 @@ Result = Article | Discovery | Seen | NewRendition | None
 
 
 def pack_result(result: Result) -> bytes:
-    """What a child answers."""
+    """Serialise a result."""
     if result is None:
         return pack({})
     if isinstance(result, NewRendition):
@@ -154,7 +154,7 @@ def _article_head(read: Article) -> dict[str, Any]:
 
 
 def read_discovery(head: dict[str, Any]) -> Discovery:
-    """The answer to DISCOVER."""
+    """Parse the result of DISCOVER."""
     needs = tuple(
         Requisite(url, RequisiteKind(kind), area) for url, kind, area in head["requisites"]
     )
@@ -175,33 +175,33 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
 
 
 def read_article(head: dict[str, Any], html: bytes) -> Article:
-    """The answer to EXTRACT."""
+    """Parse the result of EXTRACT."""
     metadata = PageMetadata(**head["metadata"])
     text, words, above = (head[each] for each in ("text", "words", "above"))
     return Article(metadata, html.decode(), text, words=words, head=above)
 
 
 def read_seen(head: dict[str, Any], html: bytes) -> Seen:
-    """The answer to LOOK_AND_READ."""
+    """Parse the result of LOOK_AND_READ."""
     read = head.get("article")
     return Seen(read_discovery(head), read_article(read, html) if read else None)
 
 
 def read_drawn(head: dict[str, Any], content: bytes) -> NewRendition | None:
-    """The answer to ICON and COVER."""
+    """Parse the result of ICON and COVER."""
     return NewRendition(RenditionKind(head["kind"]), head["media_type"], content) if head else None
 
 
 def as_json(value: Any) -> bytes:
-    """Nothing but what it says, in as few bytes."""
+    """Serialise a value as compact JSON."""
     return json.dumps(value, separators=(",", ":")).encode()
 
 
 def decode(document: Document) -> Decoded:
-    """Its text, and how it was decoded."""
+    """Decode a document's text."""
     return decode_document(document.payload, document.media_type, document.charset, document.url)
 
 
 def choose(document: Document) -> Choice:
-    """How it would be decoded."""
+    """Choose a document's encoding."""
     return choose_encoding(document.payload, document.media_type, document.charset, document.url)

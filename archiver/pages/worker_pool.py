@@ -1,7 +1,7 @@
 """Pool of page worker processes.
 
-A child that takes too long, or dies, is replaced; its page then has no article, which is said in
-the log, and the page itself is kept all the same.
+A worker that exceeds its time limit or dies is replaced. Its page then has no article, which is
+logged; the page itself is archived.
 """
 
 import asyncio
@@ -33,33 +33,36 @@ from archiver.pages.worker_messages import (
 from archiver.search.search_document import indexed
 
 PAGES_A_CHILD = 2000
-"""After so many a child is replaced: libraries in C that see hostile input may leak."""
+"""Number of tasks after which a worker is replaced, because C libraries may leak on hostile input.
+"""
 DRAW_SECONDS = 10.0
-"""A picture that takes longer is none worth showing: a page may name eight, and others wait."""
+"""Time limit for an image: a page may have eight candidates, and other tasks are waiting."""
 MOST_ANSWER_BYTES = 256 << 20
 SHORT_BYTES = 8 << 10
 LONG_BYTES = 2 << 20
-"""What a longer page needs is not to wait for its article."""
+"""Size above which a page's requisites do not wait for its article."""
 SHORT_ANSWER_BYTES = 256 << 10
-"""A longer answer is parsed in a thread."""
+"""Size above which an answer is parsed in a thread."""
 BACKLOG_SECONDS = 0.5
-"""Another child is started where there was always one more page to read for so long: to start one
-takes as much as to look through forty pages, or to read eight."""
+"""Seconds of continuous queueing before another worker starts.
+
+Starting one costs as much as discovering forty pages or extracting eight.
+"""
 NOTHING_NEEDED = Discovery()
 
 log = get_log(__name__)
 
 
 class DerivePool:
-    """The children of one process: one is started when it is first needed, more if that is late.
+    """Worker processes; the first starts when needed, more if there is a queue.
 
     Args:
-        processes: that may run at once.
-        timeout: seconds that a page may take.
-        memory_bytes: that a child may take.
-        max_requisites: that are named of a page.
-        backlog: seconds for which requests stand in line before another child is started.
-        nice: how far children stand back behind the rest of the machine (``man 2 nice``).
+        processes: the maximum number of workers.
+        timeout: the time limit of a page in seconds.
+        memory_bytes: the memory limit of a worker.
+        max_requisites: the maximum number of requisites of a page.
+        backlog: the seconds of queueing before another worker starts.
+        nice: the niceness of workers (``man 2 nice``).
     """
 
     def __init__(
@@ -86,13 +89,13 @@ class DerivePool:
         self._watch: asyncio.TimerHandle | None = None
 
     async def stop(self) -> None:
-        """End every child."""
+        """Stop all workers."""
         self._rest()
         for child in [*self._children]:
             await self._end(child)
 
     async def discover(self, document: Document) -> Discovery:
-        """What a document needs; empty where it could not be read."""
+        """Return the requisites and metadata of a document; empty if it cannot be read."""
         kind = document.media_type
         can_need = is_html(kind) or is_css(kind) or is_xml(kind) or document.link_header
         if not can_need:
@@ -101,14 +104,14 @@ class DerivePool:
         return read_discovery(answer[0]) if answer else NOTHING_NEEDED
 
     async def extract(self, document: Document) -> Article:
-        """The article of a document; empty where it could not be read."""
+        """Return the article of a document; empty if it cannot be read."""
         if _is_short_text(document):
             return _short_article(document)
         answer = await self._ask(Task.EXTRACT, document)
         return read_article(*answer) if answer else Article()
 
     async def look_and_read(self, document: Document) -> tuple[Discovery, Article | None]:
-        """What a document needs, with its article if it is a page of which that is read at once."""
+        """Return the requisites of a document, and its article if one task can do both."""
         if not is_html(document.media_type) or len(document.payload) > LONG_BYTES:
             return await self.discover(document), None
         answer = await self._ask(Task.LOOK_AND_READ, document)
@@ -118,7 +121,7 @@ class DerivePool:
         return seen.found, seen.article
 
     async def draw(self, kind: RenditionKind, content: bytes, url: str) -> NewRendition | None:
-        """An icon or a cover made small of a picture; None where it is none worth showing."""
+        """Create an icon or preview image; None if the image is not worth displaying."""
         if is_too_small(kind, content):
             return None
         answer = await self._ask(Task(kind), Document(content, "", "", url))
@@ -154,12 +157,12 @@ class DerivePool:
         return head, payload
 
     def _seconds(self, task: Task) -> float:
-        """How long a task may take."""
+        """Return the time limit of a task."""
         is_drawn = task in (Task.ICON, Task.COVER)
         return min(self._timeout, DRAW_SECONDS) if is_drawn else self._timeout
 
     async def _take(self, *, urgent: bool) -> "_Child | None":
-        """Wait for a place; a child if one is idle there, None where one has to be started."""
+        """Wait for a slot; return an idle worker, or None if one has to be started."""
         line = self._urgent if urgent else self._patient
         while not (self._idle or self._may_start) or (not urgent and self._urgent):
             turn = asyncio.get_running_loop().create_future()
@@ -182,7 +185,7 @@ class DerivePool:
 
     @property
     def _may_start(self) -> bool:
-        """Whether there is a place for a child that is worth what starting it takes."""
+        """Return whether a new worker may be started and is worth its start-up cost."""
         return self._vacant > 0 and (self._is_late or self._vacant == self._processes)
 
     def _give(self, child: "_Child | None") -> None:
@@ -203,13 +206,13 @@ class DerivePool:
         self._rest()
 
     def _look_out(self) -> None:
-        """See to it that another child is started where there is a line for long."""
+        """Start another worker after the queue has been non-empty for long."""
         if self._watch is None and self._vacant and not self._is_one_starting:
             loop = asyncio.get_running_loop()
             self._watch = loop.call_later(self._backlog, self._start_another)
 
     def _rest(self) -> None:
-        """Nobody is in line any more."""
+        """Note that the queue is empty."""
         if self._watch:
             self._watch.cancel()
             self._watch = None
@@ -236,7 +239,10 @@ class DerivePool:
 
 
 def unread_article(document: Document, found: Discovery) -> Article:
-    """What stands for an article that is left for later; a short text is read all the same."""
+    """Return the placeholder for an article extracted later.
+
+    Short texts are processed immediately.
+    """
     if _is_short_text(document):
         return _short_article(document)
     metadata = found.metadata
@@ -246,13 +252,13 @@ def unread_article(document: Document, found: Discovery) -> Article:
 
 
 def _short_article(document: Document) -> Article:
-    """A short text as a child would read it."""
+    """Return the article of a short text, as a worker would."""
     article = text_article(document.payload.decode(), file_name(document.url))
     return replace(article, words=indexed(article.text))
 
 
 def _is_short_text(document: Document) -> bool:
-    """Whether a document is read in less time than it takes to send it to a child."""
+    """Return whether processing a document takes less time than sending it to a worker."""
     return (
         document.media_type == "text/plain"
         and len(document.payload) <= SHORT_BYTES
@@ -261,7 +267,7 @@ def _is_short_text(document: Document) -> bool:
 
 
 class _Child:
-    """One child process; ``on_ready`` is called once it has started."""
+    """One worker process; ``on_ready`` is called once it has started."""
 
     def __init__(self, process: asyncio.subprocess.Process, on_ready: Callable[[], None]) -> None:
         self.process = process
@@ -282,7 +288,7 @@ class _Child:
         """Send a request and read the answer."""
         source, sink = self.process.stdout, self.process.stdin
         if source is None or sink is None:
-            raise OSError("the child has no pipes")
+            raise OSError("the worker has no pipes")
         is_new = not self.asked
         self.asked += 1
         sink.write(request)
@@ -292,5 +298,5 @@ class _Child:
             self._on_ready()
         (size,) = PREFIX.unpack(await source.readexactly(PREFIX.size))
         if size > MOST_ANSWER_BYTES:
-            raise OSError("the child's answer is too long")
+            raise OSError("the worker's answer is too long")
         return await source.readexactly(size)

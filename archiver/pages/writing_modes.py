@@ -6,7 +6,7 @@ from typing import Final
 
 PROPERTY: Final = "writing-mode"
 VERTICAL: Final = re.compile(r"vertical-(?:rl|lr)")
-"""How a block of text is set, where from top to bottom."""
+"""Vertical writing modes."""
 
 _MOST_RULES = 50
 _LONGEST_SELECTOR = 100
@@ -14,19 +14,19 @@ _SAID = re.compile(
     r"(?:^|[;{\s])(?:-webkit-|-epub-|-ms-)?writing-mode\s*:\s*([a-z-]{2,20})", re.IGNORECASE
 )
 _OLD = {"tb-rl": "vertical-rl", "tb": "vertical-rl", "tb-lr": "vertical-lr"}
-"""What Internet Explorer, and SVG 1.1, called them (CSS Writing Modes 4 §3.2)."""
+"""Names in Internet Explorer and SVG 1.1 (CSS Writing Modes 4 §3.2)."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-"""One that is left open goes to the end (CSS Syntax 3 §4.3.2)."""
+"""Comment; an unclosed one extends to the end (CSS Syntax 3 §4.3.2)."""
 _ON_PAPER = re.compile(r"@media\s+print[^{}@]*+\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\}", re.IGNORECASE)
 _SELECTOR = re.compile(
     r"(?:[a-z][a-z0-9]*|\*|:root)?(?:[.#][\w-]+)*"
     r"(?:(?: ?> ?| )(?:[a-z][a-z0-9]*|\*)?(?:[.#][\w-]+)*){0,3}",
     re.IGNORECASE,
 )
-"""One element, by itself or within others: what takes no time to look for."""
+"""Selector of a single element, optionally with ancestors, which is cheap to match."""
 _TEXT_OF_ALL = 1000
-"""Characters of a text by which its script is known."""
+"""Characters of a text that are examined to detect its script."""
 _SET_VERTICALLY = re.compile(
     "[\u1100-\u11ff\u1800-\u18af\u2e80-\u9fff\ua000-\ua4cf\ua840-\ua877\uac00-\ud7af\uf900-\ufaff]"
 )
@@ -34,18 +34,18 @@ _SET_VERTICALLY = re.compile(
 
 
 def is_set_vertically(text: str) -> bool:
-    """Whether a text is of a script that is set from top to bottom somewhere, for the most part."""
+    """Return whether most of a text is in a script that can be set vertically."""
     start = "".join(text[: 2 * _TEXT_OF_ALL].split())[:_TEXT_OF_ALL]
     return len(_SET_VERTICALLY.findall(start)) > len(start) / 3
 
 
 def says_vertical(css: str) -> bool:
-    """Whether a style sheet sets something from top to bottom."""
+    """Return whether a style sheet sets a vertical writing mode."""
     return any(VERTICAL.fullmatch(mode) for _, mode in rules_in(css))
 
 
 def rules_in(css: str) -> Iterator[tuple[str, str]]:
-    """Selectors of elements, with the mode that they give them."""
+    """Yield element selectors with the writing mode that they set."""
     screen = _ON_PAPER.sub("", _COMMENT.sub(" ", css))
     count = 0
     for block in screen.split("}"):
@@ -58,7 +58,7 @@ def rules_in(css: str) -> Iterator[tuple[str, str]]:
 
 
 def _selectors(head: str) -> Iterator[str]:
-    """The selectors before a rule's bracket, of those that are understood."""
+    """Yield the supported selectors before a rule's bracket."""
     begun = max(head.rfind(each) for each in "{;")
     for given in head[begun + 1 :].split(","):
         selector = " ".join(given[: 2 * _LONGEST_SELECTOR].split())
@@ -67,7 +67,7 @@ def _selectors(head: str) -> Iterator[str]:
 
 
 def said_by(declarations: str) -> str:
-    """The mode that declarations end with."""
+    """Return the writing mode that the declarations set last."""
     found = _SAID.findall(declarations) if PROPERTY in declarations.lower() else []
     last = found[-1].lower() if found else ""
     return _OLD.get(last, last)

@@ -1,6 +1,6 @@
 """Lists, tables, tabs and paragraphs.
 
-Each says first what its tab says: for which system or language its code is.
+Code in a tab panel is labelled with its tab's name, such as a system or language.
 """
 
 from collections.abc import Container, Iterator
@@ -15,7 +15,7 @@ from archiver.pages.article.tree import around, first_text, lead_with, outermost
 
 
 def is_phrasing(element: Element) -> bool:
-    """Whether an element stands in a line of text."""
+    """Return whether an element is phrasing content."""
     if element.tag in PHRASING:
         return True
     return element.tag in TRANSPARENT and all(
@@ -24,12 +24,12 @@ def is_phrasing(element: Element) -> bool:
 
 
 def has_block(element: Element) -> bool:
-    """Whether there is a block anywhere in an element."""
+    """Return whether an element contains a block."""
     return len(element) > 0 and next(element.iterdescendants(*BLOCKS), None) is not None
 
 
 def part_at_breaks(root: Element) -> None:
-    """Make paragraphs of what two or more line breaks part."""
+    """Split text at two or more consecutive line breaks into paragraphs."""
     set_as_is = _within_pre(root)
     for first in list(root.iter("br")):
         if first.getparent() is None or first in set_as_is:
@@ -47,7 +47,7 @@ def part_at_breaks(root: Element) -> None:
 
 
 def wrap_loose_text(block: Element) -> None:
-    """Put each run of text and phrasing in a block that holds blocks, too, into a paragraph."""
+    """Wrap runs of text and phrasing content next to blocks in paragraphs."""
     run: Element | None = None
     if block.text and block.text.strip():
         run = etree.Element("p")
@@ -71,7 +71,7 @@ def _within_pre(root: Element) -> set[Element]:
 
 
 def _take_in(run: Element | None, child: Element) -> Element | None:
-    """Add to the run, or begin one; no run begins with a line break."""
+    """Add a child to the run, or start a run; no run starts with a line break."""
     if run is not None:
         run.append(child)
         return run
@@ -96,7 +96,7 @@ def _drop_break(element: Element) -> None:
 
 
 def _begin_paragraph(first: Element) -> None:
-    """Turn a line break into a paragraph of what follows it, up to the next pair of breaks."""
+    """Turn a line break into a paragraph of the content up to the next pair of breaks."""
     paragraph = etree.Element("p")
     paragraph.text = first.tail
     first.tail = None
@@ -116,15 +116,18 @@ def _begin_paragraph(first: Element) -> None:
 
 
 _SILENT = frozenset({"span", "rt", "ruby", "time", "q", "bdo"})
-"""What says nothing of each block in it."""
+"""Phrasing elements without an effect on the blocks inside them."""
 
 _FILLED = frozenset({"p", "div", "li", "dd", "td"})
 _MOST = 4
-"""What a block is emphasised by at once. A page may nest far more, all of it around many blocks."""
+"""Maximum nesting of emphasis pushed into a block; a page may nest far more around many blocks."""
 
 
 def open_up(phrases: list[Element]) -> dict[Element, str]:
-    """Make blocks of phrases that hold some, the innermost first; what each of them said."""
+    """Turn phrasing elements that contain blocks into blocks, innermost first.
+
+    Return their names.
+    """
     opened = {}
     for phrase in reversed(phrases):
         if phrase.tag not in _SILENT:
@@ -138,12 +141,12 @@ def open_up(phrases: list[Element]) -> dict[Element, str]:
 def push_in(
     elements: list[Element], opened: dict[Element, str], holding: Container[Element]
 ) -> None:
-    """Say in each block what is said around it, each thing once.
+    """Push the meaning of opened phrasing elements into the blocks they contain, each once.
 
     Args:
-        elements: of the article, in order.
-        opened: what was opened up, with its name before.
-        holding: what blocks stand in.
+        elements: the elements of the article, in order.
+        opened: the opened elements, with their former names.
+        holding: the elements that contain blocks.
     """
     around: dict[Element, tuple[str, ...]] = {}
     for element in elements:
@@ -166,7 +169,7 @@ def _make_block(phrase: Element) -> None:
 
 
 def _fill(block: Element, names: tuple[str, ...]) -> None:
-    """Put all that a block holds into elements of these names, the first around the others."""
+    """Wrap the content of a block in elements of these names, the first outermost."""
     for name in reversed(names):
         inner = etree.Element(name)
         inner.text, block.text = block.text, None
@@ -183,7 +186,7 @@ _MARKS = frozenset({"col", "colgroup", "tfoot", "thead", "th"})
 
 @dataclass(slots=True)
 class _Table:
-    """What was seen of a table so far; tables within it count for themselves."""
+    """Statistics of a table; nested tables are counted separately."""
 
     is_marked: bool = False
     is_nesting: bool = False
@@ -192,7 +195,7 @@ class _Table:
 
 
 def find_data(root: Element) -> set[Element]:
-    """The tables that hold data: those whose markup says so, and large ones."""
+    """Return the data tables: tables with header markup, and large ones."""
     if next(root.iter("table"), None) is None:
         return set()
     tables: dict[Element, _Table] = {}
@@ -211,7 +214,7 @@ def find_data(root: Element) -> set[Element]:
 
 
 def is_running_head(table: Element) -> bool:
-    """Whether a table has a head and a foot and no row between: those of pages that are printed."""
+    """Return whether a table has a head and a foot without rows in between, as in printed pages."""
     if table.tag != "table" or len(table) != len(_RUNNING):
         return False
     return [each.tag for each in table] == _RUNNING
@@ -259,7 +262,7 @@ _HIDING = ("hidden", "aria-hidden", "style")
 
 
 def settle_tabs(body: Element) -> None:
-    """Show panels of code whose tab is not chosen, and name every panel by its tab."""
+    """Show code panels of unselected tabs, and label every panel with its tab."""
     found = [*_by_role(body), *_by_label(body)]
     coded = around(body.iter("pre")) if found else set()
     for holder, tabs, panels in found:
@@ -272,7 +275,7 @@ def settle_tabs(body: Element) -> None:
 
 
 def _by_role(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
-    """Lists of tabs with their panels, as WAI-ARIA names them (§5.4, tab, tablist, tabpanel)."""
+    """Yield tab lists with their tabs and panels, as in WAI-ARIA (§5.4, tab, tablist, tabpanel)."""
     lists = _TABLISTS(body)
     labelled = {each.get("aria-labelledby"): each for each in _LABELLED(body)} if lists else {}
     for element in lists:
@@ -289,7 +292,7 @@ def _panels(behind: Element | None) -> list[Element]:
 
 
 def _by_label(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
-    """Blocks of labels of buttons of which one can be on, before a block of as many others."""
+    """Yield blocks of radio button labels followed by a block with the same number of panels."""
     buttons = {each.get("id") for each in body.iter("input") if each.get("type") == "radio"}
     for block in body.iter("div") if buttons else ():
         behind = block.getnext()
@@ -312,7 +315,7 @@ _DEFINED = frozenset({"dt", "dd"})
 
 
 def settle_lists(root: Element) -> None:
-    """Make every list of an article one that is valid (HTML §4.4)."""
+    """Make every list of an article valid (HTML §4.4)."""
     for each in list(root.iter("dl")):
         _settle_definitions(each)
     for part in list(root.iter("dt", "dd")):
@@ -329,7 +332,7 @@ def settle_lists(root: Element) -> None:
 
 
 def _settle_items(holder: Element) -> None:
-    """Everything in a list stands in an item: a list in the one before it, the rest in its own."""
+    """Put all content of a list into items: a nested list into the item before it."""
     item = _take_text(holder, "li")
     for each in list(holder):
         child, tail = each, each.tail
@@ -357,7 +360,7 @@ def _holds_items(element: Element) -> bool:
 
 
 def _open(element: Element) -> Element:
-    """Take an element away that stands between a list and its items; give the last of them."""
+    """Unwrap an element between a list and its items; return the last item."""
     _settle_items(element)
     last = element[-1]
     unwrap(element)
@@ -365,7 +368,7 @@ def _open(element: Element) -> Element:
 
 
 def _make_list(item: Element) -> None:
-    """An item outside of a list begins one, with the items that follow it."""
+    """Wrap an item outside of a list, and the items that follow it, in a list."""
     holder = _put_before(item, "ul")
     following: Element | None = item
     while following is not None and following.tag == "li":
@@ -393,14 +396,14 @@ def _settle_definitions(holder: Element) -> None:
 
 
 def _make_blocks(holder: Element) -> None:
-    """What defines headings is no list of definitions: they would be lost."""
+    """Turn definition lists with headings into blocks, which keep the headings."""
     for part in [each for each in holder.iter("dt", "dd") if _list_of(each) is holder]:
         part.tag = "div"
     holder.tag = "div"
 
 
 def _settle_terms(group: Element) -> None:
-    """Terms, then definitions; a term without one gets it empty, and the other way about."""
+    """Order terms before definitions; add an empty term or definition if one is missing."""
     item = _take_text(group, "dd")
     for child in list(group):
         tail, child.tail = child.tail, None
@@ -431,7 +434,7 @@ def _list_of(part: Element) -> Element | None:
 
 
 def _take_text(holder: Element, tag: str) -> Element | None:
-    """The text before the first child, in an item of its own."""
+    """Move the text before the first child into a new item."""
     if not (holder.text and holder.text.strip()):
         return None
     item = etree.Element(tag)
@@ -443,7 +446,7 @@ def _take_text(holder: Element, tag: str) -> Element | None:
 def _add_tail(
     holder: Element, item: Element | None, child: Element, tail: str, tag: str
 ) -> Element:
-    """Put text behind a child into the item of that child, or into one of its own."""
+    """Move text after a child into that child's item, or into a new one."""
     if item is None:
         item = etree.Element(tag)
         at = child
@@ -461,7 +464,7 @@ def _add_tail(
 
 
 def _put_before(element: Element, tag: str) -> Element:
-    """An element before another."""
+    """Insert an element before another."""
     made = etree.Element(tag)
     element.addprevious(made)
     return made

@@ -1,8 +1,8 @@
 """Removal of boilerplate.
 
-Nothing goes because it is short: pictures, captions, tables of data, code, formulas, quotes and
-definitions stay wherever the page does not itself call what they are in an advertisement, a share
-bar, a comment or a list of other pages.
+Short content is not removed for being short: images, captions, data tables, code, formulas,
+quotations and definitions stay unless the page marks their container as an advertisement, share
+bar, comments or related links.
 """
 
 import re
@@ -29,11 +29,11 @@ from archiver.pages.article.tree import bottom_up, remove
 FEWEST_LINKS = 2
 MOST_LINKS = 40
 LINKED = 0.4
-"""The least share of links in the text of such a list."""
+"""Minimum link density of such a list."""
 
 
 def drop_lists_shown_twice(body: Element) -> None:
-    """Take away lists that are there again, word for word and link for link."""
+    """Remove lists that occur twice with the same text and links."""
     linking: dict[tuple[str, ...], list[Element]] = {}
     for element in body.iter("ul", "ol"):
         links = list(islice(element.iter("a"), MOST_LINKS + 1))
@@ -46,7 +46,7 @@ def drop_lists_shown_twice(body: Element) -> None:
 
 
 def _drop_alike(lists: list[Element]) -> None:
-    """Of lists whose links lead to the same, take those away that say the same, too."""
+    """Remove duplicates among lists with the same links."""
     saying: dict[str, list[Element]] = {}
     for element in lists:
         text = _text(element)
@@ -67,29 +67,29 @@ LONGEST_NOTICE = 40
 LONGEST_CAPTION = 200
 
 MOST_IN_BLOCK, MOST_IN_SENTENCE, MOST_IN_CAPTION = 0.2, 0.33, 0.6
-"""The share of links in the text of blocks; captions name sources."""
+"""Maximum link density of blocks, of blocks with sentences, and of captions, which cite sources."""
 
 MOST_LINKED = 0.75
-"""The share of links in text that is named as the matter: lists of sources are often no more."""
+"""Maximum link density of blocks named as content; source lists often consist of links."""
 
 NEARLY_ALL = 0.8
-"""The share of a table of data in what is only around it, its heading besides."""
+"""Minimum share of a data table in a wrapper that only contains it, without its heading."""
 
 FEWEST_PARAGRAPHS = 2
-"""So many with a sentence in them are prose, whatever is called shared around them."""
+"""Paragraphs with a sentence that make a block prose, even if its name suggests sharing."""
 
 FEWEST_IN_SERIES, MOST_GOING = 4, 0.75
-"""So many of one name are a series; it stays whole where a smaller share of it would go."""
+"""Minimum size of a series of equally named blocks, and the share of it that may be removed."""
 
 _REPEATED = ("div", "section", "article", "li", "p")
 _CONDITIONAL = frozenset({"form", "fieldset", "table", "ul", "ol", "div", "section"})
 _ASIDE = frozenset({"aside", "footer", "nav"})
 _KEEPING = frozenset({"figure", "pre", "code", "math", "blockquote", "dl"})
-"""What stands in them is never taken away for what it holds."""
+"""Elements that are never removed because of their content."""
 
 _FILING = frozenset({"div", "section", "ul", "ol", "p", "footer"})
 LONGEST_LABEL = 24
-"""Characters before the links of such a block: *Tags*, *Filed under*."""
+"""Maximum characters of a label before such links: *Tags*, *Filed under*."""
 
 _TOPIC = re.compile(r"/(?:tags?|categor(?:y|ies)|labels?|topics?)/[^/?#]+/?(?:index\.html?)?$")
 _NAVIGATION = re.compile(
@@ -113,11 +113,12 @@ _ADVERTISEMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How strictly is cleared.
+    """Strictness of the removal.
 
     Attributes:
-        conditional: whether blocks go for what they hold: links without text, controls.
-        weighted: whether names count.
+        conditional: whether to remove blocks because of their content: links without text, form
+            controls.
+        weighted: whether class and id names count.
     """
 
     conditional: bool = True
@@ -125,10 +126,10 @@ class Rules:
 
 
 def clear_away(root: Element, rules: Rules, before: dict[Element, Measure]) -> Measure:
-    """Clear an article; return what is left of it.
+    """Remove boilerplate from an article; return the measure of the rest.
 
-    ``before`` is how much there was in its elements: it holds of those in which nothing changes,
-    but for the parts that stand side by side, which may have been given another name.
+    ``before`` is the measure of each element. It stays valid for unchanged elements, except for
+    sibling parts that may have been renamed.
     """
     data = find_data(root)
     keeping = _within_kept(root, data) | _in_series(root, rules, before)
@@ -153,7 +154,7 @@ def clear_away(root: Element, rules: Rules, before: dict[Element, Measure]) -> M
 
 
 def _within_kept(root: Element, data: set[Element]) -> set[Element]:
-    """All that stands in an element that is kept whole, or in a table of data."""
+    """Return all elements inside preserved elements and data tables."""
     found: set[Element] = set()
     for element in root.iterdescendants():
         if element in found:
@@ -164,9 +165,9 @@ def _within_kept(root: Element, data: set[Element]) -> set[Element]:
 
 
 def _in_series(root: Element, rules: Rules, before: dict[Element, Measure]) -> set[Element]:
-    """What a page repeats, where most of it stays: headers of posts, entries of a live blog.
+    """Return repeated elements most of which stay: post headers, entries of a live blog.
 
-    Each for itself would go or stay by the length of a name.
+    Judged one by one, each would stay or go by the length of a name.
     """
     alike: dict[str, list[Element]] = {}
     for element in root.iter(*_REPEATED):
@@ -187,7 +188,7 @@ def _is_named_note(element: Element) -> bool:
     name = element.get("class")
     if not name or not is_note(name):
         return False
-    return next(element.iter("select"), None) is None  # settings of captions are no caption
+    return next(element.iter("select"), None) is None  # caption settings of a player, not a caption
 
 
 def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
@@ -215,13 +216,13 @@ def _is_share_bar(element: Element, measure: Measure) -> bool:
 
 
 def _is_result_of_search(element: Element, measure: Measure) -> bool:
-    """Whether scripts would show there what they found on the site."""
+    """Return whether scripts would insert results of a site search there."""
     name = element.get("class")
     return bool(name) and measure.text < SHORT and is_result(name)
 
 
 def _leads_to_topics(element: Element, measure: Measure) -> bool:
-    """Whether there is nothing in it but links to what the site files under the same words."""
+    """Return whether it contains only links to tags or categories of the site."""
     if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
         return False
     if measure.text - measure.linked > LONGEST_LABEL or measure.kept:
@@ -231,7 +232,7 @@ def _leads_to_topics(element: Element, measure: Measure) -> bool:
 
 
 def _leads_elsewhere(element: Element, measure: Measure) -> bool:
-    """Whether it is called navigation, and is links and nothing else."""
+    """Return whether it is named navigation and contains only links."""
     if element.tag not in _FILING or not 0 < measure.text < SHORT or measure.pictures:
         return False
     if measure.linked < measure.text or measure.kept:
@@ -245,7 +246,7 @@ def _is_topic(link: Element) -> bool:
 
 
 def _is_note(element: Element, measure: Measure) -> bool:
-    """Whether what is called an aside is the author's."""
+    """Return whether an aside is written by the author."""
     if is_note(named(element)) or (element.get("role") or "").startswith("doc-"):
         return True
     above = element.getparent()
@@ -253,12 +254,12 @@ def _is_note(element: Element, measure: Measure) -> bool:
 
 
 def _between_paragraphs(root: Element, before: dict[Element, Measure]) -> set[Element]:
-    """Asides that stand between paragraphs and lead nowhere: a quote, a remark, a box."""
+    """Return asides between paragraphs without links to other pages: quotations, remarks, boxes."""
     return {each for each in root.iter("aside") if _is_remark(each, before.get(each, Measure()))}
 
 
 def _is_prose(element: Element) -> bool:
-    """Whether it is a piece of prose, or begins with one: a section, a heading in a frame."""
+    """Return whether it is prose or begins with prose: a section, a boxed heading."""
     if element.tag not in {"div", "section"}:
         return element.tag in _PROSE
     return len(element) > 0 and element[0].tag in _PROSE
@@ -274,7 +275,7 @@ def _is_remark(aside: Element, measure: Measure) -> bool:
 
 
 def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
-    """Whether a block is beside the matter for what it holds."""
+    """Return whether a block is boilerplate because of its content."""
     if is_note(named(element)):
         return False
     weight = weigh(element) if rules.weighted else 0
@@ -291,7 +292,7 @@ def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
 
 
 def _is_picture(measure: Measure) -> bool:
-    """Whether a block is a picture, with a caption at the most: many are called media."""
+    """Return whether a block is an image with at most a caption; many are named media."""
     is_led_nowhere = measure.pictures > measure.linked_pictures and not measure.linked
     return is_led_nowhere and not measure.headed and measure.text <= LONGEST_CAPTION
 
@@ -330,7 +331,7 @@ def _is_linked(measure: Measure, weight: int, *, is_list: bool) -> bool:
 
 
 def _most_linked(measure: Measure) -> float:
-    """The share of links in a block that may be the matter: more in captions and in sentences."""
+    """Return the maximum link density of a content block; higher for captions and sentences."""
     if measure.pictures:
         return MOST_IN_CAPTION
     return MOST_IN_SENTENCE if measure.text - measure.linked > SENTENCE else MOST_IN_BLOCK

@@ -11,7 +11,7 @@ from archiver.pages.article.tree import outermost, remove, replace, unwrap
 
 LONGEST_NAME = 32
 _MOST_SHOWN, _LONGEST_COPIED = 500, 200
-"""Tables taken out of code, and characters of an attribute that goes on behind each of them."""
+"""Maximum tables moved out of code, and characters of an attribute copied to the parts."""
 
 _NUMBERS = re.compile(r"[\d\s.:|]*")
 _NUMBERED = re.compile(
@@ -34,7 +34,7 @@ _PLAIN = frozenset(
 
 
 def settle_code(body: Element) -> None:
-    """Free code of line numbers and buttons, and say in which language it is."""
+    """Remove line numbers and buttons from code, and mark its language."""
     for table in list(body.iter("table")):
         if table.getparent() is not None:
             _settle_table(table)
@@ -48,7 +48,7 @@ def settle_code(body: Element) -> None:
 
 
 def _is_shown_in_code(table: Element) -> bool:
-    """Whether a table of data stands in code: as what the code gives, say."""
+    """Return whether a data table is inside code, for example as its output."""
     if next(table.iterancestors("pre"), None) is None:
         return False
     is_inner = next(table.iterancestors("table"), None) is not None
@@ -56,12 +56,12 @@ def _is_shown_in_code(table: Element) -> bool:
 
 
 def _take_out(table: Element) -> Element:
-    """End code before a table and go on behind it: code holds lines of text (HTML §4.4.3).
+    """Split a code block around a table, because code contains only text lines (HTML §4.4.3).
 
-    Of several tables in one block the last goes first, so that nothing is moved twice.
+    Of several tables in one block the last is moved first, so that nothing is moved twice.
 
     Returns:
-        The code before it, which may be empty.
+        The code before the table, which may be empty.
     """
     pre = [*table.iterancestors("pre")][-1]
     at, behind = table, etree.Element("pre")
@@ -86,7 +86,7 @@ def _take_out(table: Element) -> Element:
 
 
 def _copied(element: Element) -> dict[str, str]:
-    """The attributes that whatever goes on with an element has, too."""
+    """Return the attributes to copy to the second part of a split element."""
     return {
         name: value
         for name, value in element.attrib.items()
@@ -100,7 +100,7 @@ def _drop_empty(pre: Element) -> None:
 
 
 def _leave_frame(pre: Element) -> None:
-    """A figure without a caption around nothing but code only lays it out."""
+    """Unwrap a figure without caption that contains only code."""
     above = pre.getparent()
     if above is not None and above.tag == "figure" and len(above) == 1:
         words = (above.text, pre.tail)
@@ -109,7 +109,7 @@ def _leave_frame(pre: Element) -> None:
 
 
 def _settle_table(table: Element) -> None:
-    """A table of line numbers beside lines, or beside all of the code, becomes the code."""
+    """Replace a layout table of line numbers and code by the code."""
     if next(table.iterdescendants("table"), None) is not None:
         return
     rows = list(table.iter("tr"))
@@ -170,7 +170,7 @@ def _settle_pre(pre: Element) -> None:
 
 
 def _drop_label(pre: Element) -> None:
-    """Take the name of the language away that a frame around the code shows above it."""
+    """Remove the language name that a frame shows above the code."""
     frame, label = pre.getparent(), pre.getprevious()
     if frame is None or label is None or label.tag not in {"span", "div"} or len(label):
         return
@@ -202,7 +202,7 @@ def _is_extra(element: Element) -> bool:
 
 
 def _text_of(pre: Element) -> str:
-    """The text, with a line for each element that the page shows as one."""
+    """Return the text, with a line for each block element."""
     pieces: list[str] = []
     for piece in _pieces(pre):
         if piece == "\r":
@@ -214,7 +214,7 @@ def _text_of(pre: Element) -> str:
 
 
 def _pieces(pre: Element) -> Iterator[str]:
-    """Pieces of text in order; a carriage return where a block begins or ends."""
+    """Yield the text in order, with a carriage return where a block begins or ends."""
     walk = etree.iterwalk(pre, events=("start", "end"))
     for event, element in walk:
         is_block = element.tag in {"div", "li", "p", "ol", "ul"} and element is not pre
@@ -232,7 +232,7 @@ def _pieces(pre: Element) -> Iterator[str]:
 
 
 def _language(pre: Element) -> str:
-    """What the classes of the code, or of what it stands in, name."""
+    """Return the language named by the classes of the code or its ancestors."""
     inner = next(pre.iter("code"), None)
     above = pre.getparent()
     further = above.getparent() if above is not None else None
@@ -245,7 +245,7 @@ def _language(pre: Element) -> str:
 
 
 def _name_in(element: Element) -> str:
-    """The language that an element's own attributes name; empty where they don't."""
+    """Return the language named by an element's own attributes; empty without one."""
     given = element.get("data-lang") or element.get("data-language") or ""
     found = _LANGUAGE.search(element.get("class") or "")
     name = (given or (found[1] if found else "")).strip().lower().rstrip(";,.-")

@@ -1,7 +1,8 @@
 """Completion of an extracted article: addresses, link targets, writing modes.
 
-It is by one of two names, and by ``dir``, and nothing else. Of lines from top to bottom known are
-the page's own ``style`` attributes and elements, and the sheets that come with it.
+The result marks a writing mode by one of two class names, and a direction by ``dir``. Vertical text
+is recognised by the page's ``style`` attributes and elements, and by the style sheets supplied with
+it.
 """
 
 import re
@@ -23,23 +24,23 @@ from archiver.pages.writing_modes import PROPERTY, VERTICAL, rules_in, said_by
 _MOST_CSS, _MOST_SELECTED = 1_000_000, 1000
 _MOST_LEVELS = 40
 _MOST_OF = 0.5
-"""The share of a page's text in what its article may stand in."""
+"""Minimum share of a page's text in an ancestor of the article."""
 
 _MARK = "data-writing"
 _TEXT_OF_ALL = 1000
-"""Characters of a text by which its script is known."""
+"""Characters of a text that are examined to detect its script."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 """Hebrew, Arabic, Syriac, Thaana, N'Ko and others (UAX 44, bidirectional classes R and AL)."""
 _TURNED = etree.XPath("boolean(descendant::*[@dir])")
 
 Sheets = Sequence[tuple[str, str]]
-"""Style sheets of files of their own, as they are needed: addresses, with what is in them."""
+"""External style sheets in order of use: (URL, content)."""
 
 
 def mark_writing(page: LexborHTMLParser, source: str, base: str, sheets: Sheets) -> str | None:
-    """Mark what a parsed page, whose style elements are still there, sets in some direction.
+    """Mark the elements of a parsed page that set a writing mode; style elements must remain in it.
 
-    The mode of all of the page comes back; None where it says nothing of directions.
+    Return the writing mode of the whole page, or None if it sets none.
     """
     if PROPERTY not in source and not sheets:
         return None
@@ -51,16 +52,16 @@ def mark_writing(page: LexborHTMLParser, source: str, base: str, sheets: Sheets)
 
 
 def page_direction(page: LexborHTMLParser) -> str:
-    """What a page says of all of it: ``rtl``, ``ltr``, ``auto``, or nothing."""
+    """Return the direction of the whole page: ``rtl``, ``ltr``, ``auto``, or empty."""
     said = [(each.attributes.get("dir") or "").lower() for each in page.css("html, body")]
     return next(filter(None, reversed(said)), "")
 
 
 def lines_of(body: Element, mode: str | None, direction: str) -> tuple[str, str]:
-    """How the article of a page is set, where all of the page is set in that mode and direction.
+    """Return (writing mode, direction) of the article, given those of the page.
 
-    What holds most of the text of what it stands in is gone down into, and the innermost counts:
-    ``vertical-rl``, ``vertical-lr``, or empty if it is not vertical; and as ``page_direction``.
+    The innermost element that holds most of the page's text decides. The mode is ``vertical-rl``,
+    ``vertical-lr`` or empty for horizontal text; the direction is as in ``page_direction``.
     """
     for inner in _down(body) if mode is not None or _TURNED(body) else ():
         mode = _mode_of(inner.attrib) or mode
@@ -69,9 +70,9 @@ def lines_of(body: Element, mode: str | None, direction: str) -> tuple[str, str]
 
 
 def set_lines(root: Element, mode: str, direction: str) -> None:
-    """Let an article say how it is set; of vertical lines nothing in it says so of its own.
+    """Set the writing mode and direction of an article; nested vertical marks are removed.
 
-    Where a page does not say in which direction it is read, most letters of the article do.
+    Without a direction in the page, the majority of the article's letters decides.
     """
     for block in root.iter("div"):
         if VERTICAL.fullmatch(block.get("class") or ""):
@@ -91,7 +92,7 @@ def _is_right_to_left(root: Element) -> bool:
 
 
 def _down(body: Element) -> Iterator[Element]:
-    """What holds most of the text of a page, from the outside in."""
+    """Yield the elements that hold most of a page's text, from the outside in."""
     sizes, element = lengths(body), body
     for _ in range(_MOST_LEVELS):
         inner = max(element, key=lambda each: sizes.get(each, 0), default=None)
@@ -102,7 +103,7 @@ def _down(body: Element) -> Iterator[Element]:
 
 
 def _css(page: LexborHTMLParser, base: str, sheets: Sheets) -> str:
-    """What sheets say, in the order of the page; what those import comes before them."""
+    """Return the page's CSS in order; imported sheets come before those that import them."""
     left = dict(sheets)
     given = []
     for each in page.css("style, link[rel~='stylesheet' i][href]"):
@@ -125,7 +126,7 @@ def _selected(page: LexborHTMLParser, selector: str) -> list[LexborNode]:
 
 
 def _mode_of(attributes: Mapping[str, str | None]) -> str:
-    """The mode of one element: its own style before what sheets give it."""
+    """Return the writing mode of one element: its inline style before that of style sheets."""
     return said_by(attributes.get("style") or "") or attributes.get(_MARK) or ""
 
 
@@ -143,12 +144,12 @@ _SOURCES = {
 
 
 def finish(root: Element, url: str, base: str) -> None:
-    """Make an article stand by itself.
+    """Make an article self-contained.
 
     Args:
-        root: of the article.
-        url: of the page.
-        base: that references are resolved against.
+        root: the root of the article.
+        url: the URL of the page.
+        base: the URL that references are resolved against.
     """
     _settle_targets(root)
     for element in list(root.iter(*_SOURCES)):
@@ -164,7 +165,7 @@ def finish(root: Element, url: str, base: str) -> None:
 
 
 def set_apart(root: Element, part: int) -> None:
-    """Give the ids of a part of an article names that no other part of it has."""
+    """Make the ids in one part of an article distinct from those in its other parts."""
     for element in root.iter():
         for name, value in element.attrib.items():
             if name == "id":
@@ -176,7 +177,7 @@ def set_apart(root: Element, part: int) -> None:
 
 
 def _settle_targets(root: Element) -> None:
-    """Keep an id where a link leads to it, and of headings; an anchor's name is its id."""
+    """Keep ids of headings and of link targets; convert an anchor's name to an id."""
     wanted = {unquote(each) for each in _fragments(root)}
     seen: set[str] = set()
     for element in root.iter():
@@ -192,7 +193,7 @@ def _settle_targets(root: Element) -> None:
 
 
 def _is_drawing(element: Element) -> bool:
-    """Parts of drawings name each other in other ways, too."""
+    """Return whether an element is part of an SVG, whose ids are also referenced otherwise."""
     above = element.getparent()
     return above is not None and above.tag in {"svg", "defs", "g", "symbol"}
 
@@ -230,7 +231,7 @@ def _absolute(value: str, url: str, base: str, *, is_link: bool) -> str | None:
 
 
 def _absolute_set(value: str, base: str) -> str | None:
-    """The candidates that can be resolved, each with its descriptor: all of one kind, each once."""
+    """Return the resolvable, distinct candidates of a srcset with descriptors of one kind."""
     candidates: dict[str, str] = {}
     for given, descriptors in read_candidates(value):
         absolute = join(base, given)
@@ -242,7 +243,7 @@ def _absolute_set(value: str, base: str) -> str | None:
 
 
 def _descriptor(given: str) -> str:
-    """How wide or dense a candidate is; empty for what says nothing."""
+    """Return the width or density descriptor of a candidate; empty if it is invalid."""
     found = _DESCRIPTOR.match(given)
     if found is None:
         return ""
@@ -253,7 +254,7 @@ def _descriptor(given: str) -> str:
 
 
 def _settle_sizes(element: Element) -> None:
-    """Widths are chosen among by ``sizes``; a picture is as wide as the window by default."""
+    """Set ``sizes`` for candidates with widths; by default an image is as wide as the window."""
     if not (element.get("srcset") or "").endswith("w"):
         element.attrib.pop("sizes", None)
     elif SIZES.fullmatch(element.get("sizes") or "") is None:
@@ -268,9 +269,9 @@ def _set(element: Element, name: str, value: str | None) -> None:
 
 
 def _drop_empty(root: Element) -> None:
-    """From the inside out, so that what holds nothing but empty elements is empty, too.
+    """Remove empty elements, innermost first, so that emptied parents go too.
 
-    White space that is marked parts words, and indents code.
+    Marked white space stays: it separates words and indents code.
     """
     for element in reversed(list(root.iter())):
         if element is root or element.tag not in _EMPTY_GOES:

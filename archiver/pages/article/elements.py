@@ -1,9 +1,9 @@
 """Elements: their content models, and the meaning of their class and id names.
 
-The words in classes and ids are those the field goes by: Arc90's readability and its descendants.
+The words for class and id names are those of Arc90's readability and its descendants.
 
-Comments on a text stand behind it. In one of several posts alike, what a reader asked stands before
-the answer, in the same post.
+Comments follow the text they refer to. In a thread of similar posts, a question precedes its answer
+in the same post.
 """
 
 import re
@@ -20,24 +20,24 @@ FLOW: Final = HEADINGS | frozenset(
     "address article aside blockquote details div dl figure footer header hr main ol p pre section "
     "table ul".split()
 )
-"""What can't stand in a line of text."""
+"""Flow content that is not allowed in a line of text."""
 
 PARTS: Final = frozenset(
     "caption col colgroup dd dt figcaption li summary tbody td tfoot th thead tr".split()
 )
-"""What stands in one kind of element alone."""
+"""Elements that are allowed only in one kind of parent."""
 
 LINES: Final = HEADINGS | {"pre", "summary"}
-"""What holds a line of text and no block, and can't be anything else."""
+"""Elements that contain phrasing content only and cannot be replaced."""
 
 EMPHASIS: Final = frozenset(
     "abbr b bdi bdo cite code del dfn em i ins kbd mark q rt ruby s samp small span strong sub sup "
     "time u var".split()
 )
-"""What stands in a line of text and holds some."""
+"""Phrasing elements that contain phrasing content."""
 
 UNHEADED: Final = frozenset({"address", "th"})
-"""What holds no heading, no section, no header and no footer; terms hold none either."""
+"""Elements that may not contain headings, sections, headers or footers; nor may ``dt``."""
 
 OUTLINED: Final = HEADINGS | SECTIONING | {"header", "footer", "address"}
 ROWS: Final = frozenset({"table", "tbody", "thead", "tfoot"})
@@ -52,19 +52,19 @@ PARENTS: Final = {
     **dict.fromkeys(("rt", "rp"), frozenset({"ruby"})),
     "source": frozenset({"picture", "video", "audio"}),
 }
-"""Where parts stand that are no item of a list and no caption."""
+"""Required parents of elements other than list items and captions."""
 
 _UNLIKELY: Final = re.compile(
     r"-ad-|ai2html|banner|breadcrumbs|combx|comment|community|cookie-?(?:notice|law|consent|bar|banner|info)|cover-wrap|disqus|extra|footer|gdpr"
     r"|header|legends|menu|newsletter|recommended|related|remark|replies|rss|shoutbox|sidebar|skyscraper|social|sponsor"
     r"|supplemental|ad-break|agegate|pagination|pager|popup|yom-remote"
 )
-"""Such a name, in lower case, speaks for something beside the matter."""
+"""Lower-case names that suggest content outside of the article."""
 
 _PERHAPS: Final = re.compile(
     r"and|article|body|column|content|main|mathjax|shadow|footnote|endnote"
 )
-"""Unless there is one of these, too."""
+"""Names that outweigh the unlikely ones."""
 
 _POSITIVE: Final = re.compile(
     r"article|body|content|entry|hentry|h-entry|main|page|pagination|post|text|blog|story"
@@ -81,11 +81,11 @@ _NOTE: Final = re.compile(
     r"|column-margin|caption",
     re.IGNORECASE,
 )
-"""Notes of the author stand in ``aside`` and ``footer``, too."""
+"""Names of notes by the author, which also occur in ``aside`` and ``footer``."""
 
 WEIGHT: Final = 25
 SENTENCE: Final = 80
-"""So many characters say something, and can stand alone."""
+"""Characters of a text that is a sentence and can stand alone."""
 
 UNLIKELY_ROLES: Final = frozenset(
     "menu menubar complementary navigation alert alertdialog dialog".split()
@@ -93,7 +93,7 @@ UNLIKELY_ROLES: Final = frozenset(
 
 SCORED: Final = frozenset("section h2 h3 h4 h5 h6 p td pre".split())
 BLOCKS: Final = frozenset("blockquote dl div img ol p pre table ul".split())
-"""A ``div`` with none of them in it is a paragraph."""
+"""A ``div`` without any of these is a paragraph."""
 
 PHRASING: Final = frozenset(
     "abbr audio b bdi bdo br button cite code data datalist dfn em embed i img input kbd label "
@@ -111,22 +111,22 @@ KEPT_EMPTY: Final = frozenset(
 
 _BESIDE, _MATTER = 1, 2
 _LONGEST_KNOWN = 200
-"""Characters of a name that is remembered: pages repeat the short ones."""
+"""Maximum length of a cached name; pages repeat short ones."""
 
 
 def is_unlikely(element: Element) -> bool:
-    """Whether a name of an element speaks for something beside the matter, none for the matter."""
+    """Return whether an element's name suggests boilerplate, and none suggests content."""
     verdict = _verdict(element.get("class")) | _verdict(element.get("id"))
     return verdict == _BESIDE
 
 
 def is_beside(name: str | None) -> bool:
-    """Whether a name speaks for something beside the matter, whatever else it speaks for."""
+    """Return whether a name suggests boilerplate, even if it also suggests content."""
     return bool(_verdict(name) & _BESIDE)
 
 
 def is_heading_beside(name: str | None) -> bool:
-    """The same of a heading, which may well be called a header."""
+    """Do the same for a heading, which may be named a header."""
     return is_beside(name.lower().replace("header", "") if name else None)
 
 
@@ -146,12 +146,12 @@ _known_verdict = lru_cache(maxsize=4096)(_judge)
 
 
 def named(element: Element) -> str:
-    """The classes and the id of an element."""
+    """Return the classes and the id of an element."""
     return f"{element.get('class') or ''} {element.get('id') or ''}"
 
 
 def weigh(element: Element) -> int:
-    """What its class and its id say of an element: above zero for the matter, below against it."""
+    """Return the weight of an element's class and id: positive for content, negative against it."""
     names = (element.get("class"), element.get("id"))
     return sum(
         WEIGHT * (_speaks_for(lowered) - _speaks_against(lowered))
@@ -160,7 +160,7 @@ def weigh(element: Element) -> int:
 
 
 def remembered(pattern: re.Pattern[str]) -> Callable[[str], bool]:
-    """Whether there is a pattern in a name: of short ones, which pages repeat, it is known."""
+    """Return a cached test whether a name matches a pattern."""
 
     def has(name: str) -> bool:
         return pattern.search(name) is not None
@@ -177,12 +177,12 @@ _speaks_against: Final = remembered(_NEGATIVE)
 
 FEWEST_POSTS = 3
 MOST_LOOKED_AT = 50
-"""Siblings, each way."""
+"""Siblings examined in each direction."""
 _QUOTING = ("blockquote", "p")
 
 
 def is_answered(element: Element) -> bool:
-    """Whether something said stands before what is said to it, in one of several posts alike."""
+    """Return whether an element precedes its answer in a thread of similar posts."""
     asked = element
     while (post := asked.getparent()) is not None and _is_comment(post):
         asked = post
@@ -212,23 +212,23 @@ def _is_one_of_several(element: Element) -> bool:
 
 _WORDS = re.compile(r"[^\W_]+")
 _TOPICS = frozenset("header headers footer footers banner menu menus legends popup extra".split())
-"""Names of parts of a page that are often what a section is about, too."""
+"""Names of page parts that are also common subjects of sections."""
 
 MOST_LINKED = 0.33
-"""The share of links in the text of a section that is read."""
+"""Maximum link density of a section with prose."""
 
 _MOST_SIBLINGS = 50
 _ANSWERS = re.compile(r"comment|disqus|repl(?:y|ies)|respon[ds]|sponsor|shoutbox", re.IGNORECASE)
-"""Names of what readers or advertisers say, whatever heads it."""
+"""Names of comments or advertisements, regardless of a heading."""
 
 _HELD = ("h2", "h3", "h4", "h5", "h6", "figure", "pre")
 _READ = frozenset({"p", "pre", "blockquote", "table", "dl", "figure"})
 
 
 def seems_beside(element: Element, targets: frozenset[str]) -> bool:
-    """Whether an element goes for its name or role.
+    """Return whether an element is to be removed because of its name or role.
 
-    ``targets`` is where links within the page lead.
+    ``targets`` are the targets of links within the page.
     """
     role = element.get("role")
     if role in UNLIKELY_ROLES:
@@ -245,11 +245,11 @@ def seems_beside(element: Element, targets: frozenset[str]) -> bool:
 
 
 def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> bool:
-    """Whether an id says what a section is about, not what part of a page it is.
+    """Return whether an id names the subject of a section rather than a part of the page.
 
-    It has several words, with one that names parts of pages: of a section on long headers, say.
-    Its heading has most of these words, or the page leads to it (headers of pages have an ``h1``),
-    or it is around code or a figure with a caption.
+    It has several words, one of which names page parts, as in a section on long headers. Also its
+    heading shares most of these words, or the page links to it (page headers contain an ``h1``), or
+    it contains code or a figure with a caption.
     """
     name = element.get("id") or ""
     words = _WORDS.findall(name.lower())
@@ -265,9 +265,9 @@ def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> boo
 
 
 def is_named_by_its_heading(element: Element) -> bool:
-    """Whether a section's id is its heading, as generators name sections: of legends, of menus.
+    """Return whether a section's id is its heading, as documentation generators write them.
 
-    It has prose, and so has another section of the page, beside or around it, its heading for id.
+    It contains prose, and another section of the page does too and has its heading as id.
     """
     name = element.get("id")
     if not name or _ANSWERS.search(name) or is_beside(element.get("class")):
@@ -284,7 +284,7 @@ def is_named_by_its_heading(element: Element) -> bool:
 
 
 def _says_its_id(section: Element) -> bool:
-    """Whether a section begins with a heading that is its id, but for signs."""
+    """Return whether a section begins with a heading that equals its id, ignoring punctuation."""
     heading = next(section.iter(*HEADINGS), None)
     if heading is None or len(section) == 0 or heading not in {section[0], *section[0][:1]}:
         return False
@@ -293,7 +293,7 @@ def _says_its_id(section: Element) -> bool:
 
 
 def _is_prose(section: Element) -> bool:
-    """Whether there is a paragraph to read in it, and most of what it says is no link."""
+    """Return whether it contains a paragraph and mostly text outside of links."""
     text = len("".join(section.itertext()))
     linked = sum(len("".join(each.itertext())) for each in section.iter("a"))
     longest = max((len("".join(each.itertext())) for each in section.iter("p")), default=0)
@@ -301,14 +301,14 @@ def _is_prose(section: Element) -> bool:
 
 
 def _is_only_called_header(heading: Element) -> bool:
-    """Whether nothing but that word speaks against a heading: of a page it is a header within."""
+    """Return whether only the word "header" speaks against a heading inside the content."""
     is_of_page = heading.tag == "h1" or heading.getparent().tag == "header"
     names = (heading.get("class"), heading.get("id"))
     return not is_of_page and not any(map(is_heading_beside, names))
 
 
 def _heads_prose(heading: Element) -> bool:
-    """Whether a heading, whose id is often its own words, stands before something to read."""
+    """Return whether a heading, whose id often repeats its words, is followed by prose."""
     behind = heading.getnext()
     if is_beside(heading.get("class")):
         return False
@@ -318,7 +318,7 @@ def _heads_prose(heading: Element) -> bool:
 
 
 def targets_in(body: Element) -> frozenset[str]:
-    """Where links within a page lead."""
+    """Return the targets of links within a page."""
     links = (each.get("href") or "" for each in body.iter("a"))
     return frozenset(each[1:] for each in links if each.startswith("#"))
 

@@ -21,7 +21,7 @@ GIST = re.compile(
     r"(?:https?:)?//gist\.github\.com/((?:[\w-]{1,60}/)?[0-9a-f]{5,64})\.js"
     r"(?:(\?file=[\w.%+-]{1,200})|\?|$)"
 )
-"""The address of a script that shows code which lies at GitHub: of whom, if it says, and a file."""
+"""URL of a script that embeds a GitHub gist: its owner, if stated, and a file."""
 
 _PLAYERS = {
     "lite-youtube": ("videoid", "https://www.youtube.com/embed/"),
@@ -29,7 +29,7 @@ _PLAYERS = {
     "lite-vimeo": ("videoid", "https://player.vimeo.com/video/"),
     "amp-vimeo": ("data-videoid", "https://player.vimeo.com/video/"),
 }
-"""Elements of players, what holds the name of what they play, and where that is played."""
+"""Player elements: the attribute with the media id, and the URL of the player."""
 
 _OF_AMP = {
     "amp-img": "img",
@@ -38,16 +38,16 @@ _OF_AMP = {
     "amp-audio": "audio",
     "amp-iframe": "iframe",
 }
-"""Elements of AMP, and what its script makes of them (amp.dev/documentation/components)."""
+"""AMP elements and their HTML equivalents (amp.dev/documentation/components)."""
 
 _NAME = re.compile(r"[\w-]{4,40}", re.ASCII)
 _POST = re.compile(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
 
 
 def settle_widgets(body: Element) -> None:
-    """Make frames of players, of code that lies elsewhere, and of posts that have no words yet.
+    """Replace players, external code and posts without text by frames.
 
-    Pictures and films of AMP become those of HTML.
+    AMP images and videos become HTML elements.
     """
     for element in outermost(body, *_OF_AMP):
         _settle_amp(element)
@@ -65,9 +65,9 @@ def settle_widgets(body: Element) -> None:
 
 
 def _settle_amp(element: Element) -> None:
-    """Make of an element of AMP what it stands for, unless that stands in it for want of scripts.
+    """Replace an AMP element by its HTML equivalent, unless a no-script fallback contains that.
 
-    What else stands in a picture or a frame is shown until that is there.
+    Other content of an image or frame is only a placeholder.
     """
     meant = _OF_AMP[element.tag]
     if next(element.iter(meant), None) is not None:
@@ -80,7 +80,7 @@ def _settle_amp(element: Element) -> None:
 
 
 def _played(element: Element) -> str:
-    """Where a frame would be; empty for what is none."""
+    """Return the URL of a player's frame; empty for other elements."""
     if element.tag == "script":
         found = GIST.match((element.get("src") or "").strip())
         return f"https://gist.github.com/{found[1]}{found[2] or ''}" if found else ""
@@ -92,7 +92,7 @@ def _played(element: Element) -> str:
 
 
 def _post(quote: Element) -> str:
-    """Where a frame with a post would be, which a quote stands for; empty if for none."""
+    """Return the URL of the frame for a post that a quotation replaces; empty otherwise."""
     post = _POST.match(quote.get("data-instgrm-permalink") or "")
     return f"{post[1]}embed/" if post else ""
 
@@ -100,10 +100,10 @@ def _post(quote: Element) -> str:
 LONGEST_TITLE = 200
 LONGEST_URL = 4096
 _MOST_AROUND = 20
-"""So many elements lay more out than one card."""
+"""Maximum number of elements in a wrapper around one card."""
 
 _SHOWN = frozenset("figcaption img svg video audio table pre math".split())
-"""What a figure has of its own, beside what is embedded in it."""
+"""Content of a figure besides an embed."""
 
 _NAMES = (
     "youtube youtu[.]be vimeo dailymotion dai[.]ly twitch wistia soundcloud spotify bandcamp "
@@ -114,7 +114,7 @@ _NAMES = (
     "docs[.]google drive[.]google"
 )
 _NAMED = re.compile(rf"(?:^|[./-])(?:{'|'.join(_NAMES.split())})", re.IGNORECASE)
-"""What the hosts and paths of players and other widgets are called."""
+"""Names in hosts and paths of players and other widgets."""
 
 _BESIDE = re.compile(
     r"doubleclick|adservice|/ads?[/.?]|googletag|recaptcha|like\.php|plugins/(?:like|share|follow)"
@@ -122,14 +122,14 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _PDF = re.compile(r"(?:https?:|(?![\w+.-]*:)).*?\.pdf(?:$|[?#&])", re.IGNORECASE)
-"""The address of a document, or of what shows one: any but one of another scheme."""
+"""URL of a PDF or its viewer, with no scheme other than http(s)."""
 
 _YOUTUBE = re.compile(r"/(?:embed|v|e|shorts)/([A-Za-z0-9_-]{6,})")
 _VIMEO = re.compile(r"/video/([0-9]+)")
 
 
 def settle_embeds(root: Element) -> None:
-    """Every embedded thing becomes a card, or goes where it is nothing to read."""
+    """Replace embeds by cards, or remove them if they are not content."""
     holding = around(root.iter("img"))
     for element in list(root.iter("iframe", "embed", "object")):
         if element.getparent() is None:
@@ -148,7 +148,7 @@ def settle_embeds(root: Element) -> None:
 
 
 def _settle_figure(card: Element) -> None:
-    """A figure without a caption around nothing but a card only lays it out."""
+    """Unwrap a figure without caption that contains only a card."""
     figure = next(card.iterancestors("figure"), None)
     held = [*islice(figure.iter(), _MOST_AROUND)] if figure is not None else []
     if figure is None or len(held) == _MOST_AROUND or any(each.tag in _SHOWN for each in held):
@@ -158,7 +158,7 @@ def _settle_figure(card: Element) -> None:
 
 
 def is_embed(element: Element, url: str) -> bool:
-    """Whether what a frame holds belongs to the matter."""
+    """Return whether an embedded frame belongs to the content."""
     if len(url) > LONGEST_URL:
         return False
     if _PDF.match(url):
@@ -183,7 +183,7 @@ def _card(element: Element, url: str) -> Element:
 
 
 def page_of(url: str) -> str:
-    """The page of what a player plays, where its address says it."""
+    """Return the page of the media in a player, derived from the player's URL."""
     host = _host(url)
     if not host:
         return url

@@ -1,7 +1,7 @@
 """Article extraction.
 
-The parts are in ``reader``: media, formulas and code are settled in the whole page, the element of
-the article is chosen and cleared, and what is left is sanitised.
+Media, formulas and code are normalised in the whole page; then the article's element is chosen and
+cleaned, and the result is sanitised.
 """
 
 import re
@@ -58,10 +58,10 @@ from archiver.pages.sanitizer import sanitise
 
 ENOUGH_CHARACTERS = 500
 MUCH_MORE = 1.9
-"""Of a page with less, so many times what was found before is worth being less strict for."""
+"""Factor by which a less strict attempt must exceed the previous result on short pages."""
 
 NEXT_TO_NOTHING, MANY_TIMES = 100, 2
-"""Of a page with no more characters, so many times that is what it calls its main part worth."""
+"""Length below which an article is nearly empty, and the factor for preferring the main part."""
 
 _ATTEMPTS = (
     (True, Rules()),
@@ -69,19 +69,20 @@ _ATTEMPTS = (
     (False, Rules(weighted=False)),
     (False, Rules(conditional=False, weighted=False)),
 )
-"""Whether what is unlikely by name goes, and how strictly the rest is cleared."""
+"""Attempts in order: whether to remove unlikely names, and the rules for cleaning."""
 
 
 LONGEST_TITLE = 1000
 
 FEWEST_TEASERS = 3
-"""So many headings that lead away, beside one of their own at most, are a list of other pages."""
+"""Headings with links to other pages that make a list of teasers, with at most one other heading.
+"""
 
 
 def choose_article(body: Element, title: str = "") -> Element | None:
-    """The article of a page, cleared, in an element of its own; None if there is nothing.
+    """Return the cleaned article of a page in a new element; None if there is none.
 
-    ``title`` is the page's.
+    ``title`` is the title of the page.
     """
     drop_lists_shown_twice(body)
     best: tuple[int, Element] | None = None
@@ -102,7 +103,7 @@ def choose_article(body: Element, title: str = "") -> Element | None:
 
 
 def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, Element] | None:
-    """What the page itself calls its main part, where next to nothing is an article: a list."""
+    """Return the element marked as main, if the best article is nearly empty, as in lists."""
     page = deepcopy(body.getparent()).find("body")
     parts = [each for each in page.iter() if each.tag == "main" or each.get("role") == "main"]
     if not parts:
@@ -113,9 +114,9 @@ def _main_part(body: Element, best: tuple[int, Element] | None) -> tuple[int, El
 
 
 def _titled(body: Element, title: str, chosen: Element) -> Element | None:
-    """The ``article`` with the title of the page, if what was chosen has teasers of others, too.
+    """Return the ``article`` with the page's title, if the choice also contains teasers.
 
-    A post of one line stands above them, and each says more than it.
+    A short post may be followed by teasers that are each longer than it.
     """
     heading = title_of(body, title)
     holder = next(heading.iterancestors("article"), None) if heading is not None else None
@@ -131,7 +132,7 @@ def _titled(body: Element, title: str, chosen: Element) -> Element | None:
 
 
 def _leads_away(heading: Element, name: str | None) -> bool:
-    """Whether a heading leads to another page, and stands in no ``article`` of that class."""
+    """Return whether a heading links to another page, outside an ``article`` of that class."""
     link = next(heading.iter("a"), None)
     link = next(heading.iterancestors("a"), None) if link is None else link
     around = next(heading.iterancestors("article"), None)
@@ -140,20 +141,20 @@ def _leads_away(heading: Element, name: str | None) -> bool:
 
 
 LINES_ABOVE, _MOST_ABOVE = 5, 2000
-"""So many lines of an article may be its title, its subtitle, who wrote it and when."""
+"""Lines at the start of an article that may be title, subtitle, author and date."""
 
 _NEARLY_ALL = 0.9
 _DOCUMENT = re.compile(r"\A<div>(.*)</div>\s*\Z", re.DOTALL)
 
 
 def extract_article(html: str, url: str, *, part: int = 1, sheets: Sheets = ()) -> Article:
-    """The article of a page, with absolute URLs. Never fails: a page without one gives its text.
+    """Extract the article of a page, with absolute URLs; without one, return the page's text.
 
     Args:
-        html: of the page.
-        url: where it was.
-        part: which part of an article in several it is, from 1 on.
-        sheets: style sheets of the page that say in which direction lines go.
+        html: the markup of the page.
+        url: the URL of the page.
+        part: the number of this page in a multi-page article, from 1.
+        sheets: the page's style sheets that set writing modes.
     """
     html = html[:MOST_CHARACTERS]
     page = parse(html)
@@ -171,9 +172,9 @@ def article_of(
     part: int = 1,
     sheets: Sheets = (),
 ) -> Article:
-    """The same of a page that is parsed already; its tree is no more what it was.
+    """Extract the article of a parsed page; the tree is modified.
 
-    ``metadata`` is what it says of itself.
+    ``metadata`` is the page's metadata.
     """
     article = _read(page, html, url, metadata, part=part, sheets=sheets)
     text = article.text
@@ -186,9 +187,9 @@ def article_of(
 
 
 def extract_stood(html: str, url: str, sheets: Sheets = ()) -> Article:
-    """The article of a page as it stood in a browser: all there is to read where it is no article.
+    """Extract the article of a rendered page; without one, return all of its text.
 
-    An application has no article; what a reader takes for navigation may be what it shows.
+    A web application has no article, and its content may look like navigation.
     """
     article = extract_article(html, url, sheets=sheets)
     page = parse(html[:MOST_CHARACTERS])
@@ -201,7 +202,7 @@ def extract_stood(html: str, url: str, sheets: Sheets = ()) -> Article:
 
 
 def image_article(url: str, title: str) -> Article:
-    """The article of an image: the image."""
+    """Return the article of an image: the image."""
     body = sanitise(f'<figure><img src="{escape(url)}" alt="{escape(title)}"></figure>')
     return Article(PageMetadata(title=title), body, "")
 
@@ -248,7 +249,7 @@ def _read(
 
 
 def _written(head: Element, article: Element) -> Article:
-    """What was read, as HTML that is safe to show."""
+    """Return the extracted article as sanitised HTML."""
     written: str = etree.tostring(article, encoding="unicode", method="html")
     bare = _DOCUMENT.match(written)
     above = "".join(etree.tostring(each, encoding="unicode", method="html") for each in head)
@@ -260,13 +261,13 @@ def _written(head: Element, article: Element) -> Article:
 
 
 def _shown_title(page: LexborHTMLParser) -> str:
-    """The whole title of a document, in one line."""
+    """Return the document's full title on one line."""
     element = page.css_first("title")
     return " ".join((element.text() or "").split()) if element else ""
 
 
 def _settle(body: Element, source: str) -> None:
-    """Make plain what an article may be made of, in the whole page."""
+    """Normalise the elements that an article may contain, in the whole page."""
     settle_widgets(body)
     settle_tabs(body)
     settle_mathematics(body, source)

@@ -1,9 +1,10 @@
 """Formulas as MathML.
 
-So a bold vector would be an italic letter, and the real numbers any R (MathML Core §3.2.2).
+If the rendered formula contains MathML, that is used; if only LaTeX is available, it is converted.
+Formulas that cannot be converted stay as they are.
 
-Where what rendered a formula kept its MathML, that is taken. Where only its LaTeX is there, it is
-turned into MathML; what can't be stays as the page wrote it.
+Letter variants are written as Unicode characters, because MathML Core (§3.2.2) ignores
+``mathvariant``: a bold vector would become an italic letter.
 """
 
 import re
@@ -36,15 +37,15 @@ _STYLES = {
     "sans-serif-bold-italic": ("SANS-SERIF BOLD ITALIC",),
     "monospace": ("MONOSPACE",),
 }
-"""What Unicode calls letters of each variant; some came before the others, under other names."""
+"""Unicode names of letter variants; some letters have older names."""
 
 LONGEST_LETTERS = 100
-"""Characters of one name in a formula."""
+"""Maximum characters of one identifier in a formula."""
 _LETTER = re.compile(r"(?:LATIN |GREEK )?(CAPITAL|SMALL) LETTER (\w+)|(DIGIT) (\w+)", re.ASCII)
 
 
 def set_letters(body: Element) -> None:
-    """Write letters of formulas in their variant."""
+    """Replace letters with a variant by the Unicode characters of that variant."""
     for token in body.iter("mi", "mn", "mtext", "ms"):
         styles = _STYLES.get(token.get("mathvariant") or "")
         if styles and not len(token) and len(token.text or "") <= LONGEST_LETTERS:
@@ -66,13 +67,13 @@ def _styled(letter: str, styles: tuple[str, ...]) -> str:
 
 
 MOST = 300
-"""Commands of one page."""
+"""Maximum number of macros of a page."""
 LONGEST_MACRO = 300
-"""Characters of what one stands for."""
+"""Maximum characters of a macro's body."""
 MOST_USED = 40
-"""In one formula, those within others included."""
+"""Maximum number of macros used in a formula, including nested ones."""
 MOST_MEANT = 5000
-"""Characters that a formula may come to with all that its commands stand for."""
+"""Maximum length of a formula with its macros expanded."""
 
 _LATEX = re.compile(
     r"\\(?:(?:re|provide)?newcommand\*?|def|DeclareMathOperator\*?)\s{0,9}\{?\s{0,9}\\(?P<name>[A-Za-z]{1,40})\s{0,9}\}?"
@@ -97,11 +98,11 @@ _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|#[1-9]|.", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A command.
+    """LaTeX macro.
 
     Attributes:
-        body: what it stands for.
-        count: how many arguments it takes.
+        body: the replacement text.
+        count: the number of arguments.
     """
 
     body: str
@@ -109,11 +110,11 @@ class Macro:
 
 
 Macros = dict[str, Macro]
-"""Commands by their names."""
+"""Macros by name."""
 
 
 def read_macros(source: str) -> Macros:
-    """What a page defines: in formulas, and in the settings of what would render them."""
+    """Return the macros defined in a page's formulas and in its renderer settings."""
     found: Macros = {}
     for each in islice(_LATEX.finditer(source), MOST):
         body = _braced(source, each.end())
@@ -134,13 +135,13 @@ def read_macros(source: str) -> Macros:
 
 
 def with_macros(source: str, macros: Macros) -> tuple[str, int]:
-    """A formula behind what it uses of the page's commands, and how much it comes to with them.
+    """Return a formula preceded by the macros that it uses, and its expanded length.
 
-    Without what only names it; empty where it only defines commands; without the commands if they
-    stand for too much.
+    Labels are removed. The result is empty for a formula of definitions only, and without macros if
+    the expansion is too long.
 
     Raises:
-        ValueError: it defines something in a way that is not known here.
+        ValueError: it contains an unsupported definition.
     """
     formula = _MARK.sub("", without_definitions(source)).strip()
     if _DEFINES.search(formula):
@@ -158,7 +159,7 @@ def with_macros(source: str, macros: Macros) -> tuple[str, int]:
 
 
 def _size(formula: str, macros: Macros) -> int:
-    """How much a formula comes to once its commands are put in; some more than that is allowed."""
+    """Return an upper estimate of the expanded length of a formula."""
     ahead = _TOKEN.findall(formula)[::-1]
     size = len(formula)
     while ahead and size <= MOST_MEANT:
@@ -176,12 +177,12 @@ def _size(formula: str, macros: Macros) -> int:
 
 
 def _is_place(token: str, given: Sequence[object]) -> bool:
-    """Whether something that is given to a command stands there."""
+    """Return whether a token is a parameter of a macro."""
     return len(token) == 2 and token[0] == "#" and int(token[1]) <= len(given)
 
 
 def _argument(ahead: list[str]) -> list[str]:
-    """What is given to a command: the next sign, or what stands in braces; taken from the end."""
+    """Pop the next argument from the reversed tokens: a token, or a group in braces."""
     while ahead and ahead[-1].isspace():
         ahead.pop()
     taken: list[str] = []
@@ -196,7 +197,7 @@ def _argument(ahead: list[str]) -> list[str]:
 
 
 def without_definitions(source: str) -> str:
-    """A formula without the commands that it defines."""
+    """Return a formula without its macro definitions."""
     made, at = [], 0
     for each in _LATEX.finditer(source):
         body = _braced(source, each.end(), len(source)) if each.start() >= at else None
@@ -212,7 +213,10 @@ def _definition(name: str, macro: Macro) -> str:
 
 
 def _braced(text: str, start: int, most: int = LONGEST_MACRO) -> str | None:
-    """What is in the braces that open there; None where they are not closed soon."""
+    """Return the content of the braces at ``start``.
+
+    None if they are not closed within ``most``.
+    """
     depth = 0
     for brace in _BRACE.finditer(text, start, start + most + 2):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
@@ -222,17 +226,17 @@ def _braced(text: str, start: int, most: int = LONGEST_MACRO) -> str | None:
 
 
 LONGEST_FORMULA: Final = 1500
-"""Characters of LaTeX that are turned into MathML."""
+"""Maximum characters of LaTeX that are converted to MathML."""
 
 MOST_CHARACTERS: Final = 60_000
-"""Of LaTeX on one page, with all that the commands in it stand for."""
+"""Maximum characters of LaTeX on one page, with macros expanded."""
 
 TEX: Final = "application/x-tex"
 _RENDERED = re.compile(r"\b(?:katex|katex-display|mwe-math-element|MathJax(?:_Display|_SVG)?)\b")
 _PREVIEW = re.compile(r"\b(?:MathJax_Preview|MathJax_Display|MathJax|MathJax_SVG|katex)\b")
 _MARKED = re.compile(r"\bmath(?:-inline|-display)?\b")
 _PANDOC = re.compile(r"math (?:inline|display)")
-"""Pandoc writes LaTeX without delimiters for KaTeX, and formulas of one sign as they are."""
+"""Pandoc writes LaTeX without delimiters for KaTeX, and single symbols as text."""
 
 _DISPLAYED = re.compile(r"\b(?:display|block|math-display)\b")
 _RENDERERS = (b"mathjax", b"katex")
@@ -248,22 +252,23 @@ _FRAME = re.compile(r"\A\s*(?:\\\(|\\\[|\$\$?)(.*?)(?:\\\)|\\\]|\$\$?)\s*\Z", re
 
 
 def is_mathematical(html: str) -> bool:
-    """Whether a page loads something that renders formulas."""
+    """Return whether a page loads a formula renderer."""
     lowered = html.encode("utf-8", "ignore").lower()
     return any(name in lowered for name in _RENDERERS)
 
 
 def has_dollars(html: str) -> bool:
-    """Whether it is told to take single dollar signs for delimiters."""
+    """Return whether the renderer is configured to accept single dollar signs as delimiters."""
     return _DOLLAR.search(html) is not None
 
 
 def settle_mathematics(body: Element, source: str) -> None:
-    """Make MathML of every formula.
+    """Convert every formula to MathML.
 
     Args:
-        body: of the page, before what is hidden was taken away: most renderers hide the source.
-        source: of the whole page: it tells what would render formulas, and how they are delimited.
+        body: the body of the page, still with hidden elements, because most renderers hide the
+            source.
+        source: the markup of the whole page, which shows the renderer and its delimiters.
     """
     scripted = is_mathematical(source)
     formulas = _Formulas(read_macros(source) if scripted else {})
@@ -281,7 +286,7 @@ def settle_mathematics(body: Element, source: str) -> None:
 
 
 class _Formulas:
-    """Makes MathML of LaTeX, each source once, up to a length of all."""
+    """Converter of LaTeX to MathML, with a cache and a limit on the total length."""
 
     def __init__(self, macros: Macros) -> None:
         self._left = MOST_CHARACTERS
@@ -289,7 +294,7 @@ class _Formulas:
         self._made: dict[tuple[str, bool], str] = {}
 
     def make(self, source: str, *, display: bool) -> Element:
-        """A ``math`` element with its source, or ``code`` with the source alone."""
+        """Return a ``math`` element with its source, or ``code`` if it cannot be converted."""
         source = source.strip()
         key = source, display
         if key not in self._made:
@@ -337,7 +342,7 @@ def _without_namespace(math: Element) -> Element:
 
 
 def _lift(math: Element, lifted: set[Element]) -> None:
-    """Put a formula in the place of all that was rendered of it."""
+    """Replace the rendered elements of a formula by its MathML."""
     rendered, display = math, math.get("display") == "block"
     above = math.getparent()
     for _ in range(6):
@@ -363,7 +368,7 @@ def _lift(math: Element, lifted: set[Element]) -> None:
 
 
 def _settle_script(script: Element, formulas: _Formulas) -> None:
-    """MathJax 2 keeps LaTeX in a script, and what it rendered of that before it."""
+    """Convert a formula of MathJax 2, which keeps LaTeX in a script after the rendered elements."""
     for _ in range(3):
         before = script.getprevious()
         name = before.get("class") or "" if before is not None else ""
@@ -379,7 +384,7 @@ def _settle_script(script: Element, formulas: _Formulas) -> None:
 
 
 def _settle_marked(element: Element, formulas: _Formulas) -> None:
-    """Pandoc and others mark what is LaTeX; delimiters stand around it or not."""
+    """Convert an element marked as LaTeX, as by Pandoc, with or without delimiters."""
     text = element.text or ""
     framed = _FRAME.match(text)
     name = element.get("class") or ""
@@ -389,7 +394,7 @@ def _settle_marked(element: Element, formulas: _Formulas) -> None:
 
 
 def _settle_text(body: Element, formulas: _Formulas, *, dollars: bool) -> None:
-    """LaTeX between delimiters, in the text."""
+    """Convert LaTeX between delimiters in the text."""
     stack = [body]
     while stack:
         element = stack.pop()
@@ -431,7 +436,7 @@ def _may_hold(text: str | None) -> bool:
 
 
 def _part(text: str, formulas: _Formulas, *, dollars: bool) -> list[tuple[Element | None, str]]:
-    """Text parted at its formulas: each with what follows it, the first without a formula."""
+    """Split text at its formulas: each with the text after it, the first without a formula."""
     made: list[tuple[Element | None, str]] = []
     formula: Element | None = None
     done = at = 0
@@ -446,7 +451,7 @@ def _part(text: str, formulas: _Formulas, *, dollars: bool) -> list[tuple[Elemen
 
 
 def _closed(text: str, opened: re.Match[str]) -> tuple[str, int] | None:
-    """The source behind an opening delimiter, and where the closing one ends."""
+    """Return the source after an opening delimiter, and the end of the closing one."""
     start = opened.end()
     name = opened["name"]
     closing = f"\\end{{{name}}}" if name else _CLOSES[opened[0]]
@@ -461,5 +466,5 @@ def _closed(text: str, opened: re.Match[str]) -> tuple[str, int] | None:
 
 @cache
 def _converter() -> Any:
-    """Loaded by the first formula: a fifth of what it takes to start who reads pages."""
+    """Import the converter on first use: it takes a fifth of a worker's start time."""
     return import_module("latex2mathml.converter")

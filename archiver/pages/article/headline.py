@@ -1,9 +1,9 @@
 """Headline, subtitle and lead picture of an article.
 
-Title, author and date are known beside an article. What says the title once more, and the picture
-under it, stand above the text and are no part of it.
+Title, author and date are displayed separately. A heading that repeats the title, and the picture
+below it, are moved from the text to the article's head.
 
-It often stands in a header of its own, outside of the element that holds the paragraphs.
+They are often in a header outside of the element with the paragraphs.
 """
 
 import re
@@ -27,15 +27,15 @@ from archiver.pages.article.elements import (
 from archiver.pages.article.tree import first_text, lead_with, remove
 
 _MOST_HEADINGS = 3
-"""Of which one may say the title: a section of the site may be named before it."""
+"""Number of headings searched for the title; the site's section may come first."""
 
 _MOST_SIBLINGS = 40
 _LONGEST = 1000
 _NEARLY = 0.75
-"""The share that a title and a heading have in common where one of them says a little more."""
+"""Minimum similarity of a title and a heading, one of which says a little more."""
 
 _WITHIN = ("table", "ul", "ol", "dl", "blockquote", "figure", "details")
-"""A heading in one of them heads that."""
+"""Elements in which a heading is not the article's heading."""
 
 _HIGHEST = frozenset({"h1", "h2"})
 
@@ -43,7 +43,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def put_head(root: Element, parts: list[Element]) -> Element:
-    """Put what leads into an article before it, as a head of its own."""
+    """Put lead elements before an article, as its head."""
     head = etree.Element("header")
     head.extend(parts)
     lead_with(root, head)
@@ -51,7 +51,7 @@ def put_head(root: Element, parts: list[Element]) -> Element:
 
 
 def take_head(root: Element, head: Element, title: str) -> None:
-    """Take the head of an article out of it, and the heading that says the title of its page."""
+    """Move the head out of an article, and remove the heading that repeats the page's title."""
     remove(head)
     head.tail = None
     heading = _titling(root, title)
@@ -62,7 +62,7 @@ def take_head(root: Element, head: Element, title: str) -> None:
 
 
 def _titling(root: Element, title: str) -> Element | None:
-    """The heading that says the title, before the first sentence."""
+    """Return the heading that repeats the title before the first sentence."""
     for heading in islice(root.iter(*HEADINGS), _MOST_HEADINGS):
         before = _length_before(heading, root)
         if before > SENTENCE or next(heading.iterancestors(*_WITHIN), None) is not None:
@@ -74,7 +74,7 @@ def _titling(root: Element, title: str) -> Element | None:
 
 
 def _words(heading: Element) -> str:
-    """What a heading says, without signs that lead to it."""
+    """Return the text of a heading without permalink signs."""
     words = first_text(heading, _LONGEST)
     for link in heading.iter("a"):
         if link.get("class") == PERMALINK:
@@ -88,7 +88,7 @@ def _is_behind_picture(heading: Element, root: Element) -> bool:
 
 
 def _length_before(heading: Element, root: Element) -> int:
-    """How much there is to read before a heading; more than a sentence is not counted."""
+    """Return the amount of text before a heading, counting up to one sentence."""
     length, at = 0, heading
     while at is not root and length <= SENTENCE:
         above = at.getparent()
@@ -100,7 +100,7 @@ def _length_before(heading: Element, root: Element) -> int:
 
 
 def _says(words: str, title: str, *, is_first: bool) -> bool:
-    """Whether a heading says the title: the same words, or one of them a little more."""
+    """Return whether a heading is the title, or one of them extends the other slightly."""
     if not words or not title:
         return False
     if words in title and (is_first or 2 * len(words) > len(title)):
@@ -110,7 +110,7 @@ def _says(words: str, title: str, *, is_first: bool) -> bool:
 
 
 def _says_more(root: Element, heading: Element) -> bool:
-    """Whether there is an article beside a heading."""
+    """Return whether there is an article besides a heading."""
     words = first_text(heading, _LONGEST)
     has_text = len(first_text(root, 2 * _LONGEST)) > len(words)
     return has_text or any(True for _ in root.iter(*KEPT_EMPTY))
@@ -121,10 +121,10 @@ def _bare(text: str) -> str:
 
 
 PROSE = 200
-"""So many characters of one paragraph, which no name says to lead, are the matter itself."""
+"""Characters of a paragraph that is body text unless its name marks a lead."""
 
 SMALLEST = 200
-"""Pixels a side of a picture that leads; authors and logos are smaller."""
+"""Minimum side of a lead picture in pixels; author photos and logos are smaller."""
 
 LONGEST_SUBTITLE, LONGEST_ABSTRACT = 700, 4000
 SHORTEST_SUBTITLE = 15
@@ -132,7 +132,7 @@ MOST_READ = 5000
 _MOST_ELEMENTS = 400
 _LINKED = 0.3
 _START = 60
-"""Characters of the first paragraph by which the article that follows is known."""
+"""Characters of the first paragraph that identify the start of the article."""
 
 _SUBTITLE = re.compile(
     r"(?:^|[\s_-])(?:sub-?(?:title|head(?:line|ing)?)|stand-?first|dek|deck|lede?|chapo|teaser"
@@ -157,14 +157,14 @@ _SCALED = re.compile(r"-[0-9]{2,4}x[0-9]{2,4}(?=\.\w+$)")
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """What stands between a title and an article, in order, and how the article begins."""
+    """Elements between the title and the article in order, and the start of the article."""
 
     parts: tuple[Element, ...] = ()
     beginning: str = ""
 
 
 def find_lead(body: Element, title: str, byline: str) -> Lead:
-    """Copies of what leads from a title to the first paragraph of a page; the page stays."""
+    """Return copies of the elements between the title and the first paragraph."""
     heading = title_of(body, title)
     if heading is None:
         return Lead()
@@ -179,9 +179,9 @@ def find_lead(body: Element, title: str, byline: str) -> Lead:
 
 
 def put_lead(root: Element, lead: Lead) -> Element:
-    """Put what leads into an article before it, but for what it has already.
+    """Put lead elements before an article unless it contains them already.
 
-    What comes back is the head that then stands first in it: the picture, and what is before that.
+    Return the head, which comes first: everything up to and including the picture.
     """
     parts = _missing(root, lead)
     above = _count_of_head(parts)
@@ -195,7 +195,7 @@ def put_lead(root: Element, lead: Lead) -> Element:
 
 
 def _count_of_head(parts: Sequence[Element]) -> int:
-    """How many parts stand above the text: up to the picture, where no abstract is before it."""
+    """Return how many elements form the head: up to the picture, unless an abstract precedes it."""
     for n, part in enumerate(parts):
         if _holds_picture(part):
             return n + 1
@@ -205,7 +205,7 @@ def _count_of_head(parts: Sequence[Element]) -> int:
 
 
 def _missing(root: Element, lead: Lead) -> list[Element]:
-    """What leads into an article and is not in it."""
+    """Return the lead elements that are missing in an article."""
     text = _bare_lead("".join(root.itertext())) if lead.parts else ""
     if not lead.beginning or lead.beginning not in text:
         return []
@@ -220,7 +220,7 @@ def _missing(root: Element, lead: Lead) -> list[Element]:
 
 
 class _Walk:
-    """Looks at elements in order, and keeps what leads."""
+    """Iteration over elements that collects the lead."""
 
     def __init__(self, byline: str) -> None:
         self.parts: list[Element] = []
@@ -229,9 +229,9 @@ class _Walk:
         self._done: set[Element] = set()
 
     def see(self, element: Element, *, is_beside: bool) -> bool:
-        """Look at one; return whether the article begins there.
+        """Process an element; return whether the article begins there.
 
-        ``is_beside`` says whether it stands right beside the title.
+        ``is_beside`` tells whether it is adjacent to the title.
         """
         if self._is_done(element):
             return False
@@ -242,7 +242,7 @@ class _Walk:
         return False
 
     def see_picture(self, element: Element) -> None:
-        """Look at one before the title."""
+        """Process a picture before the title."""
         if not self._is_done(element) and element.tag in _PICTURES:
             self._keep_picture(element)
 
@@ -284,7 +284,7 @@ class _Walk:
 
 
 def title_of(body: Element, title: str) -> Element | None:
-    """The heading that says the title of the page."""
+    """Return the heading with the page's title."""
     title = _bare_lead(title)
     if not title:
         return None
@@ -296,7 +296,7 @@ def title_of(body: Element, title: str) -> Element | None:
 
 
 def _above(heading: Element) -> Iterator[Element]:
-    """What stands before a title in the same article or header."""
+    """Yield the elements before a title in the same article or header."""
     above = {*heading.iterancestors()}
     holder = next(heading.iterancestors("article", "main"), None)
     holder = next(heading.iterancestors("header"), None) if holder is None else holder
@@ -308,7 +308,7 @@ def _above(heading: Element) -> Iterator[Element]:
 
 
 def _behind(heading: Element) -> Iterator[Element]:
-    """Everything behind a heading, in the order of the page."""
+    """Yield all elements after a heading, in document order."""
     at = heading
     while at is not None and at.tag != "body":
         for sibling in at.itersiblings():
@@ -317,7 +317,7 @@ def _behind(heading: Element) -> Iterator[Element]:
 
 
 def _is_large(element: Element) -> bool:
-    """Whether a picture is one to look at; one in a link leads to other pages."""
+    """Return whether a picture is large and not a link to another page."""
     images = [each for each in element.iter("img") if each.get("src") or each.get("srcset")]
     if len(images) != 1 or next(element.iterancestors("a"), None) is not None:
         return False
@@ -336,7 +336,7 @@ def _copy(element: Element) -> Element:
 
 
 def _line(element: Element) -> Element:
-    """A copy, as a paragraph where it is no more: a subtitle heads nothing."""
+    """Return a copy, as a paragraph if it is a heading: a subtitle has no section."""
     copied = _copy(element)
     for heading in copied.iterdescendants(*HEADINGS):
         heading.tag = "p" if _text(heading) == _text(copied) else heading.tag
@@ -345,7 +345,7 @@ def _line(element: Element) -> Element:
 
 
 def _name(image: Element) -> str:
-    """The name of a picture's file, whatever its size."""
+    """Return a picture's file name without its size."""
     address = (image.get("src") or "").partition("?")[0].rstrip("/")
     return _SCALED.sub("", address.rpartition("/")[2])
 

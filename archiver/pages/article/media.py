@@ -1,4 +1,4 @@
-"""Images, recordings, drawings and captions."""
+"""Images, audio, video, SVG and captions."""
 
 import re
 from itertools import islice
@@ -27,7 +27,10 @@ _CAPTIONED = ("img", "svg", "video", "audio", "table", "pre", "math", "blockquot
 
 
 def settle_captions(root: Element) -> None:
-    """Make the captions of an article valid (HTML §4.4.12); one that is of nothing is a block."""
+    """Make the captions of an article valid (HTML §4.4.12).
+
+    A caption without a figure is a block.
+    """
     loose = [each for each in root.iter("figcaption") if _figure_of(each) is None]
     sizes = lengths(root) if loose else {}
     pictured = around(root.iter(*_CAPTIONED)) if loose else set()
@@ -43,7 +46,7 @@ def _figure_of(caption: Element) -> Element | None:
 
 
 def _find_figure(caption: Element, sizes: dict[Element, int], pictured: set[Element]) -> None:
-    """What a caption stands beside, or in with a picture and nothing to read, is its figure."""
+    """Wrap a caption in a figure with the adjacent or enclosing picture."""
     above = caption.getparent()
     for beside in (caption.getprevious(), caption.getnext()):
         if beside is not None and beside.tag == "figure" and beside.find(".//figcaption") is None:
@@ -74,7 +77,7 @@ def _settle_figure(figure: Element) -> None:
 
 
 ICON: Final = 32
-"""Pixels a side: what is no larger is an icon."""
+"""Maximum side of an icon in pixels."""
 
 MOST_RULES: Final = 300
 LONGEST_SHEET: Final = 64 << 10
@@ -89,7 +92,7 @@ Rules = dict[str, dict[str, str]]
 
 
 def settle_drawings(body: Element) -> None:
-    """Settle every drawing of a page."""
+    """Normalise every SVG of a page."""
     for drawing in outermost(body, "svg"):
         if is_icon(drawing):
             remove(drawing)
@@ -98,7 +101,7 @@ def settle_drawings(body: Element) -> None:
 
 
 def is_icon(drawing: Element) -> bool:
-    """Whether a drawing is an icon, or holds nothing that is shown."""
+    """Return whether an SVG is an icon, or contains nothing visible."""
     if next(drawing.iter(*_SHAPES), None) is None:
         return True
     sides = _sides(drawing)
@@ -140,7 +143,7 @@ def _apply_styles(drawing: Element) -> None:
 
 
 def _read_rules(drawing: Element) -> Rules:
-    """The simple rules of a drawing's own style sheets, by selector."""
+    """Return the simple rules of an SVG's own style sheets, by selector."""
     rules: Rules = {}
     for sheet in list(drawing.iter("style")):
         text = _COMMENT.sub("", (sheet.text or "")[:LONGEST_SHEET])
@@ -164,10 +167,10 @@ def _declarations(style: str, wanted: frozenset[str] | set[str]) -> dict[str, st
 
 
 SMALLEST: Final = 2
-"""Pixels a side: what is smaller counts visits."""
+"""Minimum side of an image in pixels; smaller ones are tracking pixels."""
 
 LONGEST_FILE_NAME: Final = 200
-"""Characters of a heading that may be the name of a file."""
+"""Maximum characters of a heading that may be a file name."""
 
 _FILE = re.compile(r"[^\s/]+\.(?:jpe?g|png|gif|webp|avif|svg)", re.IGNORECASE)
 _LONGEST_STYLE = 2048
@@ -183,7 +186,7 @@ _IN_JSON = re.compile(
 
 
 def settle_media(body: Element) -> None:
-    """Undo what loads later, take the better of twins, give everything its size."""
+    """Undo lazy loading, drop the worse of duplicate images, and set sizes."""
     for twin in outermost(body, "noscript"):
         _settle_twin(twin)
     for element in list(body.iter("img", "source", "video", "audio")):
@@ -202,7 +205,7 @@ def settle_media(body: Element) -> None:
 
 
 def _settle_twin(twin: Element) -> None:
-    """What is for browsers without scripts takes the place of what waits for them."""
+    """Replace a lazy image by its ``<noscript>`` fallback."""
     images = list(twin.iter("img"))
     if not images:
         remove(twin)
@@ -218,7 +221,7 @@ def _settle_twin(twin: Element) -> None:
 
 
 def _drop_waiting(twin: Element, image: Element) -> None:
-    """Take away what an image waits behind: one without scripts' work, and one that is blurred."""
+    """Remove the placeholder before an image: one that needs scripts, or a blurred preview."""
     before = _pictured_alone(twin.getprevious())
     if before is None:
         return
@@ -236,7 +239,7 @@ def _drop_waiting(twin: Element, image: Element) -> None:
 
 
 def _drop_waiting_behind(twin: Element, image: Element) -> None:
-    """Take away what waits right behind for the same picture."""
+    """Remove the placeholder directly after an image."""
     behind = None if (twin.tail or "").strip() else twin.getnext()
     if behind is None or behind.tag != "img" or not is_placeholder(behind.get("src") or ""):
         return
@@ -245,7 +248,7 @@ def _drop_waiting_behind(twin: Element, image: Element) -> None:
 
 
 def _pictured_alone(before: Element | None) -> Element | None:
-    """An element that holds an image and no words, right before what follows."""
+    """Return the preceding element if it contains an image and no text."""
     if before is None or (before.tail and before.tail.strip()):
         return None
     is_one = len(list(before.iter("img"))) == 1
@@ -254,7 +257,7 @@ def _pictured_alone(before: Element | None) -> Element | None:
 
 
 def _undo_laziness(element: Element) -> None:
-    """Put what scripts would have loaded in the place of what held it (``references.lazy``)."""
+    """Copy the lazy-loading attributes to those that browsers load (``references.lazy``)."""
     rules = HTML[element.tag]
 
     def value_of(name: str) -> str:
@@ -284,7 +287,7 @@ def _settle_image(image: Element) -> None:
 
 
 def _is_drawn(image: Element) -> bool:
-    """Whether an image is its own data, and not only a place held by some."""
+    """Return whether an image is a ``data:`` URL and not just a placeholder."""
     source = image.get("src") or ""
     return source.startswith("data:image/") and len(source) > _LONGEST_HOLDER
 
@@ -311,7 +314,7 @@ def _source_of(image: Element) -> str:
 
 
 def _in_settings(image: Element) -> str:
-    """The address of an image in any attribute that scripts read settings from."""
+    """Return the image URL from any attribute with script settings."""
     for name, value in image.attrib.items():
         if name.startswith("data-") and len(value) <= _LONGEST_STYLE:
             found = _IN_JSON.search(value)
@@ -321,7 +324,7 @@ def _in_settings(image: Element) -> str:
 
 
 def _size(element: Element, name: str) -> int:
-    """The width or height in pixels; -1 where it is not given."""
+    """Return the width or height in pixels; -1 if it is not given."""
     found = _SIZE.fullmatch(element.get(name) or "")
     if found:
         return int(found[1])
@@ -337,7 +340,7 @@ def _is_called_picture(element: Element) -> bool:
 
 
 def _show_background(element: Element) -> None:
-    """The background of what is called a picture becomes one."""
+    """Replace an element named as an image by its CSS background image."""
     url = next((element.get(each) for each in _BACKGROUNDS if element.get(each)), "")
     url = url or _background(element) or next(filter(None, map(_background, element)), "")
     if url:
@@ -347,7 +350,7 @@ def _show_background(element: Element) -> None:
 
 
 def _drop_file_name(heading: Element) -> None:
-    """Take away a heading that only names the file of the picture beside it."""
+    """Remove a heading that only contains the file name of the adjacent picture."""
     said = first_text(heading, LONGEST_FILE_NAME)
     if _FILE.fullmatch(said) is None:
         return

@@ -1,4 +1,4 @@
-"""Articles in several parts."""
+"""Multi-page articles."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _NEXT = "link[rel~='next' i][href], a[rel~='next' i][href]"
 _MOST_LINKS = 8
 _COUNTERS = frozenset({"page", "pg", "paged", "pageno", "pagenum", "page_number", "part"})
 MOST_PARTS = 20
-"""So many pages of one article are kept with it. Higher numbers are those of items in a list."""
+"""Maximum number of pages of one article. Higher numbers indicate items of a list."""
 _MOST_DIGITS = 2
 _NUMBERED = re.compile(
     rf"(?P<stem>.*?)(?:/(?:page|part|p)?[/_-]?|[_-](?:page|part|p)?[_-]?)"
@@ -25,11 +25,11 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _FIRST_OF_A_LIST = re.compile(r"/1/?\Z")
-"""``/posts/1`` is the first of posts rather than the first page of one."""
+"""``/posts/1`` is the first of several posts rather than the first page of one."""
 
 
 def join_parts(first: Article, following: Sequence[Article]) -> Article:
-    """One article of several parts, in order; what it says of itself is what the first says."""
+    """Join the parts of an article in order, with the metadata of the first."""
     parts = [first, *(each for each in following if each.html)]
     return replace(
         first,
@@ -40,10 +40,10 @@ def join_parts(first: Article, following: Sequence[Article]) -> Article:
 
 
 def find_next_part(tree: LexborHTMLParser, url: str) -> str | None:
-    """The page that goes on with a page's article, absolute; None where it says of none.
+    """Return the absolute URL of an article's next page, or None.
 
-    Blogs name the next post, and lists older ones, in the same way (HTML §4.6.6.11): taken is an
-    article's own next page, told by its address.
+    Blogs link to the next post, and lists to older ones, with the same markup (HTML §4.6.6.11); the
+    URL distinguishes them from an article's next page.
     """
     links = tree.css(_NEXT)[:_MOST_LINKS]
     if not links or not is_article(tree):
@@ -56,7 +56,7 @@ def find_next_part(tree: LexborHTMLParser, url: str) -> str | None:
 
 
 def goes_on(url: str, following: str) -> bool:
-    """Whether an address is another's but for a number of pages, which is one higher.
+    """Return whether two URLs differ only in a page number that is one higher.
 
     The first page has the number 1, or none.
     """
@@ -69,7 +69,7 @@ def goes_on(url: str, following: str) -> bool:
 
 
 def _readings(url: SplitResult) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Each way to read an address as a page of something: its number, and what is left."""
+    """Yield each interpretation of a URL as a numbered page: the number, and the rest."""
     fields = parse_qsl(url.query, keep_blank_values=True)
     for n, (name, value) in enumerate(fields):
         is_number = value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS

@@ -18,10 +18,10 @@ MOST_NOTES = 500
 _MOST_TEXT = 2_000_000
 LONGEST_NOTE = 3000
 _MOST_AROUND = 80
-"""Characters around all notes: their heading."""
+"""Maximum characters around all notes: their heading."""
 
 _ANSWERS = re.compile(r"comment|disqus|replies|respon[ds]|related", re.IGNORECASE)
-"""What readers wrote leads back, too."""
+"""Names of reader comments, which also link back."""
 
 _PLACES = etree.XPath("descendant-or-self::*[@id or (self::a and @name)]")
 _NAMED = etree.XPath("descendant::*[@id or @name]")
@@ -30,11 +30,11 @@ _BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside"})
 
 
 def bring_notes(root: Element, body: Element) -> None:
-    """Put what an article's notes are behind it, where they were left out of it.
+    """Append an article's notes that were left out of it.
 
     Args:
-        root: of the article.
-        body: of the page, with all that is in the article; it stays as it is.
+        root: the root of the article.
+        body: the body of the page, which includes the whole article; it is not modified.
     """
     wanted = {*islice(_fragments(root), MOST_NOTES)}
     there = _names_in(root) if wanted else set()
@@ -56,7 +56,7 @@ def bring_notes(root: Element, body: Element) -> None:
 
 
 def _note_of(target: Element, there: set[str]) -> Element | None:
-    """The block that a link leads to, where one in it leads back."""
+    """Return the block at a link's target, if it contains a link back."""
     for element in (target, *islice(target.iterancestors(), _LEVELS)):
         text = first_text(element, LONGEST_NOTE)
         if len(text) > LONGEST_NOTE:
@@ -75,7 +75,7 @@ def _is_answer(note: Element) -> bool:
 
 
 def _together(notes: list[Element]) -> list[Element]:
-    """The notes, or what is around all of them and their heading, and has no more to read."""
+    """Return the notes, or the element that contains only them and their heading."""
     most = sum(len(first_text(each, LONGEST_NOTE)) for each in notes) + _MOST_AROUND
     shared = [*notes[0].iterancestors()]
     for each in notes[1:]:
@@ -94,15 +94,16 @@ def _fragments(root: Element) -> Iterator[str]:
 
 
 def _fragment(link: Element) -> str:
-    """The name within the page that a link leads to; empty if it leads to another page."""
+    """Return the fragment of a link within the page; empty for links to other pages."""
     page, _, fragment = (link.get("href") or "").partition("#")
     return "" if page else unquote(fragment)
 
 
 def _names_in(element: Element) -> set[str]:
-    """What links within the page may lead to in an element.
+    """Return the names in an element that links within the page may target.
 
-    Asked for as elements: libxml2 puts attributes in order in a time that grows with their square.
+    Queries elements instead of attributes, because libxml2 sorts attribute results in quadratic
+    time.
     """
     return {name for each in _PLACES(element) for name in _own_names(each)}
 
@@ -112,7 +113,7 @@ def _own_names(element: Element) -> list[str]:
 
 
 MOST = 5
-"""Of them on one page."""
+"""Maximum number of appendices of one page."""
 
 _BEGINNING = 200
 _CALLED = re.compile(
@@ -122,11 +123,11 @@ _is_appendix = remembered(_CALLED)
 
 
 def bring_appendix(root: Element, body: Element) -> None:
-    """Put what is called an appendix, or acknowledgements, behind an article that is without it.
+    """Append sections named appendix or acknowledgements that the article lacks.
 
     Args:
-        root: of the article.
-        body: of the page, with all that is in the article; it stays as it is.
+        root: the root of the article.
+        body: the body of the page, which includes the whole article; it is not modified.
     """
     called = _outermost(body)
     text = first_text(root, _MOST_TEXT) if called else ""
@@ -161,5 +162,5 @@ def _is_within(element: Element, others: list[Element]) -> bool:
 
 
 def _is_prose(root: Element) -> bool:
-    """Whether there is a paragraph to read in it."""
+    """Return whether it contains a paragraph of prose."""
     return len(root) > 0 and any(len(first_text(p, SENTENCE)) >= SENTENCE for p in root.iter("p"))

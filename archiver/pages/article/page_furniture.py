@@ -1,9 +1,8 @@
 """Removal of bylines, taglines, edit links and permalinks.
 
-What cannot be seen goes; a sign that can (¶, #) is marked, so that it isn't shown where the article
-is read.
-
-In a heading they are marked as signs are that lead to it, and not shown; behind one they go.
+Invisible permalinks are removed; those with a visible sign (¶, #) are marked, so that the reader
+view can hide them. Edit links are marked likewise if they are in a heading, and removed if they
+follow one.
 """
 
 import re
@@ -23,17 +22,17 @@ from archiver.pages.metadata import read_dateline
 
 _FEWEST_LINKS = 3
 _MOST_LINKED = 0.8
-"""The share of links in the text of a list of other pages, its heading besides."""
+"""Maximum link density of a list of related pages, without its heading."""
 
 _LEAST_OF_TITLE = 0.5
-"""Of the title of a page: less of it may be what one of several sections is about."""
+"""Minimum share of the page's title; a lower share may be the heading of a section."""
 
 _LONGEST = 5000
 _MOST_SIBLINGS = 50
 
 
 def drop_above_title(root: Element, title: str) -> None:
-    """Take away what is links, and nothing else, before the heading that says the title."""
+    """Remove elements that contain only links before the heading with the title."""
     heading = title_of(root, title)
     if heading is None or len("".join(heading.itertext()).strip()) < _LEAST_OF_TITLE * len(title):
         return
@@ -62,13 +61,13 @@ def _letters(element: Element) -> int:
 
 _LINES = ("p", "div", "span", "address", "a", "li", "h3", "h4", "h5", "h6")
 _MOST_LINES, _MOST_BEFORE = 30, 600
-"""Elements that are looked at, and characters of text that may stand before."""
+"""Elements that are examined, and characters of text that may precede a byline."""
 
 _LONGEST_BYLINE = 2000
-"""Characters of a line, white space and signs too; an element that holds more is none."""
+"""Maximum characters of a line including white space; longer elements are not bylines."""
 _OPENING = re.compile(r"(?:written\s+)?(?:by|von|par|por|di|door|av|af)\b[\s:]*", re.IGNORECASE)
 _LONGEST_BLOCK = 150
-"""Characters of a block that says who wrote an article, when, and what can be done with it."""
+"""Maximum characters of a block with author, date and buttons."""
 
 _LARGEST_PORTRAIT = 120
 _PORTRAIT = re.compile(r"avatar|author|byline|profile|portrait", re.IGNORECASE)
@@ -78,14 +77,15 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def drop_byline(root: Element, byline: str, published: str) -> None:
-    """Take the first lines of an article away that are its byline, with "by" or without.
+    """Remove the byline from the first lines of an article, with or without "by".
 
-    What is around it goes with it, where that has no more than a date, buttons and a small picture.
+    A surrounding block is removed too, if it otherwise contains only a date, buttons and a small
+    picture.
 
     Args:
-        root: of the article.
-        byline: as the page says it; empty where it does not.
-        published: when it was, as ISO 8601; a line may say that, too.
+        root: the root of the article.
+        byline: the byline from the page's metadata; empty without one.
+        published: the publication date as ISO 8601, which the line may include.
     """
     wanted = _bare(byline)
     if not wanted:
@@ -105,7 +105,7 @@ def drop_byline(root: Element, byline: str, published: str) -> None:
 
 
 def _is_byline(text: str, wanted: str, published: str) -> bool:
-    """Whether a line says who wrote it, alone or with the day that is known."""
+    """Return whether a line is the byline, alone or with the known date."""
     said = _OPENING.sub("", text, count=1)
     first = _LETTER.search(said)
     if first is None or not wanted.startswith(first[0].casefold()):
@@ -120,7 +120,10 @@ def _is_byline(text: str, wanted: str, published: str) -> bool:
 
 
 def _block_of(line: Element, root: Element) -> Element:
-    """The line, or the largest block around it that says little else; no part of a sentence."""
+    """Return the line, or the largest block around it with little else.
+
+    Never part of a sentence.
+    """
     block = line
     for above in line.iterancestors():
         is_more = len(first_text(above, _LONGEST_BLOCK)) > _LONGEST_BLOCK or _holds_more(above)
@@ -136,14 +139,17 @@ def _bare(text: str) -> str:
 
 
 def _holds_more(element: Element) -> bool:
-    """Whether there is something in it that is no text and no small picture."""
+    """Return whether an element contains more than text and small pictures."""
     if next(element.iter("video", "audio", "math", "pre", "table"), None) is not None:
         return True
     return any(_is_shown(each) for each in element.iter("img", "svg"))
 
 
 def _is_shown(picture: Element) -> bool:
-    """Whether a picture is one of the matter: authors and signs are small, or called so."""
+    """Return whether a picture belongs to the content.
+
+    Author photos and icons are small or named so.
+    """
     if picture.tag == "svg":
         return next(picture.iter("text"), None) is not None
     sides = [picture.get(each) or "" for each in ("width", "height")]
@@ -153,7 +159,7 @@ def _is_shown(picture: Element) -> bool:
 
 
 LONGEST_COLOPHON = 300
-"""Characters of such a line."""
+"""Maximum characters of such a line."""
 _MOST_LOOKED_AT = 40
 _LINES_COLOPHON = ("p", "div", "small", "footer", "section", "address")
 _OF_SITE = re.compile(
@@ -162,7 +168,7 @@ _OF_SITE = re.compile(
 
 
 def drop_colophon(root: Element) -> None:
-    """Take the last line of an article away if it begins with a copyright and a year."""
+    """Remove the last line of an article if it begins with a copyright sign and a year."""
     for line in islice(reversed(list(root.iter(*_LINES_COLOPHON))), _MOST_LOOKED_AT):
         text = first_text(line, LONGEST_COLOPHON + 1)
         if not text or next(line.iterdescendants(*_LINES_COLOPHON), None) is not None:
@@ -174,7 +180,7 @@ def drop_colophon(root: Element) -> None:
 
 
 def _is_last(line: Element, root: Element) -> bool:
-    """Whether nothing is said behind a line."""
+    """Return whether no text follows a line."""
     at = line
     while at is not root:
         if (at.tail or "").strip() or any(first_text(each, 1) for each in at.itersiblings()):
@@ -184,9 +190,9 @@ def _is_last(line: Element, root: Element) -> bool:
 
 
 LONGEST_TAGLINE = 120
-"""Characters of such a line."""
+"""Maximum characters of such a line."""
 MOST_BESIDE = 12
-"""Characters beside the name of the site: *From*, *A page of*."""
+"""Maximum characters next to the site's name: *From*, *A page of*."""
 _SHORTEST_NAME = 3
 _MOST_ELEMENTS = 60
 
@@ -201,13 +207,13 @@ _SUBTITLE_OF_SITE = re.compile(
 
 
 def drop_tagline(root: Element, title: str, shown: str, site: str) -> None:
-    """Take away a line before the first sentence that names the site and says no more.
+    """Remove a line before the first sentence that only names the site.
 
     Args:
-        root: of the article.
-        title: of the page.
-        shown: the whole ``title`` of the document, which often names the site, too.
-        site: its name, if the page gives it elsewhere.
+        root: the root of the article.
+        title: the title of the page.
+        shown: the document's full ``title``, which often includes the site's name.
+        site: the site's name, if the page states it elsewhere.
     """
     rest = shown.replace(title, "", 1) if title and title in shown else ""
     names = [name for name in map(_bare_tagline, (rest, site)) if len(name) >= _SHORTEST_NAME]
@@ -218,7 +224,7 @@ def drop_tagline(root: Element, title: str, shown: str, site: str) -> None:
 
 
 def _lines_above(root: Element) -> Iterator[Element]:
-    """Short lines before the first sentence."""
+    """Yield the short lines before the first sentence."""
     for element in islice(root.iter(), _MOST_ELEMENTS):
         if element.tag not in _LINES_TAGLINE or has_block(element):
             continue
@@ -245,17 +251,17 @@ def _bare_tagline(text: str) -> str:
 
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Co", "Zs", "Zl", "Zp"})
-"""Categories of characters without a shape of their own, or with one in the page's font alone."""
+"""Categories of characters that are invisible or depend on the page's icon font."""
 
 _LEVELS = 2
-"""So many elements around a heading may have the name that is meant: of its section, say."""
+"""Number of ancestors of a heading whose name may be the link's target, such as its section."""
 
 
 def settle_permalinks(body: Element) -> None:
-    """Take out or mark the links in headings that lead to where they stand and have no word."""
+    """Remove or mark links without words in headings that point to their own position."""
     for link in body.iter("a"):
         if link.get("class") == PERMALINK:
-            del link.attrib["class"]  # the page's own word for it, which may have words
+            del link.attrib["class"]  # the page's classes, which may include words
     for heading in list(body.iter(*HEADINGS)):
         links = [each for each in heading.iterdescendants("a") if _is_sign(each)]
         if not links or not _has_words(heading, links):
@@ -277,7 +283,7 @@ def _settle(link: Element) -> None:
 
 
 def _is_sign(link: Element) -> bool:
-    """Whether a link has nothing but a sign or a drawing to follow it by; notes have numbers."""
+    """Return whether a link contains only a sign or an icon; note links contain numbers."""
     if "#" not in (link.get("href") or ""):
         return False
     has_picture = next(link.iterdescendants("img", "math"), None) is not None
@@ -293,14 +299,14 @@ def _has_words(heading: Element, links: list[Element]) -> bool:
 
 
 def _words(element: Element) -> str:
-    """What is to be read in an element; the titles of drawings are not."""
+    """Return the text of an element without the titles of SVG."""
     drawn = {each for drawing in element.iter("svg") for each in drawing.iter()}
     words = "".join(each.text or "" for each in element.iter() if each not in drawn)
     return words + "".join(each.tail or "" for each in element.iterdescendants())
 
 
 def _names(heading: Element) -> Iterator[str]:
-    """The names of a heading: its own, of what stands in it, right before it, and around it."""
+    """Yield the ids of a heading, and of elements in it, directly before it and around it."""
     before = heading.getprevious()
     beside = [before] if before is not None and not len(before) else []
     above = islice(heading.iterancestors(), _LEVELS)
@@ -309,14 +315,14 @@ def _names(heading: Element) -> Iterator[str]:
 
 
 _EDITS = re.compile(r"[?&;](?:action|veaction|do)=edit\b|/edit/?(?:$|[?#])")
-"""Addresses at which a page is changed: of MediaWiki, DokuWiki, MoinMoin and forges."""
+"""Edit URLs of MediaWiki, DokuWiki, MoinMoin and code hosts."""
 
 _LONGEST_TOOLS = 60
-"""Characters of what stands around such links."""
+"""Maximum characters of the text around such links."""
 
 
 def settle_editing(body: Element) -> None:
-    """Mark or take away links to edit what is under a heading, in it or right behind it."""
+    """Mark or remove edit links in a heading or directly after it."""
     for heading in list(body.iter(*HEADINGS)):
         for link in _edits(heading):
             _mark(link, _with_brackets(link, heading))
@@ -331,7 +337,7 @@ def _edits(place: Element) -> list[Element]:
 
 
 def _mark(link: Element, largest: Element) -> None:
-    """Make one link of all that stands around one."""
+    """Merge the elements around a link into one marked link."""
     if link.get("class") == PERMALINK:
         return
     text = "".join(largest.itertext())
@@ -347,7 +353,7 @@ def _is_edit(link: Element) -> bool:
 
 
 def _with_brackets(link: Element, heading: Element) -> Element:
-    """A link, or what is around it and has no word of its own."""
+    """Return a link, or the element around it without words of its own."""
     largest = link
     for above in islice(link.iterancestors(), _LEVELS):
         if above is heading or not is_phrasing(above) or _has_words_tools(above):
@@ -357,7 +363,7 @@ def _with_brackets(link: Element, heading: Element) -> Element:
 
 
 def _has_words_tools(element: Element) -> bool:
-    """Whether there is a word in an element beside those of links to edit."""
+    """Return whether an element contains words besides those of edit links."""
     text = "".join(element.itertext())
     words = "".join("".join(each.itertext()) for each in element.iter("a") if _is_edit(each))
     return len(text) > _LONGEST_TOOLS or sum(map(str.isalnum, text)) > sum(map(str.isalnum, words))

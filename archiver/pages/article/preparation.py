@@ -11,11 +11,11 @@ from archiver.pages.article.tree import text_in
 
 _NEVER_READ = "template link meta base title dialog canvas noembed noframes frameset frame".split()
 _VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
-"""Elements that hold nothing, which HTML 4 did not know, or knew otherwise."""
+"""Void elements that libxml2's HTML 4 parser does not know or treats differently."""
 
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\f\r"})
 _NO_CHARACTERS = "\ufffe".encode(), "\uffff".encode()
-"""What XML does not know, nor surrogates, which are not encoded (XML §2.2)."""
+"""Characters that XML forbids, besides surrogates, which cannot be encoded (XML §2.2)."""
 
 _BLANK = b" \t\r\f"
 _BLANKS = re.compile(rb"[ \t\r\f][ \t\r\f]+")
@@ -27,14 +27,17 @@ _ON_PAPER = re.compile(
     r"|visible-print|d-none\s(?:.*\s)?d-print-)",
     re.IGNORECASE,
 )
-"""Classes of what is seen on paper alone."""
+"""Classes of content that is visible only in print."""
 _LONGEST_CLASS = 500
 _UNSEEN = "unseen"
 _MOST_ON_PAPER = 0.5
-"""The share of a page's text that is hidden for such a name: pages for printers have them, too."""
+"""Maximum share of text hidden by such a class; printer-friendly pages use these names too."""
 
 _SEEN = frozenset({"img", "svg", "math", "figcaption"})
-"""What ``aria-hidden`` keeps from screen readers alone: what it says is said elsewhere, too."""
+"""Elements whose ``aria-hidden`` content is visible.
+
+It only avoids repetition in screen readers.
+"""
 
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _IS_TEX = "math/tex"
@@ -42,7 +45,7 @@ _DRAWN = frozenset({"svg", "defs", "g"})
 
 
 def to_tree(page: LexborHTMLParser) -> Element | None:
-    """The body of a page as an lxml tree; the page is changed. None if it has nothing in it."""
+    """Convert the body of a page to an lxml tree, modifying the page. None if it is empty."""
     for script in page.css("script"):
         attributes = script.attributes
         is_read = (attributes.get("type") or "").startswith(_IS_TEX) or GIST.match(
@@ -71,7 +74,7 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
 
 
 def _settle_raw_text(node: LexborNode) -> None:
-    """What is in them is no markup, and would be taken for some by the next parser."""
+    """Escape the content of raw text elements, which the next parser would take for markup."""
     if node.tag == "iframe":
         for child in [*node.iter(include_text=True)]:
             child.decompose()
@@ -80,7 +83,7 @@ def _settle_raw_text(node: LexborNode) -> None:
 
 
 def _as_xml_allows(html: str) -> bytes:
-    """A page in UTF-8, without the characters that no XML tree can hold."""
+    """Return a page in UTF-8 without characters that XML forbids."""
     encoded = html.encode("utf-8", "ignore").translate(None, _CONTROLS)
     for each in _NO_CHARACTERS:
         encoded = encoded.replace(each, b"")
@@ -88,26 +91,26 @@ def _as_xml_allows(html: str) -> bytes:
 
 
 def _fold(html: bytes) -> bytes:
-    """Fold runs of white space outside ``<pre>``: they mean nothing."""
+    """Collapse white space outside ``<pre>``, where it has no meaning."""
     parts = _PRE.split(html)
     return b"".join(_folded(part) if n % 2 == 0 else part for n, part in enumerate(parts))
 
 
 def _folded(html: bytes) -> bytes:
-    """Each run of white space as one space, or as one line break if one is in it."""
+    """Replace each run of white space by a space, or by a line break if it contains one."""
     first, *lines = html.split(b"\n")
     if lines:
         between = filter(None, (each.strip(_BLANK) for each in lines[:-1]))
         first = b"\n".join((first.rstrip(_BLANK), *between, lines[-1].lstrip(_BLANK)))
     if any(each in first for each in _RARE_BLANKS):
         return _BLANKS.sub(b" ", first)
-    while b"  " in first:  # halves each run: as many times as its length has digits in base two
+    while b"  " in first:  # halves each run, so the number of steps is logarithmic in its length
         first = first.replace(b"  ", b" ")
     return first
 
 
 def drop_hidden(body: Element) -> None:
-    """Take away what nobody sees; a body that is hidden is shown by a script."""
+    """Remove hidden elements; a hidden body is assumed to be shown by a script."""
     left: int | None = None
     for element in [each for each in body.iterdescendants() if _may_hide(each)]:
         if is_hidden(element):
@@ -118,7 +121,7 @@ def drop_hidden(body: Element) -> None:
             if here < _MOST_ON_PAPER * left:
                 element.tag = _UNSEEN
                 left -= here
-    # Each by itself would put the text behind it to what is there, again and again.
+    # One call for all: removing elements one by one would append to the same text repeatedly.
     etree.strip_elements(body, _UNSEEN, with_tail=False)
 
 
@@ -139,7 +142,7 @@ def _letters(element: Element) -> int:
 
 
 def is_hidden(element: Element) -> bool:
-    """Whether nobody sees an element, as its own markup says."""
+    """Return whether an element is hidden by its own markup."""
     attributes = element.attrib
     if not attributes:
         return False

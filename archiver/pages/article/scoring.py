@@ -1,9 +1,9 @@
 """Scoring of elements by their text.
 
-Points gather where paragraphs are many. A thread whose posts are not marked as paragraphs, or a
-manual in sections, has its best element in one post or one section; the page has more to read.
-
-Each paragraph gives points to what it stands in, the more the nearer; links take them away again.
+Each paragraph adds points to its ancestors, more to nearer ones; links subtract points. So points
+accumulate where paragraphs are dense. In a thread whose posts have no paragraph markup, or a manual
+in sections, the best element is only one post or section; then the choice is widened to the element
+with much more prose.
 """
 
 import re
@@ -30,10 +30,10 @@ from archiver.pages.article.elements import (
 from archiver.pages.article.tree import remove, replace
 
 INNER_LINK = 0.3
-"""What a link within the page counts: tables of contents are less beside the matter than others."""
+"""Weight of links within the page: tables of contents are more relevant than other links."""
 
 A_PICTURE = 100
-"""What a picture that leads to itself, larger, is worth in characters: galleries have few words."""
+"""Value in characters of a picture that links to a larger version: galleries have few words."""
 
 _COMMAS = ",\u060c\ufe50\ufe10\ufe11\u2e41\u2e34\u2e32\uff0c"
 _OTHER_COMMAS = tuple(_COMMAS[1:])
@@ -50,7 +50,10 @@ _MORE = frozenset({*_COUNTED, "ul", "ol", *HEADINGS, *KEPT_EMPTY})
 
 @dataclass(slots=True)
 class Measure:
-    """What one element holds, its descendants' included; text in characters, spaces folded."""
+    """Content of an element including its descendants.
+
+    Text in characters, white space collapsed.
+    """
 
     text: int = 0
     commas: int = 0
@@ -59,13 +62,13 @@ class Measure:
     listed: int = 0
     textish: int = 0
     tabled: int = 0
-    """Characters in tables of data."""
+    """Characters in data tables."""
 
     paragraphs: int = 0
     pictures: int = 0
     linked_pictures: int = 0
     enlarged: int = 0
-    """Pictures that lead to themselves, larger."""
+    """Pictures that link to larger versions."""
 
     items: int = 0
     controls: int = 0
@@ -73,26 +76,26 @@ class Measure:
     elements: int = 1
     crowded_items: int = 0
     shown: int = 0
-    """What is seen though it has no text."""
+    """Visible content without text."""
 
     kept: int = 0
-    """Parts that an article is not read without: tables, code, formulas, quotes, definitions."""
+    """Essential parts: tables, code, formulas, quotations, definitions."""
 
     has_more: bool = False
-    """Whether anything is counted but what every line of text has."""
+    """Whether anything other than plain text is counted."""
 
     @property
     def worth(self) -> int:
-        """How much there is to read and to see, in characters."""
+        """Return the amount of readable and visible content, in characters."""
         return self.text + A_PICTURE * self.enlarged
 
     @property
     def link_density(self) -> float:
-        """The share of the text that is in links."""
+        """Return the share of the text that is in links."""
         return self.linked / self.text if self.text else 0.0
 
     def add(self, other: "Measure") -> None:
-        """Count what a child holds."""
+        """Add the measure of a child."""
         self.text += other.text
         self.commas += other.commas
         self.linked += other.linked
@@ -119,7 +122,7 @@ class Measure:
 
 
 def measure_all(root: Element) -> dict[Element, Measure]:
-    """What every element holds, in one walk."""
+    """Return the measure of every element, in one traversal."""
     measures: dict[Element, Measure] = {}
     for element in reversed(list(root.iter())):
         measures[element] = take(element, measures)
@@ -127,7 +130,7 @@ def measure_all(root: Element) -> dict[Element, Measure]:
 
 
 def take(element: Element, measures: dict[Element, Measure]) -> Measure:
-    """What one element holds whose children were measured before."""
+    """Return the measure of an element whose children have been measured."""
     found = Measure()
     text = element.text
     if text and not text.isspace():
@@ -144,7 +147,7 @@ def take(element: Element, measures: dict[Element, Measure]) -> Measure:
 
 
 def count_text(measure: Measure, text: str) -> None:
-    """Count a piece of text that is not white space alone."""
+    """Count a text unless it is only white space."""
     measure.text += len(" ".join(text.split())) + (text[-1].isspace())
     measure.commas += text.count(",")
     if not text.isascii():
@@ -186,24 +189,24 @@ def _count_more(measure: Measure, element: Element) -> None:
 
 
 def leads_to_picture(link: Element) -> bool:
-    """Whether a link leads to a picture: around a small one it is that picture, not a way away."""
+    """Return whether a link targets an image; around a thumbnail it is content, not navigation."""
     return _PICTURE.search(link.get("href") or "") is not None
 
 
 MUCH = 0.5
-"""So much more prose than what was chosen has, and what holds it is chosen instead."""
+"""Factor of additional prose for which the choice is widened to an ancestor."""
 
 MOST_LINKED = 0.33
-"""The share of links in what is added; lists of other pages have more."""
+"""Maximum link density of added content; lists of related pages have more."""
 
 FEWEST, A_TENTH = 3, 0.1
-"""So many others that add so much are of one series."""
+"""Number of similar elements, and the share of prose each must add, to form a series."""
 
 _BESIDE = ("nav", "aside", "footer", "header", "form")
 
 
 class Coverage:
-    """How much prose the elements of a page hold: text that is no link and in no navigation."""
+    """Amount of prose in the elements of a page: text outside of links and navigation."""
 
     def __init__(self, body: Element, measures: dict[Element, Measure]) -> None:
         self._body = body
@@ -214,7 +217,7 @@ class Coverage:
                 self._set_beside(element)
 
     def widen(self, top: Element, parts: tuple[Element, ...]) -> Element:
-        """What holds much more than the parts, or else ``top``."""
+        """Return an ancestor that holds much more prose than the parts, or else ``top``."""
         covered = [sum(each) for each in zip(*map(self._held, parts), strict=True)]
         for above in list(top.iterancestors()):
             if above.tag == "html":
@@ -226,9 +229,9 @@ class Coverage:
         return top
 
     def series_of(self, top: Element) -> Element | None:
-        """What holds ``top`` and three or more others of its name, as deep and with prose.
+        """Return the ancestor of ``top`` and three or more similar elements with prose.
 
-        Posts of a thread stand in rows and cells of tables of their own.
+        Posts of a thread may be in separate table rows and cells.
         """
         name = top.get("class")
         above = list(top.iterancestors())
@@ -258,7 +261,7 @@ class Coverage:
             self._beside[above] = before[0] + prose, before[1] + linked
 
     def _held(self, element: Element) -> tuple[float, float]:
-        """Characters of prose and of links in an element."""
+        """Return the characters of prose and of links in an element."""
         measure = self._measures.get(element)
         if measure is None:
             return 0.0, 0.0
@@ -267,16 +270,16 @@ class Coverage:
 
 
 def _shared(above: list[Element], others: list[Element]) -> Element:
-    """The nearest of the elements above one that hold all others, too."""
+    """Return the nearest ancestor of an element that also contains all others."""
     held = [set(each.iterancestors()) for each in others]
     return next(each for each in above if all(each in one for one in held))
 
 
 LEVELS = 5
-"""So many elements above a paragraph get points for it."""
+"""Number of ancestors of a paragraph that get points."""
 TOP = 5
 FEWEST_IN_SERIES = 3
-"""So many siblings of one name that have something to read are one text."""
+"""Equally named siblings with prose that form one text."""
 
 _SHORTEST = 25
 _SENTENCE_END = re.compile(r"\.(?: |$)")
@@ -291,28 +294,28 @@ _STAYS = frozenset({"div", "article", "section", "p", "ol", "ul", "pre", "table"
 _LEADING = frozenset({"h1", "blockquote", "pre", "dl"})
 _SECTIONS = frozenset({"section", "article"})
 _HOLDERS = frozenset({"main", "center", "form", "fieldset", "details", "blockquote"})
-"""Elements that pages put blocks and loose text into side by side, as custom elements do."""
+"""Elements that hold blocks and loose text side by side; custom elements do so too."""
 _ITEMS = frozenset({"li", "dd"})
-"""The same of these where they hold a ``div``; the text of a plain list item stays as it is."""
+"""Likewise if they contain a ``div``; the text of a plain list item stays unchanged."""
 
 _GUARDED = frozenset({"table", "code", "pre", "math", "figure"}) | HEADINGS
-"""What stands in them is never unlikely by name."""
+"""Elements whose descendants are never removed for an unlikely name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen element, and what stands beside it and belongs to it, in order."""
+    """Chosen element with the siblings that belong to it, in order."""
 
     top: Element
     parts: tuple[Element, ...]
 
 
 class Scores:
-    """The points of the elements of one page.
+    """Scores of the elements of one page.
 
     Args:
-        body: is changed: loose text becomes paragraphs, what is unlikely goes.
-        strict: whether what is unlikely by its name goes.
+        body: is modified: loose text becomes paragraphs, and unlikely elements are removed.
+        strict: whether to remove elements with unlikely names.
         weighted: whether names count.
     """
 
@@ -325,7 +328,7 @@ class Scores:
         self._scores: dict[Element, float] = {}
 
     def choose(self) -> Choice:
-        """The element of the article, with its siblings that belong to it."""
+        """Return the element of the article, with the siblings that belong to it."""
         for element in self._scored:
             self._give_points(element)
         ranked = sorted(
@@ -344,7 +347,7 @@ class Scores:
         return self._widened(Choice(top, tuple(self._with_siblings(top))))
 
     def _widened(self, choice: Choice) -> Choice:
-        """The choice, or what holds much more of the page's prose."""
+        """Return the choice, or an ancestor that holds much more of the page's prose."""
         top = Coverage(self._body, self.measures).widen(choice.top, choice.parts)
         if top is choice.top:
             return choice
@@ -377,7 +380,7 @@ class Scores:
         return self.measures.get(element) or Measure()
 
     def _common_parent(self, ranked: list[tuple[float, Element]]) -> Element:
-        """What holds three more of the best, where they are nearly as good as the best of all."""
+        """Return the common parent of three more elements with nearly the best score."""
         best, top = ranked[0]
         others = [
             set(each.iterancestors())
@@ -394,7 +397,7 @@ class Scores:
         return top
 
     def _climb(self, top: Element) -> Element:
-        """Go up while there are more points above, and out of what holds nothing else."""
+        """Go up while ancestors have more points, and out of wrappers without other content."""
         last = self._scores.setdefault(top, self._start(top))
         least = last / 3
         above = top.getparent()
@@ -435,9 +438,9 @@ class Scores:
                 yield sibling
 
     def _alike(self, siblings: list[Element], name: str) -> set[Element]:
-        """Siblings by whose classes and content they are of a kind: cells, sections, posts.
+        """Return siblings with similar classes and content: cells, sections, posts.
 
-        Where most are, the short ones are, too.
+        If most of them are long, the short ones are included.
         """
         named = [each for each in siblings if _is_alike(each, name)]
         found = {each for each in named if self._is_prose(each)}
@@ -458,31 +461,31 @@ class Scores:
         return measure.text > 0 and measure.linked == 0 and is_sentence is not None
 
     def _is_prose(self, element: Element) -> bool:
-        """Whether there is something to read or see, and not to follow."""
+        """Return whether there is readable or visible content that is not a link."""
         measure = self._measure(element)
         shows = measure.kept or measure.pictures or measure.text > SENTENCE
         return bool(shows) and measure.link_density < 0.25
 
 
 def _leads(element: Element) -> bool:
-    """Whether it is what a text in sections has beside them: its title, a motto, code."""
+    """Return whether it accompanies a text in sections: its title, a motto, code."""
     return element.tag in _LEADING and not is_beside(named(element))
 
 
 def _is_wrapper(element: Element) -> bool:
-    """Whether there is one child, alone or under its heading: a section is both."""
+    """Return whether it has a single child, alone or under a heading, as sections do."""
     return len(element) == 1 or (len(element) == 2 and element[0].tag in HEADINGS)
 
 
 def _is_alike(element: Element, name: str) -> bool:
-    """Whether an element shares most of its classes with those given: cells, sections, posts."""
+    """Return whether an element shares most classes with ``name``: cells, sections, posts."""
     theirs, ours = set((element.get("class") or "").split()), set(name.split())
     return bool(ours) and 2 * len(theirs & ours) >= max(len(ours), len(theirs))
 
 
 def _prepare(body: Element, *, strict: bool) -> list[Element]:
-    """Drop what is unlikely, make paragraphs; return what is scored, in document order."""
-    # Text directly in `body` belongs to no element that can be chosen or copied.
+    """Remove unlikely elements and make paragraphs; return the scored elements in order."""
+    # Text directly in `body` has no element that can be chosen or copied.
     wrap_loose_text(body)
     scored: list[Element] = []
     targets = targets_in(body) if strict else frozenset()
@@ -528,7 +531,7 @@ def _is_empty(element: Element) -> bool:
 
 
 def _settle_block(block: Element) -> Element:
-    """A block that is a paragraph becomes one; loose text in any other does."""
+    """Convert a block without blocks to a paragraph; wrap loose text in other blocks."""
     wrap_loose_text(block)
     children = list(block)
     if len(children) == 1 and children[0].tag == "p" and not _has_own_text(block):
@@ -558,7 +561,7 @@ def _link_density(element: Element) -> float:
 
 
 def make_root(parts: tuple[Element, ...]) -> Element:
-    """One element around all parts; they are taken out of the page."""
+    """Move all parts from the page into one new element."""
     root = etree.Element("div")
     for each in parts:
         each.tail = None

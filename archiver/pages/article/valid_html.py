@@ -1,8 +1,8 @@
-"""Valid HTML: elements moved to where they may stand.
+"""Valid HTML: elements moved to where the content model allows them.
 
-Browsers show what is not valid, too, but each in its own way, and what reads a page aloud loses its
-way in it. Nothing is lost here but names of elements: what can't be what it is called becomes
-something plainer. What is in formulas and drawings is not looked at.
+Browsers display invalid HTML differently, and screen readers stumble over it. Only element names
+are lost: an element that cannot be valid becomes a more generic one. Formulas and SVG are not
+checked.
 """
 
 import re
@@ -34,7 +34,7 @@ _PARTICULAR = (
     *UNHEADED,
     *"main ruby time bdo video audio dfn details header footer".split(),
 )
-"""What can be where it may not, or be without what it needs."""
+"""Elements that may be misplaced or lack required content."""
 
 _SHOWN = ("img", "svg", "math", "video", "audio", "picture")
 _LONGEST_NAME = 80
@@ -49,11 +49,11 @@ _WHEN = re.compile(
     rf"(?:{_DATE}|{_TIME}|{_ZONE}|\d{{4,6}}-\d\d-\d\d[T ]{_TIME}(?:{_ZONE})?"
     r"|P(?=[\dT])(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d{1,3})?S)?)?)"
 )
-"""What a ``time`` may say (HTML §4.5.14); days are not counted."""
+"""Valid values of a ``time`` element (HTML §4.5.14), without checking the day of the month."""
 
 
 def make_valid(root: Element) -> None:
-    """Change the tree of an article until everything stands where it may."""
+    """Modify the tree of an article until every element is valid in its place."""
     for element in _html(root):
         if element is not root and element.tag not in _KNOWN:
             unwrap(element)
@@ -70,7 +70,7 @@ def make_valid(root: Element) -> None:
 
 
 def _html(root: Element) -> list[Element]:
-    """The elements of HTML in it, in order."""
+    """Return the HTML elements of a tree, in order."""
     foreign: set[Element] = set()
     for each in root.iter(*_FOREIGN):
         foreign.update(each.iterdescendants())
@@ -78,7 +78,7 @@ def _html(root: Element) -> list[Element]:
 
 
 def _settle_links(root: Element, worded: set[Element]) -> None:
-    """A link leads somewhere, has something to follow it by, and none is in another."""
+    """Give links a target and content, and remove nested links."""
     playing = around(root.iter(*_PLAYED))
     linked: set[Element] = set()
     for link in list(root.iter("a")):
@@ -90,7 +90,7 @@ def _settle_links(root: Element, worded: set[Element]) -> None:
 
 
 def _make_plain(element: Element) -> None:
-    """Take an element away from around what it holds, but for its id."""
+    """Unwrap an element, keeping its id."""
     if element.get("id"):
         element.tag = "span"
         for name in set(element.attrib) - {"id", "lang", "dir", "title"}:
@@ -114,7 +114,7 @@ def _settle_pictures(root: Element, worded: set[Element]) -> None:
 
 
 def _settle_sources(picture: Element) -> None:
-    """A ``picture`` is sources and then an image; one without an image shows its best source."""
+    """Make a ``picture`` sources and an image; without an image use its best source."""
     images = list(picture.iter("img"))
     if not images:
         unwrap(picture)
@@ -137,7 +137,7 @@ def _settle_sources(picture: Element) -> None:
 
 
 def _name_of_link(image: Element, worded: set[Element]) -> str:
-    """What an image is called that is all there is of a link: the name of its file."""
+    """Return a description for an image that is a link's only content: its file name."""
     link = next(image.iterancestors("a"), None)
     if link is None or link in worded:
         return ""
@@ -146,7 +146,7 @@ def _name_of_link(image: Element, worded: set[Element]) -> str:
 
 
 def _settle_part(element: Element, worded: set[Element]) -> None:
-    """What can't be what it is called becomes what it can."""
+    """Replace an invalid element by a valid one."""
     tag, above = element.tag, element.getparent()
     if above is None:
         return
@@ -169,7 +169,10 @@ def _settle_part(element: Element, worded: set[Element]) -> None:
 
 
 def _is_whole(element: Element) -> bool:
-    """Whether an element says what it is there to say; the page's own main part is around it."""
+    """Return whether an element has its required content.
+
+    ``main`` is already around the article.
+    """
     if element.tag == "ruby":
         return element.find("rt") is not None
     if element.tag == "bdo":
@@ -178,7 +181,7 @@ def _is_whole(element: Element) -> bool:
 
 
 def _settle_played(element: Element, worded: set[Element]) -> None:
-    """What is played is at one address or at those of its sources; other words go behind it."""
+    """Give media one URL or sources, and move other content after it."""
     others = [each for each in element if each.tag != "source"]
     if not _is_notice(element, any(each in worded for each in others)):
         behind = etree.Element("span")
@@ -193,7 +196,7 @@ def _settle_played(element: Element, worded: set[Element]) -> None:
 
 
 def _is_notice(played: Element, is_marked: bool) -> bool:
-    """Whether all there is to read in it is for browsers that can't play it."""
+    """Return whether the text in a media element is only a fallback for old browsers."""
     words = ""
     for text in played.itertext():
         words += text.strip()
@@ -214,7 +217,7 @@ def _lead_with_summary(element: Element) -> None:
 
 
 def _open_around_headings(summary: Element) -> None:
-    """What a summary has is words and headings (HTML §4.11.2), and no block around these."""
+    """Remove blocks around headings in a summary, where they are invalid (HTML §4.11.2)."""
     for each in around(summary.iter(*HEADINGS)).intersection(summary.iterdescendants()):
         space_around(each)
         unwrap(each)
@@ -238,7 +241,7 @@ def _is_when(element: Element) -> bool:
 
 
 def _settle_blocks(root: Element) -> None:
-    """Blocks stand among blocks; what stands in a line holds none."""
+    """Move blocks out of phrasing content."""
     elements = _html(root)
     lined: set[Element] = set()
     for line in root.iter(*LINES):
@@ -258,7 +261,7 @@ def _settle_blocks(root: Element) -> None:
 
 
 def _put_in_line(element: Element) -> None:
-    """A block in a line of text, in a heading say, is words of that line."""
+    """Convert a block in a line of text, such as a heading, to phrasing content."""
     above = element.getparent()
     if above is not None and above.tag == "summary" and element.tag in HEADINGS:
         return
@@ -273,7 +276,7 @@ def _put_in_line(element: Element) -> None:
 
 
 def _settle_tables(root: Element) -> None:
-    """Parts in their order, no row without a cell, none that goes on beyond its group."""
+    """Order the parts of tables, remove empty rows, and clamp spans to their row group."""
     _settle_heads(root)
     for column in list(root.iter("colgroup", "col")):
         remove(column)
@@ -292,7 +295,7 @@ def _settle_tables(root: Element) -> None:
 
 
 def _settle_heads(root: Element) -> None:
-    """What heads a column, and says and shows nothing, heads none."""
+    """Replace header cells without content by data cells."""
     for cell in list(root.iter("th")):
         if not "".join(cell.itertext()).strip() and next(cell.iter(*_SHOWN), None) is None:
             cell.tag = "td"
@@ -300,7 +303,7 @@ def _settle_heads(root: Element) -> None:
 
 
 def _order(table: Element) -> None:
-    """A caption, a head, the rows, a foot; where there is more than one, it is as the rest."""
+    """Order the caption, head, rows and foot of a table; additional ones become rows."""
     seen: set[str] = set()
     for part in table:
         if part.tag in _ONCE and part.tag in seen:
@@ -319,7 +322,7 @@ def _order(table: Element) -> None:
 
 
 def _settle_headings(root: Element) -> None:
-    """Headings have words, begin at the second level, and skip none on the way down."""
+    """Remove empty headings, start at the second level, and close gaps between levels."""
     above: list[int] = []
     for heading in list(root.iter(*HEADINGS)):
         has_words = any(text.strip() for text in heading.itertext())
