@@ -32,7 +32,7 @@ _CONTINUATION = "continuation"
 
 
 @dataclass(slots=True)
-class _Begun:
+class _PartialRecord:
     """Segmented record of which some segments have been read."""
 
     first: ForeignRecord
@@ -51,7 +51,7 @@ class Segments(ExitStack):
     def __init__(self, most_bytes: int) -> None:
         super().__init__()
         self._most_bytes = most_bytes
-        self._begun: dict[str, _Begun] = {}
+        self._begun: dict[str, _PartialRecord] = {}
         self._given: IO[bytes] | None = None
         self.callback(self._close_all)
 
@@ -74,7 +74,7 @@ class Segments(ExitStack):
             yield _given_up(begun)
 
     def _begin(self, record: ForeignRecord) -> list[ForeignRecord | Skipped]:
-        begun = _Begun(record, scratch_file())
+        begun = _PartialRecord(record, scratch_file())
         self._take(begun, record)
         found: list[ForeignRecord | Skipped] = []
         if len(self._begun) >= MOST_OPEN:
@@ -101,9 +101,9 @@ class Segments(ExitStack):
         del self._begun[origin]
         begun.block.seek(0)
         self._given = begun.block
-        return [replace(begun.first, block=ForeignBlock(_Lines(begun.block), begun.length))]
+        return [replace(begun.first, block=ForeignBlock(_LineReader(begun.block), begun.length))]
 
-    def _take(self, begun: _Begun, record: ForeignRecord) -> None:
+    def _take(self, begun: _PartialRecord, record: ForeignRecord) -> None:
         if begun.length + record.block.left > self._most_bytes:
             self._begun.pop(begun.first.id, None)
             begun.block.close()
@@ -128,7 +128,7 @@ class Segments(ExitStack):
         return _given_up(begun)
 
 
-def _given_up(begun: _Begun) -> Skipped:
+def _given_up(begun: _PartialRecord) -> Skipped:
     return Skipped(
         begun.first.place,
         f"{begun.first.target_uri}: of its segments {begun.segments} are in this file, "
@@ -136,7 +136,7 @@ def _given_up(begun: _Begun) -> Skipped:
     )
 
 
-class _Lines:
+class _LineReader:
     """File with read and readline methods only."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -247,7 +247,7 @@ def _joined(response: _Response, request: tuple[str, bytes]) -> _Response:
 
 BATCH = 200
 _MOST_BYTES = 32 << 20
-_LEAST_WEIGHT = 16 << 10
+_LEAST_MEMORY_SIZE = 16 << 10
 
 
 class FoundBatches:
@@ -270,7 +270,7 @@ class FoundBatches:
         try:
             for each in self._found:
                 batch.append(each)
-                weight += _weight(each)
+                weight += _memory_size(each)
                 if len(batch) >= BATCH or weight >= _MOST_BYTES:
                     break
         except UnreadableFile as error:
@@ -280,10 +280,10 @@ class FoundBatches:
         return batch
 
 
-def _weight(found: Found) -> int:
+def _memory_size(found: Found) -> int:
     match found:
         case ForeignCapture():
-            return _LEAST_WEIGHT + min(found.exchange.payload_length, SPOOLED_BYTES)
+            return _LEAST_MEMORY_SIZE + min(found.exchange.payload_length, SPOOLED_BYTES)
         case ForeignEntryRecord() | ForeignLikeness():
             return len(found.block)
         case ForeignRevisit():

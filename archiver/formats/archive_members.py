@@ -37,9 +37,9 @@ _TOO_MANY = marked("An archive holds more files than are read: pack those behind
 _END = struct.Struct("<4s4H2LH")
 _END_64_PLACE = struct.Struct("<4sLQL")
 _END_64 = struct.Struct("<4sQ2H2L4Q")
-_LONGEST_REMARK = 0xFFFF
+_LONGEST_COMMENT = 0xFFFF
 _SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
-_BROKEN = (
+_READ_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
@@ -67,20 +67,20 @@ class Members:
     """
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._archive = _opened(stream)
+        self._archive = _open_zip(stream)
         length = stream.seek(0, os.SEEK_END)
-        self._room = _Room(max(ALLOWED_OF_ALL, length * GROWTH_OF_ALL))
+        self._room = _DecompressionBudget(max(ALLOWED_OF_ALL, length * GROWTH_OF_ALL))
         found = self._archive.infolist() if self._archive else []
         self._first_left_out = next((each.filename for each in found[MOST_MEMBERS:]), "")
         named = [each.filename for each in found[:MOST_MEMBERS] if not each.is_dir()]
-        self.names = tuple(each for each in named if not _is_of_the_system(each))
+        self.names = tuple(each for each in named if not _is_system_file(each))
 
     def open(self, name: str) -> BinaryIO:
         """Open a member as a stream; damaged or encrypted members are empty or end early."""
         try:
             info = self._archive.getinfo(name) if self._archive else None
             member = self._archive.open(info) if self._archive and info else None
-        except (*_BROKEN, KeyError):
+        except (*_READ_ERRORS, KeyError):
             member = info = None
         if member is None or info is None:
             return io.BytesIO(b"")
@@ -101,7 +101,7 @@ class Members:
 
 
 @dataclass(slots=True)
-class _Room:
+class _DecompressionBudget:
     """Remaining bytes that may be decompressed, and the members that exceeded them."""
 
     left: int
@@ -113,22 +113,22 @@ def member_names(stream: BinaryIO) -> tuple[str, ...]:
     return Members(stream).names
 
 
-def _opened(stream: BinaryIO) -> zipfile.ZipFile | None:
+def _open_zip(stream: BinaryIO) -> zipfile.ZipFile | None:
     try:
-        if _listed_bytes(stream) > MOST_LISTED:
+        if _central_directory_length(stream) > MOST_LISTED:
             raise UnreadableFile(
                 "The archive holds more files than can be listed. Pack them into several, and give "
                 "each."
             )
         return zipfile.ZipFile(stream)
-    except _BROKEN:
+    except _READ_ERRORS:
         return None
 
 
-def _listed_bytes(stream: BinaryIO) -> int:
+def _central_directory_length(stream: BinaryIO) -> int:
     """Return the declared length of the central directory (APPNOTE 4.3.14, 4.3.16)."""
     length = stream.seek(0, os.SEEK_END)
-    stream.seek(max(0, length - _LONGEST_REMARK - _END.size - _END_64_PLACE.size - _END_64.size))
+    stream.seek(max(0, length - _LONGEST_COMMENT - _END.size - _END_64_PLACE.size - _END_64.size))
     tail = stream.read()
     # Like zipfile: the last complete record, even if its fields are invalid.
     at = tail.rfind(b"PK\x05\x06", 0, max(0, len(tail) - _END.size + len(b"PK\x05\x06")))
@@ -145,7 +145,7 @@ def _listed_bytes(stream: BinaryIO) -> int:
 class _Member(io.RawIOBase):
     """Stream of a member up to the size limits; it ends at damaged data."""
 
-    def __init__(self, member: IO[bytes], most: int, room: _Room, name: str) -> None:
+    def __init__(self, member: IO[bytes], most: int, room: _DecompressionBudget, name: str) -> None:
         self._member = member
         self._left = most
         self._room = room
@@ -161,7 +161,7 @@ class _Member(io.RawIOBase):
         wanted = min(len(target), self._left, self._room.left)
         try:
             piece = self._member.read(wanted or 1)
-        except _BROKEN:
+        except _READ_ERRORS:
             return 0
         if piece and not wanted:
             self._room.refused[self._name] = None
@@ -177,13 +177,13 @@ class _Member(io.RawIOBase):
         super().close()
 
 
-def _is_of_the_system(name: str) -> bool:
+def _is_system_file(name: str) -> bool:
     """Return whether a name is a file that Finder or Explorer adds to archives."""
     return name.startswith("__MACOSX/") or name.endswith((".DS_Store", "Thumbs.db", "desktop.ini"))
 
 
-_MAGIC = slice(257, 262)
-_BROKEN_TAR_MEMBERS = (
+_TAR_MAGIC = slice(257, 262)
+_TAR_ERRORS = (
     tarfile.TarError,
     OSError,
     EOFError,
@@ -196,13 +196,13 @@ _BROKEN_TAR_MEMBERS = (
 
 def is_tar(head: bytes) -> bool:
     """Return whether a file with this head is a tar archive."""
-    return head[_MAGIC] == b"ustar"
+    return head[_TAR_MAGIC] == b"ustar"
 
 
-def _opened_tar_members(stream: BinaryIO) -> tarfile.TarFile | None:
+def _open_tar(stream: BinaryIO) -> tarfile.TarFile | None:
     try:
         return tarfile.open(fileobj=stream, mode="r:")
-    except _BROKEN_TAR_MEMBERS:
+    except _TAR_ERRORS:
         return None
 
 
@@ -219,7 +219,7 @@ class TarMembers:
     def __init__(self, stream: BinaryIO) -> None:
         self._length = stream.seek(0, os.SEEK_END)
         stream.seek(0)
-        self._archive = _opened_tar_members(stream)
+        self._archive = _open_tar(stream)
         self._found = {each.name.removeprefix("./"): each for each in self._files()}
         self.names = tuple(self._found)
 
@@ -239,7 +239,7 @@ class TarMembers:
         for _ in range(MOST_MEMBERS):
             try:
                 member = self._archive.next() if self._archive else None
-            except _BROKEN_TAR_MEMBERS:
+            except _TAR_ERRORS:
                 return
             if member is None:
                 return

@@ -269,7 +269,7 @@ PIECE = 64 << 10
 ENTRY_RECORD_PREFIX = "urn:archiver:"
 _HTTP = ("http://", "https://")
 _HTTP_TYPE = "application/http"
-_NO_RESPONSE = ("ftp:", "ftps:", "gopher:", "file:")
+_SCHEMES_WITHOUT_REPLAY = ("ftp:", "ftps:", "gopher:", "file:")
 """Schemes whose records may interest users but cannot be replayed."""
 
 
@@ -340,7 +340,7 @@ def _read(record: ForeignRecord, most_bytes: int) -> Found:
     if target.startswith(ENTRY_RECORD_PREFIX) and is_likeness(record):
         return ForeignLikeness(RecordId(record.id), record.block.read(MOST_BYTES))
     read = _READ.get(record.type)
-    if read and target.startswith(_NO_RESPONSE):
+    if read and target.startswith(_SCHEMES_WITHOUT_REPLAY):
         raise InvalidRecord("Only responses of http and https addresses can be imported.")
     if read is None or not target.startswith(_HTTP):
         return PassedOver(record.type)
@@ -470,7 +470,7 @@ MOST_SPOOLED = 4 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _StoredExchange:
     """Exchange without its body, and the position of the body."""
 
     exchange: Exchange
@@ -484,7 +484,7 @@ class KeptAnswers(ExitStack):
     def __init__(self) -> None:
         super().__init__()
         self._file = self.enter_context(scratch_file())
-        self._places: dict[RecordId, _Place] = {}
+        self._places: dict[RecordId, _StoredExchange] = {}
         self._end = self._held = 0
 
     def note(self, found: ForeignCapture) -> None:
@@ -500,7 +500,7 @@ class KeptAnswers(ExitStack):
                     return
                 self._file.write(piece)
             self._end = self._file.tell()
-        place = _Place(replace(exchange, body=BytesIO()), start, self._end - start)
+        place = _StoredExchange(replace(exchange, body=BytesIO()), start, self._end - start)
         self._places[RecordId(found.given_id)] = place
 
     def take(self, named: RecordId) -> Exchange | None:
@@ -508,7 +508,7 @@ class KeptAnswers(ExitStack):
         place = self._places.pop(named, None)
         return self._whole(place) if place else None
 
-    def _whole(self, place: _Place) -> Exchange:
+    def _whole(self, place: _StoredExchange) -> Exchange:
         body, left = spooled_file(SPOOLED_BYTES), place.length
         self._file.seek(place.start)
         while left and (piece := self._file.read(min(PIECE, left))):

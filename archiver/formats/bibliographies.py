@@ -33,7 +33,7 @@ MOST_REFERENCE = 1 << 20
 MOST_LINES = 10_000
 TOO_LONG = marked("This reference has no end, or is longer than can be read.")
 _DOI = "https://doi.org/"
-_RESOLVED = (
+_IDENTIFIER_URLS = (
     (
         re.compile(r"\bPMC(?:ID)?:?\s{0,3}(?:PMC)?(\d{3,10})\b"),
         "https://pmc.ncbi.nlm.nih.gov/articles/PMC{}/",
@@ -64,7 +64,7 @@ def address_of(doi: str, remarks: str = "") -> str:
     doi = doi.strip().removeprefix("doi:").strip()
     if doi:
         return f"{_DOI}{doi}" if doi.startswith("10.") else doi
-    found = ((pattern.search(remarks), place) for pattern, place in _RESOLVED)
+    found = ((pattern.search(remarks), place) for pattern, place in _IDENTIFIER_URLS)
     return next((place.format(each[1]) for each, place in found if each), "")
 
 
@@ -96,7 +96,7 @@ _UNESCAPED = re.compile(r"(?<!\\)([&%#])")
 """Characters that reference managers often leave unescaped, though they are LaTeX markup."""
 _BRACES = re.compile(r"[{}]")
 _ESCAPE = re.compile(r"\\(?=[&%$#_ ])")
-_SIGNS = {
+_COMMANDS = {
     "textless": "<",
     "textgreater": ">",
     "textbar": "|",
@@ -139,7 +139,7 @@ def _decoder() -> Any:
     logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)
     context = latex2text.get_default_latex_context_db()
     verbatim = latex2text.MacroTextSpec("", simplify_repl=lambda node: node.latex_verbatim())
-    signs = (latex2text.MacroTextSpec(name, sign) for name, sign in _SIGNS.items())
+    signs = (latex2text.MacroTextSpec(name, sign) for name, sign in _COMMANDS.items())
     context.add_context_category("signs", prepend=True, macros=[*signs])
     context.set_unknown_macro_spec(verbatim)
     return latex2text.LatexNodes2Text(

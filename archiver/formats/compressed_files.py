@@ -32,14 +32,14 @@ _MOST_MEMORY = 96 << 20
 _ZSTD_WINDOW = 27
 """128 MiB, the limit of the zstd command line tool without options (RFC 8878 §3.1.1)."""
 _PIECE = 1 << 20
-_PACKED_PIECE = 16 << 10
+_INPUT_PIECE = 16 << 10
 """Input is read in small pieces, because each stream end copies the rest of its piece, and a stream
 may have only 9 bytes.
 """
-_BROKEN = (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError, zstd.ZstdError)
+_READ_ERRORS = (zlib.error, OSError, EOFError, ValueError, lzma.LZMAError, zstd.ZstdError)
 
 
-class _Unpacker(Protocol):
+class _Decompressor(Protocol):
     """Decoder of one stream, in the interface of `bz2`, `lzma` and `zstd`."""
 
     @property
@@ -76,12 +76,12 @@ class _Gzip:
         return self._unpacker.decompress(self._unpacker.unconsumed_tail + data, max_length)
 
 
-def _zstd() -> _Unpacker:
+def _zstd() -> _Decompressor:
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW}
     return zstd.ZstdDecompressor(options=options)
 
 
-_KINDS: dict[bytes, Callable[[], _Unpacker]] = {
+_KINDS: dict[bytes, Callable[[], _Decompressor]] = {
     b"\x1f\x8b": _Gzip,
     b"BZh": bz2.BZ2Decompressor,
     b"\xfd7zXZ\x00": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY),
@@ -103,7 +103,7 @@ def unpacked(packed: BinaryIO, head: bytes) -> BinaryIO:
 class Unpacked(io.RawIOBase):
     """Decompressed content of a file, which may consist of several concatenated streams."""
 
-    def __init__(self, packed: BinaryIO, kind: Callable[[], _Unpacker]) -> None:
+    def __init__(self, packed: BinaryIO, kind: Callable[[], _Decompressor]) -> None:
         self._packed = packed
         self._kind = kind
         self._unpacker = kind()
@@ -129,10 +129,10 @@ class Unpacked(io.RawIOBase):
                 self._waiting = self._unpacker.unused_data
                 self._unpacker = self._kind()
             is_hungry = self._unpacker.needs_input
-            given = self._taken() if is_hungry else b""
+            given = self._next_input() if is_hungry else b""
             try:
                 piece = self._unpacker.decompress(given, most)
-            except _BROKEN:
+            except _READ_ERRORS:
                 break
             if piece:
                 return piece
@@ -140,11 +140,11 @@ class Unpacked(io.RawIOBase):
                 break
         return b""
 
-    def _taken(self) -> bytes:
+    def _next_input(self) -> bytes:
         """Return the next compressed bytes."""
         given, self._waiting = self._waiting, b""
         if not given:
-            given = self._packed.read(_PACKED_PIECE)
+            given = self._packed.read(_INPUT_PIECE)
             self._read += len(given)
         return given
 

@@ -98,7 +98,7 @@ def _lists(file: GivenFile, find: FindImporter) -> Iterator[tuple[str, GivenFile
     packed = _archive(file)
     if packed is None:
         return
-    for name in _that_may_be_lists(packed.names):
+    for name in _candidate_lists(packed.names):
         with packed.open(name) as member:
             inner = file.inner(member, name)
             importer = find(inner) if inner.head.strip() else None
@@ -106,7 +106,7 @@ def _lists(file: GivenFile, find: FindImporter) -> Iterator[tuple[str, GivenFile
                 yield name, inner, importer
 
 
-def _that_may_be_lists(names: Sequence[str]) -> list[str]:
+def _candidate_lists(names: Sequence[str]) -> list[str]:
     """Return the files that may be lists, in order, up to the limit."""
     bare = {each: each.rpartition("/")[2].lower() for each in names}
     is_reddit = not _SAVED_ON_REDDIT.isdisjoint(bare.values())

@@ -49,7 +49,7 @@ def _escaped(text: str) -> str:
 # ``index.md`` of an entry: front matter and the article as clean HTML, in a folder named by
 # hash_url. Only the fields that the user supplied are read back; the others come with a capture.
 
-_OTHER_THAN_TEXT = re.compile(
+_NOT_TEXT_SCALAR = re.compile(
     r"""(?ix) (?: ~? | = | << | null | true | false | yes | no | y | n | on | off
     | [0-9]{4}-[0-9]{1,2}-[0-9]{1,2} .*
     | [-+]? (?: \.inf | \.nan | 0b[01_]+ | 0o[0-7_]+ | 0x[0-9a-f_]+
@@ -61,7 +61,7 @@ _OTHER_THAN_TEXT = re.compile(
 _ODD_BREAK = re.compile("[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HTTP = ("http://", "https://")
-_OF_THE_PAGE = frozenset(
+_PAGE_FIELDS = frozenset(
     {"captured", "final_url", "byline", "site", "published", "language", "state", "failure"}
 )
 _LINK = write_source_record(
@@ -84,8 +84,11 @@ def entry_markdown(entry: Entry, snapshot: Snapshot | None, article_html: str) -
             read the same values. ``title``, ``url`` and ``hash_url`` come first and are always
             present, the others only if they have a value.
     """
-    fields = [*_own(entry, snapshot), *(_captured(entry, snapshot) if snapshot else ())]
-    fields.append(("source_record", _stated_elsewhere(entry)))
+    fields = [
+        *_user_fields(entry, snapshot),
+        *(_snapshot_fields(entry, snapshot) if snapshot else ()),
+    ]
+    fields.append(("source_record", _external_metadata(entry)))
     front = yaml.dump(
         {name: value for name, value in fields if value or name in {"title", "url", "hash_url"}},
         Dumper=_Dumper,
@@ -110,7 +113,7 @@ def read_entry(front: Mapping[str, Any], folder: str) -> Annotation | None:
         The user-supplied fields, with unknown fields in the source record; None if
             ``entry_markdown`` did not write this front matter for this folder.
     """
-    left = {name: each for name, each in front.items() if name not in _OF_THE_PAGE}
+    left = {name: each for name, each in front.items() if name not in _PAGE_FIELDS}
     url = left.pop("url", None)
     is_ours = left.pop("hash_url", None) == folder and isinstance(url, str)
     if not is_ours or not url.startswith(_HTTP):
@@ -174,10 +177,10 @@ def _write_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _write_text)
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _OTHER_THAN_TEXT, None)
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _NOT_TEXT_SCALAR, None)
 
 
-def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]]:
+def _user_fields(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]]:
     """Yield the user-supplied fields."""
     yield "title", entry.title or (snapshot.title if snapshot else "")
     yield "url", entry.url
@@ -193,12 +196,12 @@ def _own(entry: Entry, snapshot: Snapshot | None) -> Iterator[tuple[str, _Value]
         yield "failure", entry.failure.message if entry.failure else ""
 
 
-def _stated_elsewhere(entry: Entry) -> list[str]:
+def _external_metadata(entry: Entry) -> list[str]:
     """Return metadata from other sources that no field holds, each as JSON text."""
     return entry.annotation.source_record.split("\n") if entry.annotation.source_record else []
 
 
-def _captured(entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, _Value]]:
+def _snapshot_fields(entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, _Value]]:
     """Yield the fields of the snapshot."""
     yield "captured", datetime.strptime(snapshot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     yield "final_url", snapshot.final_url if snapshot.final_url != entry.url else ""

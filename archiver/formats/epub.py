@@ -91,7 +91,7 @@ def _settle(body: Element) -> None:
             _settle_one(element)
     for element in list(body.iter()):
         if element is not body and _name(element) in _INLINE and _holds_blocks(element):
-            _become(element, "div")
+            _rename(element, "div")
     for element in list(body.iter()):
         _settle_children(element)
     _settle_ids(body)
@@ -104,11 +104,11 @@ def _settle_one(element: Element) -> None:
         element.attrib.pop("dir", None)
         return
     if name in _PLAIN:
-        _become(element, "div" if name != "samp" else "code")
+        _rename(element, "div" if name != "samp" else "code")
     elif name in {"time", "ins", "del", "bdo", "wbr", "picture"}:
-        _become(element, "")
+        _rename(element, "")
     elif name == "summary":
-        _become(element, "p")
+        _rename(element, "p")
     kept = _ALLOWED.get(_name(element), set()) | {"id", "title", "class"}
     if element.get("dir") in {"ltr", "rtl", "auto"}:
         kept |= {"dir"}
@@ -127,19 +127,19 @@ def _settle_children(element: Element) -> None:
         _wrap(element, {"li"}, "li")
     elif name == "dl" and not _is_list_of_definitions(element):
         for child in element:
-            _become(child, "div")
-        _become(element, "div")
+            _rename(child, "div")
+        _rename(element, "div")
     elif name == "figure":
         captions = [each for each in element if _name(each) == "figcaption"]
         at_edge = [each for each in captions if each in (element[0], element[-1])][:1]
         for each in captions:
             if each not in at_edge:
-                _become(each, "div")
-    elif name in {"li", "dt", "dd", "figcaption"} and not _stands_well(element):
-        _become(element, "div")
+                _rename(each, "div")
+    elif name in {"li", "dt", "dd", "figcaption"} and not _is_well_placed(element):
+        _rename(element, "div")
 
 
-def _stands_well(element: Element) -> bool:
+def _is_well_placed(element: Element) -> bool:
     above = element.getparent()
     within = {"li": {"ul", "ol"}, "figcaption": {"figure"}}.get(_name(element), {"dl", "div"})
     return above is not None and _name(above) in within
@@ -184,7 +184,7 @@ def _wrap(element: Element, allowed: set[str], into: str) -> None:
             element.replace(child, made)
             made.append(child)
     if not len(element):
-        _become(element, "div")
+        _rename(element, "div")
 
 
 def _settle_ids(body: Element) -> None:
@@ -219,7 +219,7 @@ def _name(element: Element) -> str:
     return tag.removeprefix(f"{{{XHTML}}}") if isinstance(tag, str) and XHTML in tag else ""
 
 
-def _become(element: Element, name: str) -> None:
+def _rename(element: Element, name: str) -> None:
     """Rename an element; without a name it becomes a span."""
     element.tag = f"{{{XHTML}}}{name or 'span'}"
 
@@ -317,7 +317,7 @@ class Epub:
         )
         language = _language(chapter.language)
         attributes = f' lang="{language}" xml:lang="{language}"' if language else ""
-        lines = _lines(chapter.html)
+        lines = _direction_attributes(chapter.html)
         self._turned.append('"rtl"' in lines or "-rl" in lines)
         attributes += lines
         page = _PAGE.format(language=attributes, title=_escaped(chapter.title), body=body)
@@ -363,7 +363,7 @@ class Epub:
             if url in self._names:
                 return self._names[url]
             held = pictures.get(url)
-            if held and (ending := PICTURES.get(held.media_type)) and _is_still(held):
+            if held and (ending := PICTURES.get(held.media_type)) and _is_static_image(held):
                 name = f"pictures/{len(self._names) + 1:05}.{ending}"
                 self._names[url] = name
                 self._write(f"EPUB/{name}", held.data, packed=ending == "svg")
@@ -383,7 +383,7 @@ class Epub:
         self._zip.writestr(zipfile.ZipInfo(path), data, compress_type=kind)
 
 
-def _is_still(picture: Picture) -> bool:
+def _is_static_image(picture: Picture) -> bool:
     """Return whether an SVG is free of scripts and external references; other images always are."""
     if picture.media_type != "image/svg+xml":
         return True
@@ -395,7 +395,7 @@ def _id(name: str) -> str:
     return "i-" + name.replace("/", "-")
 
 
-def _lines(html: str) -> str:
+def _direction_attributes(html: str) -> str:
     """Return the article's writing direction as attributes of its chapter; it sets page order."""
     root = _ROOT.match(html)
     return "".join(_SET_BY.findall(root[0])) if root else ""

@@ -84,9 +84,11 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
         )
     )
     article = _article(entry)
-    fields = {name: _said(value) for name, value in entry.items() if _is_said(name)}
+    fields = {
+        name: _field_value(value) for name, value in entry.items() if _is_metadata_field(name)
+    }
     if not article:
-        fields["content"] = _said(entry.get("content"))
+        fields["content"] = _field_value(entry.get("content"))
     if fields.get("summary") in (article[:_MOST_KEPT], fields.get("content")):
         fields["summary"] = ""
     row = Row({name: value for name, value in fields.items() if value})
@@ -105,11 +107,11 @@ def _item(entry: Mapping[str, Any], base: str) -> Bookmark:
     )
 
 
-def _is_said(name: str) -> bool:
+def _is_metadata_field(name: str) -> bool:
     return name not in _TAKEN and not name.endswith(_DERIVED)
 
 
-def _said(value: Any) -> str | list[str]:
+def _field_value(value: Any) -> str | list[str]:
     """Return a field's value for the source record: a text, or a list of names."""
     if isinstance(value, Mapping):
         parts = (text_of(value.get(each)) for each in ("name", "email", "url", "href", "value"))
@@ -117,7 +119,7 @@ def _said(value: Any) -> str | list[str]:
     if isinstance(value, list):
         found: list[str] = []
         for each in value:
-            _add(found, "".join(_said(each)))
+            _add(found, "".join(_field_value(each)))
         return found[0] if len(found) == 1 else found
     return text_of(value).strip()[:_MOST_KEPT]
 

@@ -138,7 +138,7 @@ _NOTES = """
     WHERE n.name = 'bookmarkProperties/description'
 """
 _LINK, _FOLDER = 1, 2
-_OF_PAGE = {
+_PAGE_FIELDS = {
     "url": "url",
     "title": "page_title",
     "description": "description",
@@ -147,27 +147,27 @@ _OF_PAGE = {
     "last_visit_date": "last_visit_date",
 }
 """Page fields to import; the others are used for ranking and search."""
-_OF_BOOKMARK = ("title", "dateAdded", "lastModified", "guid")
+_BOOKMARK_FIELDS = ("title", "dateAdded", "lastModified", "guid")
 _PLACES_ROOTS = "SELECT folder_id, root_name FROM moz_bookmarks_roots"
 """Built-in folders, independent of their translated names; until Firefox 62."""
 _ROOT_GUIDS = {
     name.ljust(12, "_"): name for name in ("menu", "toolbar", "unfiled", "mobile", "tags")
 }
 """Built-in folders since Firefox 62, which have fixed GUIDs."""
-_BROWSERS_OWN = frozenset({*_ROOT_GUIDS.values(), ""})
+_BUILT_IN_FOLDERS = frozenset({*_ROOT_GUIDS.values(), ""})
 _PLACES_DEEPEST = 500
 
 
 def _read_places(file: GivenFile) -> Iterator[Bookmark]:
     try:
-        tree = _Tree(file)
+        tree = _PlacesTree(file)
     except DatabaseDamagedError as error:
         yield broken(file.name, problem_of(DATABASE_ENDS, error))
         return
     yield from tree.bookmarks()
 
 
-class _Tree:
+class _PlacesTree:
     """Bookmark data of a places database.
 
     Raises:
@@ -200,11 +200,13 @@ class _Tree:
         for row in self._links:
             if (path := self._path_of(row))[:1] == ("tags",):
                 tags.setdefault(row["fk"], []).append(path[-1])
-        for row in sorted(self._links, key=lambda row: _place_in_tree(row, self._folders)):
+        for row in sorted(self._links, key=lambda row: _tree_position(row, self._folders)):
             path, page = self._path_of(row), row["fk"]
             if path[:1] != ("tags",):
                 fields = _fields(row, self._pages[page], self._keywords.get(page, ""))
-                yield _place(fields, path, tags.get(page, []), self._notes.get(row["id"], ""))
+                yield _place_bookmark(
+                    fields, path, tags.get(page, []), self._notes.get(row["id"], "")
+                )
 
     def _path_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         return self._paths.get(row["parent"], ())
@@ -213,8 +215,8 @@ class _Tree:
 def _fields(row: Mapping[str, Any], page: Mapping[str, Any], keyword: str) -> dict[str, Any]:
     """Return the importable fields of a bookmark and its page."""
     return {
-        **{ours: page.get(name) for name, ours in _OF_PAGE.items()},
-        **{name: row.get(name) for name in _OF_BOOKMARK},
+        **{ours: page.get(name) for name, ours in _PAGE_FIELDS.items()},
+        **{name: row.get(name) for name in _BOOKMARK_FIELDS},
         "keyword": keyword,
     }
 
@@ -227,7 +229,7 @@ def _texts(file: GivenFile, query: str, *columns: str) -> dict[Any, str]:
     return {key: text_of(value) for key, value in rows}
 
 
-def _place_in_tree(row: Mapping[str, Any], folders: Mapping[Any, Mapping[str, Any]]) -> list[int]:
+def _tree_position(row: Mapping[str, Any], folders: Mapping[Any, Mapping[str, Any]]) -> list[int]:
     """Return a bookmark's position in the tree, from the outermost folder in."""
     places: list[int] = []
     node: Mapping[str, Any] | None = row
@@ -253,9 +255,11 @@ def _path(
     return tuple(names[1:] if names[:1] in ([""], ["places"]) else names)
 
 
-def _place(row: Mapping[str, Any], path: tuple[str, ...], tags: list[str], note: str) -> Bookmark:
+def _place_bookmark(
+    row: Mapping[str, Any], path: tuple[str, ...], tags: list[str], note: str
+) -> Bookmark:
     taken = Row(row)
-    if path[:1] and path[0] in _BROWSERS_OWN:
+    if path[:1] and path[0] in _BUILT_IN_FOLDERS:
         taken.put("root", path[0])
         path = path[1:]
     folders = folder_path(path)

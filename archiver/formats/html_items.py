@@ -31,8 +31,8 @@ _TEXT_ENDS = {
     "a": re.compile(r"</a\b", re.IGNORECASE),
     **dict.fromkeys(("h1", "h2", "h3"), re.compile(r"</h[1-3]\b", re.IGNORECASE)),
 }
-_HIDING = re.compile(r"<(!--|script\b|style\b)", re.IGNORECASE | re.ASCII)
-_HIDING_ENDS = {
+_HIDDEN_STARTS = re.compile(r"<(!--|script\b|style\b)", re.IGNORECASE | re.ASCII)
+_HIDDEN_ENDS = {
     "!--": re.compile("-->"),
     "script": re.compile(r"</script\b", re.IGNORECASE),
     "style": re.compile(r"</style\b", re.IGNORECASE),
@@ -84,7 +84,7 @@ class Hidden:
 
 def html_items(chunks: Iterable[str], hidden: Hidden) -> Iterator[Item]:
     """Yield the links, notes, headings and list tags of an HTML file in order."""
-    pieces = _joined_notes(_without_hidden(_pieces(chunks), hidden))
+    pieces = _joined_notes(_skip_hidden(_pieces(chunks), hidden))
     while batch := _batch(pieces):
         elements = iter(_parsed([piece for piece in batch if piece.name in _WITH_TEXT]))
         for piece in batch:
@@ -108,7 +108,7 @@ def element_text(element: Tag) -> str:
 
 def parse_fragment(html: str) -> BeautifulSoup:
     """Parse a fragment so that no unclosed element hides the rest."""
-    return _soup(f"<{_ITEM}>{_with_text_escaped(html)}")
+    return _soup(f"<{_ITEM}>{_escape_text(html)}")
 
 
 def plain_text(html: str) -> str:
@@ -134,7 +134,7 @@ def _pieces(chunks: Iterable[str]) -> Iterator[_Piece]:
     yield _Piece(name, "".join(held))
 
 
-def _without_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece]:
+def _skip_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece]:
     """Skip comments, scripts and styles that begin outside of titles and notes.
 
     An unclosed one hides nothing: it is text, and so are all later ones of its kind.
@@ -146,7 +146,7 @@ def _without_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece
         return replayed.popleft() if replayed else next(pieces, None)
 
     while piece := following():
-        opened = _opened(piece, unclosed)
+        opened = _find_hidden(piece, unclosed)
         if opened is None:
             yield piece
             continue
@@ -161,7 +161,7 @@ def _without_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece
             if skip.name == "dt" and kind != "!--":
                 break
             size += len(skip.html)
-            end = _HIDING_ENDS[kind].search(skip.html)
+            end = _HIDDEN_ENDS[kind].search(skip.html)
         if end is None:
             unclosed.add(kind)
             replayed.extendleft(reversed(skipped))
@@ -174,18 +174,18 @@ def _without_hidden(pieces: Iterator[_Piece], hidden: Hidden) -> Iterator[_Piece
         replayed.appendleft(_Piece("", last[end.end() :]))
 
 
-def _opened(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
+def _find_hidden(piece: _Piece, unclosed: set[str]) -> re.Match[str] | None:
     """Find a comment, script or style that begins outside of a title or note and spans pieces."""
-    if piece.name == "dd" or not _HIDING.search(piece.html):
+    if piece.name == "dd" or not _HIDDEN_STARTS.search(piece.html):
         return None
     at = 0
     if text_ends := _TEXT_ENDS.get(piece.name):
         end = text_ends.search(piece.html)
         at = end.end() if end else len(piece.html)
-    while found := _HIDING.search(piece.html, at):
+    while found := _HIDDEN_STARTS.search(piece.html, at):
         if found[1].lower() in unclosed:
             at = found.end()
-        elif end := _HIDING_ENDS[found[1].lower()].search(piece.html, found.start() + 2):
+        elif end := _HIDDEN_ENDS[found[1].lower()].search(piece.html, found.start() + 2):
             at = end.end()
         else:
             return found
@@ -226,7 +226,7 @@ def _batch(pieces: Iterator[_Piece]) -> list[_Piece]:
 
 def _parsed(pieces: list[_Piece]) -> list[Tag]:
     """Parse pieces together for speed, and separately if one of them affects another."""
-    texts = [_with_text_escaped(_up_to_its_end(piece), piece.name) for piece in pieces]
+    texts = [_escape_text(_cut_at_end_tag(piece), piece.name) for piece in pieces]
     names = [_ITEM if piece.name == "dd" else piece.name for piece in pieces]
     soup = _soup(
         "".join(
@@ -256,14 +256,14 @@ def _soup(html: str) -> BeautifulSoup:
     return BeautifulSoup(html, "lxml", multi_valued_attributes=None)
 
 
-def _up_to_its_end(piece: _Piece) -> str:
+def _cut_at_end_tag(piece: _Piece) -> str:
     """Cut a link or heading at the end tag."""
     end = _TEXT_ENDS.get(piece.name)
     found = end.search(piece.html) if end else None
     return piece.html[: found.start()] if found else piece.html
 
 
-def _with_text_escaped(html: str, element: str = "") -> str:
+def _escape_text(html: str, element: str = "") -> str:
     """Escape each ``<`` that is not markup and each ``&`` that is not a reference.
 
     Args:

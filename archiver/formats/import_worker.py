@@ -52,7 +52,7 @@ def main() -> None:
     gc.set_threshold(*COLLECT)
     try:
         file = GivenFile(
-            sys.stdin.buffer, name, spool=_spooled, columns_as=choices.columns, url=url
+            sys.stdin.buffer, name, spool=_spool_to_file, columns_as=choices.columns, url=url
         )
         importer = importer_of(file)
         if importer.says_all_tags:
@@ -177,7 +177,7 @@ def _size(annotation: Annotation) -> int:
     return sum(map(len, texts)) + sum(marked_texts)
 
 
-def _spooled(stream: BinaryIO) -> BinaryIO:
+def _spool_to_file(stream: BinaryIO) -> BinaryIO:
     """Copy a stream to a temporary file, for formats that need random access.
 
     The file has a name, because SQLite opens files by name; it is deleted with this process.

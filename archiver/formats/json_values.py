@@ -83,7 +83,7 @@ class JsonText:
             self._at = between.end() if between else self._at
             if self._at < len(self._buffer):
                 return self._buffer[self._at]
-            if not self._more():
+            if not self._fill_buffer():
                 return ""
 
     def _value(self) -> Iterator[Any | Bookmark]:
@@ -92,18 +92,18 @@ class JsonText:
             try:
                 value, end = _DECODER.raw_decode(self._buffer, self._at)
             except RecursionError:
-                yield self._passed_over(problem_of(NO_JSON, "it is nested too deep"))
+                yield self._skip_value(problem_of(NO_JSON, "it is nested too deep"))
                 return
             except json.JSONDecodeError as error:
-                if self._is_cut(error) and len(self._buffer) - self._at < MOST_VALUE:
+                if self._may_be_truncated(error) and len(self._buffer) - self._at < MOST_VALUE:
                     problem = self._read_on()
                     if not problem:
                         continue
-                    yield self._passed_over(problem)
+                    yield self._skip_value(problem)
                     return
-                yield self._passed_over(problem_of(NO_JSON, error.msg))
+                yield self._skip_value(problem_of(NO_JSON, error.msg))
                 return
-            if end == len(self._buffer) and self._more():
+            if end == len(self._buffer) and self._fill_buffer():
                 continue  # a number may continue
             self._at = end
             yield value
@@ -111,19 +111,19 @@ class JsonText:
 
     def _read_on(self) -> str:
         """Read more of an incomplete value; return the reason if it is invalid or too large."""
-        if not self._more():
+        if not self._fill_buffer():
             return _ENDED
         is_long = len(self._buffer) - self._at > _LONG
         if is_long and self._buffer.count(",", self._at) > MOST_PARTS:
             return problem_of(NO_JSON, "it has too many parts")
         return ""
 
-    def _is_cut(self, error: json.JSONDecodeError) -> bool:
+    def _may_be_truncated(self, error: json.JSONDecodeError) -> bool:
         """Return whether the value may be complete with more input."""
         near = error.pos + _MARGIN >= len(self._buffer)
         return near or error.msg.startswith(_UNTERMINATED)
 
-    def _passed_over(self, problem: str) -> Bookmark:
+    def _skip_value(self, problem: str) -> Bookmark:
         """Skip an invalid value up to its closing brackets."""
         given = self._buffer[self._at : self._at + 200]
         depth = 0
@@ -131,7 +131,7 @@ class JsonText:
         while True:
             token = _SKIPPED.match(self._buffer, self._at)
             if token is None:
-                if not self._more():
+                if not self._fill_buffer():
                     return broken(given, problem)
                 continue
             if token[0] in "]}" and depth == 0:
@@ -143,7 +143,7 @@ class JsonText:
             if depth == 0 and token[0] in "]}":
                 return broken(given, problem)
 
-    def _more(self) -> bool:
+    def _fill_buffer(self) -> bool:
         """Read at least as much as is buffered, so that rescanning stays linear."""
         held = [self._buffer[self._at :]]
         wanted, got = max(1, len(held[0])), 0

@@ -23,7 +23,7 @@ from archiver.model.seed import ArchivedPage, Bookmark, broken, html_page
 # Karakeep's (Hoarder's) JSON: bookmarks, and lists that refer to them by id.
 
 _QUERY = "smart"
-_OF_LIST = ("description", "icon")
+_LIST_FIELDS = ("description", "icon")
 _MOST_TEXT = 1 << 20
 
 
@@ -68,7 +68,7 @@ def bookmark_of(
     paths = [_path(each, lists) for each in ids]
     if paths and all(paths):
         row.drop("lists")
-    row.put("about lists", [known for each in ids if (known := _about(each, lists))])
+    row.put("about lists", [known for each in ids if (known := _list_metadata(each, lists))])
     return row.bookmark(
         url,
         title=row.text("title"),
@@ -95,10 +95,10 @@ def _path(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> str:
     return folder_path(reversed(names))
 
 
-def _about(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _list_metadata(number: Any, lists: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the metadata of a list besides its name and position."""
     own = lists.get(text_of(number), {})
-    known = {name: own.get(name) for name in _OF_LIST if own.get(name)}
+    known = {name: own.get(name) for name in _LIST_FIELDS if own.get(name)}
     return {"name": own.get("name"), **known} if known else {}
 
 
@@ -130,14 +130,14 @@ def _read_dump(file: GivenFile) -> Iterator[Bookmark]:
     if packed is None:
         return
     lists = lists_of(_dump_json(packed, "lists/index.json"))
-    members, assets = _members(packed), _assets(packed)
+    members, assets = _lists_by_bookmark(packed), _assets(packed)
 
     for value in JsonText(
         GivenFile(packed.open(_DUMP_BOOKMARKS), _DUMP_BOOKMARKS).chunks()
     ).values():
-        page = _dump_page(packed, assets, _content(value))
+        page = _page_from_dump(packed, assets, _content(value))
         read = partial(bookmark_of, lists=lists, page=page or "")
-        yield from bookmarks_of(iter([_dump_row(value, members)]), read)
+        yield from bookmarks_of(iter([_bookmark_from_dump(value, members)]), read)
 
 
 def _content(value: Any) -> Mapping[str, Any]:
@@ -145,7 +145,7 @@ def _content(value: Any) -> Mapping[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _dump_row(value: Any, members: Mapping[str, list[str]]) -> Any:
+def _bookmark_from_dump(value: Any, members: Mapping[str, list[str]]) -> Any:
     """Convert a bookmark to the form of the JSON export: with lists, without page content."""
     if not isinstance(value, dict):
         return value
@@ -159,7 +159,7 @@ def _is_internal(key: str) -> bool:
     return key == "htmlContent" or key.endswith("AssetId")
 
 
-def _members(packed: TarMembers) -> Mapping[str, list[str]]:
+def _lists_by_bookmark(packed: TarMembers) -> Mapping[str, list[str]]:
     """Return the lists of each bookmark."""
     document = _dump_json(packed, "lists/membership.json")
     found: defaultdict[str, list[str]] = defaultdict(list)
@@ -179,20 +179,20 @@ def _assets(packed: TarMembers) -> Mapping[str, tuple[str, str]]:
     }
 
 
-def _dump_page(
+def _page_from_dump(
     packed: TarMembers, assets: Mapping[str, tuple[str, str]], content: Mapping[str, Any]
 ) -> ArchivedPage | None:
     """Return the best archived copy: the whole page, else its article, else its PDF."""
-    if found := _dump_asset(packed, assets, content, _DUMP_WHOLE):
+    if found := _asset_from_dump(packed, assets, content, _DUMP_WHOLE):
         return found
     if article := html_page(text_of(content.get("htmlContent"))):
         return article
-    return _dump_asset(packed, assets, content, _ARTICLE) or _dump_asset(
+    return _asset_from_dump(packed, assets, content, _ARTICLE) or _asset_from_dump(
         packed, assets, content, _PRINT
     )
 
 
-def _dump_asset(
+def _asset_from_dump(
     packed: TarMembers,
     assets: Mapping[str, tuple[str, str]],
     content: Mapping[str, Any],
@@ -236,7 +236,7 @@ _TABLES = frozenset({"bookmarks", "bookmarklinks", "bookmarktags", "tagsonbookma
 _ASSETS = "assets"
 _MOST_METADATA = 1 << 16
 _LISTS = "SELECT id, name, parentId, type FROM bookmarkLists"
-_PARTS = {
+_TABLE_EXPRESSIONS = {
     "assets": """(SELECT json_group_object(p.assetType, p.userId || '/' || p.id) FROM assets p
                   WHERE p.bookmarkId = b.id)""",
     "highlights": """(SELECT json_group_array(json_object({columns})) FROM highlights p
@@ -262,8 +262,8 @@ SELECT l.*, b.*, b.title AS "own title", l.title AS "page title",
     {bookmarkassets} AS "its file"
 FROM bookmarks b LEFT JOIN bookmarkLinks l ON l.id = b.id ORDER BY b.createdAt, b.id
 """
-_OF_BOOKMARK = ("archived", "favourited", "note", "summary", "source")
-_OF_PAGE = ("url", "description", "author", "publisher", "datePublished", "dateModified")
+_BOOKMARK_FIELDS = ("archived", "favourited", "note", "summary", "source")
+_PAGE_FIELDS = ("url", "description", "author", "publisher", "datePublished", "dateModified")
 _DATA_WHOLE = ("linkPrecrawledArchive", "linkFullPageArchive")
 _REST = ("linkHtmlContent", "linkPdf", "bookmarkAsset")
 
@@ -276,29 +276,29 @@ def _read_data(file: GivenFile) -> Iterator[Bookmark]:
     folder = name.removesuffix(_DATABASE)
     try:
         lists = lists_of([dict(each) for each in rows_of(stream, _LISTS)])
-        for each in rows_of(stream, _DATA_BOOKMARKS.format(**_parts(stream))):
-            page = _data_page(packed, f"{folder}{_ASSETS}/", each)
+        for each in rows_of(stream, _DATA_BOOKMARKS.format(**_table_expressions(stream))):
+            page = _page_from_database(packed, f"{folder}{_ASSETS}/", each)
             read = partial(bookmark_of, lists=lists, page=page or "")
-            yield from bookmarks_of(iter([_data_row(each)]), read)
+            yield from bookmarks_of(iter([_bookmark_from_database(each)]), read)
     except DatabaseDamagedError as error:
         yield broken(name, problem_of(DATABASE_ENDS, error))
 
 
-def _parts(stream: BinaryIO) -> Mapping[str, str]:
+def _table_expressions(stream: BinaryIO) -> Mapping[str, str]:
     """Return the SQL expressions for those further tables that exist."""
     there = {(text_of(each["part"]).lower(), each["name"]) for each in rows_of(stream, _THERE)}
     tables = {table for table, _ in there}
     expressions = {}
-    for table, expression in _PARTS.items():
+    for table, expression in _TABLE_EXPRESSIONS.items():
         some = [name for name in _COLUMNS.get(table, ()) if (table, name) in there]
         columns = ", ".join(f"'{name}', p.{name}" for name in some)
         expressions[table] = expression.format(columns=columns) if table in tables else "NULL"
     return expressions
 
 
-def _data_row(found: Mapping[str, Any]) -> dict[str, Any]:
+def _bookmark_from_database(found: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a database row to the form of the JSON export, with highlights."""
-    content = {name: found.get(name) for name in _OF_PAGE}
+    content = {name: found.get(name) for name in _PAGE_FIELDS}
     content |= _data_json(found["its file"], dict) | _data_json(found["its text"], dict)
     return {
         "title": found["own title"] or found["page title"],
@@ -307,21 +307,23 @@ def _data_row(found: Mapping[str, Any]) -> dict[str, Any]:
         "lists": _data_json(found["its lists"], list),
         "highlights": _data_json(found["its highlights"], list),
         "content": {name: value for name, value in content.items() if value},
-        **{name: found.get(name) for name in _OF_BOOKMARK},
+        **{name: found.get(name) for name in _BOOKMARK_FIELDS},
     }
 
 
-def _data_page(packed: Members, assets: str, found: Mapping[str, Any]) -> ArchivedPage | None:
+def _page_from_database(
+    packed: Members, assets: str, found: Mapping[str, Any]
+) -> ArchivedPage | None:
     """Return the best archived copy: the whole page, else its article, else its PDF."""
     files = _data_json(found["its files"], dict)
-    if whole := _data_asset(packed, assets, files, _DATA_WHOLE):
+    if whole := _asset_from_database(packed, assets, files, _DATA_WHOLE):
         return whole
     if article := html_page(text_of(found.get("htmlContent"))):
         return article
-    return _data_asset(packed, assets, files, _REST)
+    return _asset_from_database(packed, assets, files, _REST)
 
 
-def _data_asset(
+def _asset_from_database(
     packed: Members, assets: str, files: Mapping[str, Any], kinds: tuple[str, ...]
 ) -> ArchivedPage | None:
     for kind in kinds:

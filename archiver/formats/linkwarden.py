@@ -20,7 +20,7 @@ from archiver.model.seed import ArchivedPage, Bookmark
 
 # Linkwarden's JSON: collections with their links; pinned links are listed separately.
 
-_OF_COLLECTION = ("description", "color", "icon")
+_COLLECTION_FIELDS = ("description", "color", "icon")
 
 
 def _read_linkwarden(file: GivenFile) -> Iterator[Bookmark]:
@@ -34,9 +34,9 @@ def _collected(document: dict[str, Any]) -> Iterator[Bookmark]:
         text_of(each.get("id")) for each in _list(document, "pinnedLinks") if isinstance(each, dict)
     } - {""}
     for collection in collections:
-        line = _line(collection, known)
+        line = _ancestors(collection, known)
         path = folder_path(unescape(text_of(each.get("name"))) for each in line)
-        about = [facts for each in line if (facts := _about(each))]
+        about = [facts for each in line if (facts := _collection_metadata(each))]
 
         def bookmark(row: Row, path: str = path, about: list[Any] = about) -> Bookmark:
             row.put("collections", about)
@@ -59,7 +59,7 @@ def _bookmark(row: Row, path: str, pinned: set[str]) -> Bookmark:
     )
 
 
-def _line(
+def _ancestors(
     collection: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
     """Return a collection and its ancestors, from the outermost in."""
@@ -72,9 +72,9 @@ def _line(
     return line
 
 
-def _about(collection: Mapping[str, Any]) -> dict[str, Any]:
+def _collection_metadata(collection: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a collection besides its name."""
-    known = {name: collection.get(name) for name in _OF_COLLECTION if collection.get(name)}
+    known = {name: collection.get(name) for name in _COLLECTION_FIELDS if collection.get(name)}
     return {"name": collection.get("name"), **known} if known else {}
 
 
@@ -112,7 +112,7 @@ def _read_zip(file: GivenFile) -> Iterator[Bookmark]:
             kept.setdefault(found[1], {})[found[2]] = name
     for name in _lists(packed):
         for bookmark in LINKWARDEN.read(GivenFile(packed.open(name), name)):
-            yield replace(bookmark, page=_page(packed, kept.get(_number(bookmark), {})))
+            yield replace(bookmark, page=_page(packed, kept.get(_link_id(bookmark), {})))
 
 
 def _lists(packed: Members) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _lists(packed: Members) -> Iterator[str]:
             yield name
 
 
-def _number(bookmark: Bookmark) -> str:
+def _link_id(bookmark: Bookmark) -> str:
     """Return the id of a link, which stays in its source record."""
     record = json.loads(bookmark.annotation.source_record or "{}")
     return str(record.get("id", "")) if isinstance(record, dict) else ""

@@ -26,7 +26,7 @@ REFERENCE = "footnote-ref"
 """Name of the elements that replace links to notes; ``label`` is the note's label."""
 
 _MOST_LINKS = 2_000
-_LONGEST_SIGN = 12
+_LONGEST_MARK = 12
 """Maximum characters of the text of a link to a note: *1*, *[12]*, *note 3*."""
 _MOST_ELEMENTS = 200
 """Maximum number of elements in a note."""
@@ -36,7 +36,7 @@ _LEVELS = 4
 _BLOCKS = frozenset({"li", "p", "div", "dd", "section", "aside", "blockquote"})
 _VERBATIM = ["table", "pre", "code", "math", "svg", "h1", "h2", "h3", "h4", "h5", "h6"]
 """Elements whose links are not links to notes."""
-_SIGN_ELEMENTS = frozenset({"sup", "sub", "span", "small", "b", "strong", "i", "em"})
+_MARK_ELEMENTS = frozenset({"sup", "sub", "span", "small", "b", "strong", "i", "em"})
 _BRACKETS = re.compile(r"[\s,;()\[\]]*")
 
 
@@ -54,17 +54,17 @@ def take_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
     """
     # By id(): Beautiful Soup compares elements by their content.
     positions = {id(element): at for at, element in enumerate(root.find_all(True))}
-    leads = [*_leads(root)]
+    leads = [*_internal_links(root)]
     notes: dict[int, Tag] = {}
     for link, target in leads:
         is_new = id(target) not in notes and positions[id(target)] > positions[id(link)]
-        if is_new and _is_sign(link) and (note := _note_at(target, link, leads)):
+        if is_new and _is_reference_mark(link) and (note := _find_note(target, link, leads)):
             notes[id(target)] = note
     labels: dict[int, str] = {}
     found: dict[str, Tag] = {}
     for link, target in leads:
         note = notes.get(id(target))
-        if note and positions[id(link)] < positions[id(note)] and _is_sign(link):
+        if note and positions[id(link)] < positions[id(note)] and _is_reference_mark(link):
             label = labels.setdefault(id(note), f"{prefix}{len(labels) + 1}")
             found[label] = note
             _put_reference(link, label)
@@ -77,7 +77,7 @@ def take_notes(root: Tag, prefix: str = "") -> dict[str, Tag]:
     return found
 
 
-def _leads(root: Tag) -> Iterator[tuple[Tag, Tag]]:
+def _internal_links(root: Tag) -> Iterator[tuple[Tag, Tag]]:
     """Yield the links within an article, each with its target element."""
     named: dict[str, Tag] = {}
     for element in root.find_all(id=True):
@@ -89,12 +89,12 @@ def _leads(root: Tag) -> Iterator[tuple[Tag, Tag]]:
             yield link, target
 
 
-def _is_sign(link: Tag) -> bool:
+def _is_reference_mark(link: Tag) -> bool:
     """Return whether a link has a short text and may become a reference."""
-    return 0 < len(link.get_text().strip()) <= _LONGEST_SIGN and not link.find_parent(_VERBATIM)
+    return 0 < len(link.get_text().strip()) <= _LONGEST_MARK and not link.find_parent(_VERBATIM)
 
 
-def _note_at(target: Tag, link: Tag, leads: list[tuple[Tag, Tag]]) -> Tag | None:
+def _find_note(target: Tag, link: Tag, leads: list[tuple[Tag, Tag]]) -> Tag | None:
     """Return the block at a link's target, if a link in it leads back."""
     for element in (target, *islice(target.parents, _LEVELS)):
         if element.name in _BLOCKS:
@@ -103,12 +103,12 @@ def _note_at(target: Tag, link: Tag, leads: list[tuple[Tag, Tag]]) -> Tag | None
             inside = {id(each) for each in element.find_all("a")}
             if id(link) in inside:
                 return None
-            if any(id(each) in inside and _is_at(place, link) for each, place in leads):
+            if any(id(each) in inside and _is_position_of(place, link) for each, place in leads):
                 return element
     return None
 
 
-def _is_at(place: Tag, link: Tag) -> bool:
+def _is_position_of(place: Tag, link: Tag) -> bool:
     """Return whether an element is a link, its mark, or next to or around it."""
     around = (link, *islice(link.parents, _LEVELS))
     signs = [each for each in around if each.name not in _BLOCKS]
@@ -125,7 +125,7 @@ def _put_reference(link: Tag, label: str) -> None:
     reference = Tag(name=REFERENCE, attrs={"label": label})
     link.replace_with(reference)
     around = reference.parent
-    if around is None or around.name not in _SIGN_ELEMENTS:
+    if around is None or around.name not in _MARK_ELEMENTS:
         return
     is_whole = all(each.name == REFERENCE for each in around.find_all(True))
     if is_whole and _BRACKETS.fullmatch(around.get_text()):
@@ -151,7 +151,7 @@ _AS_DIV = frozenset("address article aside body dd details dl figure footer head
 _SAME = {"i": "em", "b": "strong", "s": "del", "samp": "code"}
 _EMPHASIS = {"em": "*", "strong": "**", "del": "~~"}
 _DRAWINGS = frozenset({"math", "svg"})
-_ODD_IN_CELL = ["ul", "ol", "pre", "table"]
+_NOT_IN_CELL = ["ul", "ol", "pre", "table"]
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#$|~^=])|%(?=%)")
 _LINE_START = re.compile(r"^(\s*)(-(?=-)|(?:[-+]|\d{1,9}[.)])(?=\s|$))", re.MULTILINE)
@@ -220,14 +220,14 @@ class _Converter(MarkdownConverter):
 
     def convert_code(self, element: Tag, _text: str, **_within: object) -> str:
         text = element.get_text()
-        ticks = _ticks(text, 1)
+        ticks = _backticks(text, 1)
         space = " " if text.startswith("`") or text.endswith("`") else ""
         words = " ".join(text.split())
         return f"{ticks}{space}{words}{space}{ticks}" if words else text
 
     def convert_pre(self, element: Tag, _text: str, **_within: object) -> str:
         text = element.get_text().strip("\n")
-        fence = _ticks(text, 3)
+        fence = _backticks(text, 3)
         classes = [attribute(each, "class") for each in element.find_all("code", limit=1)]
         language = "".join(classes).removeprefix("language-")
         named = language if re.fullmatch(r"[\w+#.-]{1,30}", language) else ""
@@ -333,7 +333,7 @@ def _reduce_table(table: Tag) -> None:
     for caption in table.find_all("caption"):
         table.insert_before(caption)
     rows = [row.find_all(["td", "th"], recursive=False) for row in table.find_all("tr")]
-    if not any(rows) or any(_is_odd(cell) for row in rows for cell in row):
+    if not any(rows) or any(_needs_html(cell) for row in rows for cell in row):
         _put_markdown(table, _as_html(table), is_block=True)
         return
     width = max(map(len, rows))
@@ -348,10 +348,10 @@ def _reduce_table(table: Tag) -> None:
     table.extend([head, body])
 
 
-def _is_odd(cell: Tag) -> bool:
+def _needs_html(cell: Tag) -> bool:
     """Return whether a Markdown table cannot hold a cell."""
     spans = {attribute(cell, "colspan") or "1", attribute(cell, "rowspan") or "1"}
-    return spans != {"1"} or cell.find(_ODD_IN_CELL) is not None
+    return spans != {"1"} or cell.find(_NOT_IN_CELL) is not None
 
 
 def _reduce_line(line: Tag) -> None:
@@ -498,7 +498,7 @@ def _indented(text: str, first: str, other: str) -> str:
     return "\n".join([f"{first}{begun}".rstrip(), *(f"{other}{each}".rstrip() for each in rest)])
 
 
-def _ticks(text: str, least: int) -> str:
+def _backticks(text: str, least: int) -> str:
     longest = max(map(len, re.findall("`+", text)), default=0)
     return "`" * max(least, longest + 1)
 

@@ -127,7 +127,7 @@ def record_of(
 _MAX_DEPTH = 64
 _KEPT = ("add_date", "last_modified")
 _MOST_DATE = 100
-_MOST_OWED = 64
+_MOST_PENDING = 64
 _MOST_DESCRIPTION = 10_000
 # Names of browsers' built-in top folders; a nested folder of that name is the user's.
 _ROOT_FOLDERS = frozenset(
@@ -222,7 +222,7 @@ class Folders:
         )
         if self._next and not is_root:
             self.path = (*self.path, self._next)
-            if self._facts and len(self.owed) < _MOST_OWED:
+            if self._facts and len(self.owed) < _MOST_PENDING:
                 self.owed.append({"path": folder_path(self.path), **self._facts})
         elif is_root:
             self.root = self._next[:MAX_TITLE]
@@ -349,7 +349,7 @@ class _Reader:
         link, title, note = self._link, " ".join(self._title.split()), self._note
         self._link, self._title, self._note = None, "", ""
         if self._is_ours:
-            return self._as_it_was(link, title, note.strip())
+            return self._own_bookmark(link, title, note.strip())
         folders = self._folders
         folder_facts = folders.fill()
         note = note_of(note) or link.pop("description", "")[:MAX_NOTE].strip()
@@ -371,7 +371,7 @@ class _Reader:
             )
         )
 
-    def _as_it_was(self, link: dict[str, str], title: str, note: str) -> Bookmark:
+    def _own_bookmark(self, link: dict[str, str], title: str, note: str) -> Bookmark:
         """Return a link of a file that we wrote."""
         split = link.get("tags", "").split(",")
         self._folders.fill()
@@ -441,13 +441,16 @@ class _BookmarksHtml:
         return _OPENING
 
     def item(self, exported: ExportedEntry, place: str) -> str:
-        lines = [*self._steps(folder_names(place)), *_link(exported.entry, len(self._within) + 1)]
+        lines = [
+            *self._folder_changes(folder_names(place)),
+            *_link(exported.entry, len(self._within) + 1),
+        ]
         return "".join(f"{line}\n" for line in lines)
 
     def closing(self) -> str:
-        return "".join(f"{line}\n" for line in [*self._steps(()), "</DL><p>"])
+        return "".join(f"{line}\n" for line in [*self._folder_changes(()), "</DL><p>"])
 
-    def _steps(self, wanted: tuple[str, ...]) -> Iterator[str]:
+    def _folder_changes(self, wanted: tuple[str, ...]) -> Iterator[str]:
         """Yield the tags that leave the old folders and enter the new ones."""
         if wanted == self._within:
             return
@@ -475,7 +478,7 @@ def _link(entry: Entry, depth: int) -> Iterator[str]:
         "TOREAD": "1" if TO_READ in tags else "",
         "READ": "1" if annotation.is_read else "",
         "STARRED": "1" if annotation.is_starred else "",
-        PAGE_TITLE.upper(): _whose(annotation.title, title),
+        PAGE_TITLE.upper(): _title_attribute(annotation.title, title),
         ALL_TAGS.upper(): json.dumps(tags) if any("," in tag for tag in tags) else "",
     }
     written = "".join(f' {name}="{_escaped(value)}"' for name, value in attributes.items() if value)
@@ -484,7 +487,7 @@ def _link(entry: Entry, depth: int) -> Iterator[str]:
         yield f"{_indent(depth)}<DD>{_escaped(note)}"
 
 
-def _whose(persons: str, title: str) -> str:
+def _title_attribute(persons: str, title: str) -> str:
     """Return the attribute for a title that is not user-supplied."""
     if not title:
         return NOBODYS

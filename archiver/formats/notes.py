@@ -42,13 +42,13 @@ _NAMED = "en-media:"
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     fields: dict[str, str] = {}
     tags: list[str] = []
-    content, attached = "", _Attached()
+    content, attached = "", _Attachments()
     inside = ""
     for element in elements(file):
         if element.name in (_ATTRIBUTES, _OF_FILE):
             inside = "" if element.is_end else element.name
         if element.name == "note" and not element.is_end:
-            fields, tags, content, attached = {}, [], "", _Attached()
+            fields, tags, content, attached = {}, [], "", _Attachments()
         elif element.name == "note":
             yield from _note(fields, tuple(dict.fromkeys(tags)), content, attached)
         elif element.is_end and element.name == "tag":
@@ -61,7 +61,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
             fields.setdefault(element.name, element.text.strip())
 
 
-class _Attached:
+class _Attachments:
     """Attachments of one note by MD5, which the note's content refers to."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class _Attached:
 
 
 def _note(
-    fields: dict[str, str], tags: tuple[str, ...], content: str, attached: _Attached
+    fields: dict[str, str], tags: tuple[str, ...], content: str, attached: _Attachments
 ) -> Iterator[Bookmark]:
     """Yield the page that a note was clipped from, or else each link in it, titled as the note."""
     row = Row(fields)
@@ -165,7 +165,7 @@ _OWN = re.compile(r"(?:\A|/)([0-9a-f]{32})/index\.md\Z")
 _MOST_OWN_FRONT = 2 << 20
 """Maximum characters of our own front matter: room for the longest note and source record."""
 _MOST_TRIED = 5
-_MOST_OPEN = 50
+_MOST_OPEN_BRACKETS = 50
 """Maximum nesting of brackets in front matter."""
 
 
@@ -173,14 +173,14 @@ def _read_notes_zip(file: GivenFile) -> Iterator[Bookmark]:
     packed = file.zip
     for name in packed.names if packed else ():
         if packed and name.lower().endswith(_NOTES) and not name.startswith("."):
-            if own := _own(packed, name):
+            if own := _own_entry(packed, name):
                 yield own
                 continue
             with packed.open(name) as member:
-                yield from _note_notes_zip(GivenFile(member, name), name)
+                yield from _read_markdown_note(GivenFile(member, name), name)
 
 
-def _own(packed: Members, name: str) -> Bookmark | None:
+def _own_entry(packed: Members, name: str) -> Bookmark | None:
     """Return the entry exported as this note; None if it is not our export."""
     found = _OWN.search(name)
     if found is None:
@@ -190,7 +190,7 @@ def _own(packed: Members, name: str) -> Bookmark | None:
     return Bookmark(annotation) if annotation else None
 
 
-def _note_notes_zip(file: GivenFile, name: str) -> Iterator[Bookmark]:
+def _read_markdown_note(file: GivenFile, name: str) -> Iterator[Bookmark]:
     *folders, last = name.split("/")
     path = folder_path(folders)
     front = _front_matter(file.text)
@@ -247,7 +247,7 @@ class _Loader(yaml.SafeLoader):
 
     def fetch_flow_collection_start(self, token_class: Any) -> None:
         """Open a bracket unless too many are open: the cost of each grows with the depth."""
-        if self.flow_level >= _MOST_OPEN:
+        if self.flow_level >= _MOST_OPEN_BRACKETS:
             raise yaml.YAMLError("too many brackets")
         super().fetch_flow_collection_start(token_class)
 
@@ -277,7 +277,7 @@ def _is_ours(file: GivenFile) -> bool:
         return False
     own = [each for each in packed.names if _OWN.search(each)]
     notes = sum(each.lower().endswith(_NOTES) for each in packed.names)
-    return len(own) * 2 > notes and any(_own(packed, each) for each in own[:_MOST_TRIED])
+    return len(own) * 2 > notes and any(_own_entry(packed, each) for each in own[:_MOST_TRIED])
 
 
 OWN_MARKDOWN = Importer(

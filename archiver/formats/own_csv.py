@@ -69,7 +69,7 @@ _COLUMNS: Mapping[str, Callable[[ExportedEntry], str]] = {
     "state": lambda each: each.entry.state.value,
     "hash_url": lambda each: each.entry.hash_url,
 }
-_OF_THE_ARCHIVE = ("pagetitle", "captured", "state", "hashurl")
+_ARCHIVE_COLUMNS = ("pagetitle", "captured", "state", "hashurl")
 
 
 class _Csv:
@@ -106,7 +106,7 @@ def _marked(annotation: Annotation) -> str:
 
 
 def _read_row(row: Row) -> Bookmark:
-    row.drop(*_OF_THE_ARCHIVE)
+    row.drop(*_ARCHIVE_COLUMNS)
     fields = {name: as_it_was(row.take(plain(name)) or "") for name in _SAID}
     others = write_source_record(row.left())
     marked, added = fields["highlights"], fields["added_at"]
@@ -133,7 +133,7 @@ def _read_row(row: Row) -> Bookmark:
     return Bookmark(annotation)
 
 
-_SAID = tuple(name for name in _COLUMNS if plain(name) not in _OF_THE_ARCHIVE)
+_SAID = tuple(name for name in _COLUMNS if plain(name) not in _ARCHIVE_COLUMNS)
 CSV = ListForm(_Csv, has_snapshots=True)
 OWN_CSV = replace(
     table_importer(

@@ -86,9 +86,9 @@ def read_annotation(document: Mapping[str, Any]) -> Annotation:
     """
     known = {name: read(document[name]) for name, read in _READERS.items() if name in document}
     others = {
-        name: _fitting(value) if name == ARCHIVE else value
+        name: _drop_oldest_snapshots(value) if name == ARCHIVE else value
         for name, value in document.items()
-        if name not in _DERIVED and name not in _READERS and not _is_nothing(name, value)
+        if name not in _DERIVED and name not in _READERS and not _is_default(name, value)
     }
     record = merged_source_records(known.pop("source_record", ""), write_source_record(others))
     return Annotation(**known, source_record=record)
@@ -172,12 +172,12 @@ def _snapshot(snapshot: Snapshot) -> dict[str, Any]:
     return own | {name: getattr(snapshot.capture, name) for name in _OF_CAPTURE}
 
 
-def _is_nothing(name: str, value: Any) -> bool:
+def _is_default(name: str, value: Any) -> bool:
     """Return whether a member says only that the entry is pending."""
     return name == ARCHIVE and value == {"state": State.QUEUED.value}
 
 
-def _fitting(held: Any) -> Any:
+def _drop_oldest_snapshots(held: Any) -> Any:
     """Drop the oldest snapshots from a description of captures, to fit into a source record."""
     while isinstance(held, dict) and held.get("snapshots") and len(written(held)) > _MOST_HELD:
         held = held | {"snapshots": held["snapshots"][: len(held["snapshots"]) // 2]}
@@ -372,9 +372,9 @@ def own_schema() -> dict[str, Any]:
                 }
             ),
             "entry": _entry(),
-            "highlight": _highlight_own_schema(),
-            "archive": _archive_own_schema(),
-            "snapshot": _snapshot_own_schema(),
+            "highlight": _highlight_schema(),
+            "archive": _archive_schema(),
+            "snapshot": _snapshot_schema(),
         },
     }
 
@@ -415,7 +415,7 @@ def _entry() -> dict[str, Any]:
     )
 
 
-def _highlight_own_schema() -> dict[str, Any]:
+def _highlight_schema() -> dict[str, Any]:
     return _object(
         {
             "id": {"type": "string", "pattern": "^[0-9a-f]{16}$"},
@@ -434,7 +434,7 @@ def _highlight_own_schema() -> dict[str, Any]:
     )
 
 
-def _archive_own_schema() -> dict[str, Any]:
+def _archive_schema() -> dict[str, Any]:
     failure = {"type": ["object", "null"]}
     known = {
         "state": {"enum": [*map(str, State)]},
@@ -447,7 +447,7 @@ def _archive_own_schema() -> dict[str, Any]:
     return _object(known, required=["state"])
 
 
-def _snapshot_own_schema() -> dict[str, Any]:
+def _snapshot_schema() -> dict[str, Any]:
     texts = ("final_url", "title", "byline", "site", "excerpt", "language", "published")
     return _object(
         {

@@ -185,14 +185,14 @@ READECK_ZIP = Importer(
     marked("Readeck: readeck export, or the export of an account; with articles and pictures"),
 )
 
-_BY_PLACE = tuple(map(str, range(20)))
+_INDEX_COLUMNS = tuple(map(str, range(20)))
 """Version 1 writes each column twice, by name and by index."""
 _V2 = frozenset({"[].is_archived", "[].is_starred"})
 _V1 = frozenset({"[].is_read", "[].is_fav"})
 
 
-def _entry(row: Row) -> Bookmark:
-    row.drop(*_BY_PLACE)
+def _wallabag_bookmark(row: Row) -> Bookmark:
+    row.drop(*_INDEX_COLUMNS)
     return row.bookmark(
         row.text("url", "givenurl"),
         title=plain_text(row.text("title")),
@@ -204,9 +204,9 @@ def _entry(row: Row) -> Bookmark:
     )
 
 
-def _csv_entry(row: Row) -> Bookmark:
+def _wallabag_csv_bookmark(row: Row) -> Bookmark:
     date = row.text("creationdate")
-    added = _twelve_hours(date)
+    added = _twelve_hour_date(date)
     if date and added is None:
         row.put("Creation date", date)
     return row.bookmark(
@@ -218,7 +218,7 @@ def _csv_entry(row: Row) -> Bookmark:
     )
 
 
-def _twelve_hours(text: str) -> datetime | None:
+def _twelve_hour_date(text: str) -> datetime | None:
     """Parse its CSV's dates, ``d/m/Y h:i:s``, which do not state a.m. or p.m."""
     for form in ("%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d/%m/%Y"):
         try:
@@ -235,12 +235,12 @@ def _fits_wallabag(file: GivenFile) -> bool:
 WALLABAG = json_importer(
     "wallabag JSON",
     _fits_wallabag,
-    _entry,
+    _wallabag_bookmark,
     origin=marked("wallabag: All entries, Export, JSON; also of version 1"),
 )
 WALLABAG_CSV = table_importer(
     "wallabag CSV",
     has_columns("title", "url", "content", "mimetype"),
-    _csv_entry,
+    _wallabag_csv_bookmark,
     origin=marked("wallabag: All entries, Export, CSV"),
 )

@@ -18,7 +18,7 @@ BINARY = b"bplist00"
 MOST = 64 << 20
 _READING_LIST = "com.apple.ReadingList"
 _ROOTS = {"BookmarksBar", "BookmarksMenu", _READING_LIST}
-_TOLD_OTHERWISE = frozenset(
+_REDUNDANT_FIELDS = frozenset(
     {"URLString", "URIDictionary", "ReadingList", "WebBookmarkType", "Children", "Sync"}
 )
 _DEEPEST = 200
@@ -59,7 +59,7 @@ def _bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Book
     row = Row({name: _plain(each) for name, each in fields.items()})
     if root:
         row.put("root", root)
-    for name in [each for each in node if each not in _TOLD_OTHERWISE]:
+    for name in [each for each in node if each not in _REDUNDANT_FIELDS]:
         row.put(str(name), _plain(node[name]))
     path = folder_path(folders)
     return row.bookmark(

@@ -28,7 +28,7 @@ MOST_MIME_PARTS = 1000
 _HTML = ("text/html", "application/xhtml+xml")
 _POINTING = ("text/html", "application/xhtml+xml", "text/css", "image/svg+xml")
 _CID = re.compile(rb"cid:([^\"'\s)>&\\]{1,300})")
-_BROKEN = (
+_PARSE_ERRORS = (
     MessageError,
     ValueError,
     LookupError,
@@ -65,7 +65,7 @@ def read_head(text: str) -> Mapping[str, str]:
     """Return the fields of a head by lower-case name; empty if it is damaged."""
     try:
         return _fields(HeaderParser(policy=policy.default).parsestr(text, headersonly=True))
-    except _BROKEN:
+    except _PARSE_ERRORS:
         return {}
 
 
@@ -75,7 +75,7 @@ def mime_parts(data: bytes) -> list[MimePart]:
         # ``policy.default`` parses each head in quadratic time.
         message = email.message_from_bytes(data.lstrip(), policy=policy.compat32)
         parts = [*islice(message.walk(), MOST_MIME_PARTS)]
-    except _BROKEN:
+    except _PARSE_ERRORS:
         return []
     return [found for part in parts if not part.is_multipart() and (found := _part(part))]
 
@@ -86,9 +86,9 @@ def page_of(parts: list[MimePart], url: str) -> ArchivedPage | None:
     root = next((each for each in pages if each.location == url), None) or next(iter(pages), None)
     if root is None:
         return None
-    places = {each.content_id: _place(each, url) for each in parts if each.content_id}
+    places = {each.content_id: _part_address(each, url) for each in parts if each.content_id}
     others = tuple(
-        ArchivedPart(_place(each, url), each.media_type, _resolved(each, places))
+        ArchivedPart(_part_address(each, url), each.media_type, _resolved(each, places))
         for each in parts
         if each is not root
     )
@@ -103,7 +103,7 @@ def _part(message: Message) -> MimePart | None:
     try:
         head = _fields(message)
         content = message.get_payload(decode=True)
-    except _BROKEN:
+    except _PARSE_ERRORS:
         return None
     if not isinstance(content, bytes):
         return None
@@ -115,7 +115,7 @@ def _part(message: Message) -> MimePart | None:
     )
 
 
-def _place(part: MimePart, url: str) -> str:
+def _part_address(part: MimePart, url: str) -> str:
     """Return the address of a part, which may be relative to the page (RFC 2557 §5)."""
     place = join(url, part.location) if part.location else None
     return place or part_url(part.content)
@@ -175,7 +175,7 @@ MOST_FILE = 64 << 20
 """Maximum size of a PDF or of a whole page in one file."""
 MOST_PARTS_BYTES = 64 << 20
 MOST_PARTS = 500
-_MOST_LOOKED_FOR = 1000
+_MOST_SEARCHED = 1000
 """Maximum number of files that are searched for a page, because each search reads the archive."""
 HTML = "text/html"
 _KINDS = {
@@ -209,7 +209,7 @@ def page_with_files(
         files: the names of existing files, by the references in the page.
         media_type: the media type of the page.
     """
-    looked_for = islice(files.items(), _MOST_LOOKED_FOR)
+    looked_for = islice(files.items(), _MOST_SEARCHED)
     named = [each for each in looked_for if each[0].encode() in content][:MOST_PARTS]
     parts = (
         (reference, kind_of_name(name), packed.read(name, MOST_PARTS_BYTES))
@@ -237,10 +237,10 @@ def page_with_parts(
             continue
         kept.append(ArchivedPart(part_url(data), kind, data))
         places[reference.encode()] = part_url(data).encode()
-    return ArchivedPage(_led(content, places), media_type, tuple(kept))
+    return ArchivedPage(_rewrite_references(content, places), media_type, tuple(kept))
 
 
-def _led(content: bytes, places: Mapping[bytes, bytes]) -> bytes:
+def _rewrite_references(content: bytes, places: Mapping[bytes, bytes]) -> bytes:
     if not places:
         return content
     longest_first = sorted(places, key=len, reverse=True)
@@ -254,7 +254,7 @@ _MARK = re.compile(
 _URL = re.compile(r"^\s*url:\s*(\S+)", re.MULTILINE | re.IGNORECASE)
 _DATE = re.compile(r"^\s*saved date:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
 _DAY = re.compile(r"\w{3} (\w{3} \d\d? \d{4} \d\d:\d\d:\d\d) GMT([+-]\d{4})")
-_UNPACKS_ITSELF = re.compile(r"<html[^<>]{0,500}?\sdata-sfz\b", re.IGNORECASE)
+_SELF_EXTRACTING = re.compile(r"<html[^<>]{0,500}?\sdata-sfz\b", re.IGNORECASE)
 _MOST_OPENING = 4_000
 _PAGE = "index.html"
 _TITLE = re.compile(r"<title[^>]*>([^<]{0,4000})", re.IGNORECASE)
@@ -267,7 +267,7 @@ def _read_single_file(file: GivenFile) -> Iterator[Bookmark]:
         return
     date = _DATE.search(mark[1])
     title = _TITLE.search(file.text)
-    page = _unpacked(file) if _unpacks_itself(file) else "".join(file.chunks())
+    page = _extract_page(file) if _is_self_extracting(file) else "".join(file.chunks())
     yield Row({}).bookmark(
         url[1],
         title=plain_text(title[1]) if title else "",
@@ -288,7 +288,7 @@ def _moment(text: str) -> datetime | None:
     return sensible(moment.astimezone(UTC))
 
 
-def _unpacked(file: GivenFile) -> ArchivedPage | str:
+def _extract_page(file: GivenFile) -> ArchivedPage | str:
     """Return the page in the archive; empty if it is damaged, because the HTML only extracts it."""
     packed = Members(file.seekable())
     content = packed.read(_PAGE, MOST_PAGE)
@@ -296,13 +296,13 @@ def _unpacked(file: GivenFile) -> ArchivedPage | str:
     return page_with_files(content, packed, files) if content else ""
 
 
-def _unpacks_itself(file: GivenFile) -> bool:
-    return _UNPACKS_ITSELF.search(file.text, 0, _MOST_OPENING) is not None
+def _is_self_extracting(file: GivenFile) -> bool:
+    return _SELF_EXTRACTING.search(file.text, 0, _MOST_OPENING) is not None
 
 
 def _fits(file: GivenFile) -> bool:
     mark = None
-    if _unpacks_itself(file) or not is_binary(file):
+    if _is_self_extracting(file) or not is_binary(file):
         mark = _MARK.search(file.text)
     return mark is not None and _URL.search(mark[1]) is not None
 

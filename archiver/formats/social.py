@@ -140,7 +140,7 @@ MASTODON = Importer(
 # Telegram exports: each link with its message.
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"]+")
-_TOLD_OTHERWISE = ("type", "text", "textentities")
+_REDUNDANT_FIELDS = ("type", "text", "textentities")
 _TELEGRAM_MOST_NOTE = 10_000
 
 
@@ -174,7 +174,7 @@ def _message(message: Any, chat: str) -> Iterator[Bookmark]:
             if url not in seen:
                 seen.add(url)
                 row = Row(message)
-                row.drop(*_TOLD_OTHERWISE)
+                row.drop(*_REDUNDANT_FIELDS)
                 yield row.bookmark(
                     url,
                     title=text if href and text != href else "",
@@ -225,11 +225,11 @@ def _behind_the_name(chunks: Iterator[str]) -> Iterator[str]:
 
 def _read_x(file: GivenFile) -> Iterator[Bookmark]:
     yield from bookmarks_of(
-        map(_post_in, JsonText(_behind_the_name(file.chunks())).values()), _post
+        map(_unwrap_post, JsonText(_behind_the_name(file.chunks())).values()), _post
     )
 
 
-def _post_in(value: Any) -> Any:
+def _unwrap_post(value: Any) -> Any:
     """Return a post without the wrapper named after its type."""
     if not isinstance(value, dict):
         return value

@@ -378,7 +378,7 @@ class GivenFile:
         self.columns_as = columns_as or {}
         self.head = _read_head(source)
         if is_packed(self.head):
-            packed = io.BufferedReader(_Rejoined(self.head, source), HEAD_BYTES)
+            packed = io.BufferedReader(_RejoinedStream(self.head, source), HEAD_BYTES)
             source = unpacked(packed, self.head)
             # Damaged at the start: keep the compressed head, so that the error names the
             # compression.
@@ -465,7 +465,7 @@ class GivenFile:
         if self._spooled:
             self._spooled.seek(0)
             return self._spooled
-        return io.BufferedReader(_Rejoined(self.head, self._source), HEAD_BYTES)
+        return io.BufferedReader(_RejoinedStream(self.head, self._source), HEAD_BYTES)
 
     def chunks(self) -> Iterator[str]:
         """Return the whole content as text, in pieces, to be read once."""
@@ -515,7 +515,7 @@ def _read_head(source: BinaryIO) -> bytes:
     return bytes(head)
 
 
-class _Rejoined(io.RawIOBase):
+class _RejoinedStream(io.RawIOBase):
     """Stream whose head has been read, joined again."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:

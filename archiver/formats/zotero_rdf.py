@@ -17,11 +17,11 @@ from archiver.model.seed import Bookmark, unreadable
 
 DOI = "DOI "
 """Prefix of a text that is a DOI."""
-_MOST = 32 << 20
+_MOST_CHARACTERS = 32 << 20
 """Maximum characters kept of all resources; the rest is skipped."""
 _MOST_TITLE = 1_000
 """Maximum characters of a shared title."""
-_INSIDE = 2
+_PROPERTY_DEPTH = 2
 """Depth of a property: inside the root and a resource."""
 _CONTAINERS = frozenset({"journal", "series", "website", "book", "periodical"})
 
@@ -30,7 +30,7 @@ class Apart:
     """Resources by the name that items refer to."""
 
     def __init__(self, told: Iterable[Element]) -> None:
-        self._room = _MOST
+        self._room = _MOST_CHARACTERS
         self._notes: dict[str, str] = {}
         self._titles: dict[str, str] = {}
         self._dois: dict[str, str] = {}
@@ -48,7 +48,7 @@ class Apart:
 
     def _take(self, element: Element, around: list[Element]) -> None:
         """Process the end of an element, if it is a property of a top-level resource."""
-        if len(around) < _INSIDE or self._room < 0:
+        if len(around) < _PROPERTY_DEPTH or self._room < 0:
             return
         kind, about = around[-1].name, around[-1].attributes.get("about", "")
         text = element.text.strip()
@@ -156,7 +156,7 @@ class _Item:
         """Process the end of an element, given the names of its ancestors from the item on."""
         text, refers_to = element.text.strip(), element.attributes.get("resource", "")
         if element.name == "person":
-            self._say(next(iter(around), element.name), ", ".join(self._name))
+            self._add_value(next(iter(around), element.name), ", ".join(self._name))
             self._name = []
         elif refers_to:
             self._refer(element.name, refers_to)
@@ -172,21 +172,21 @@ class _Item:
             if element.name == "identifier" and text.startswith(DOI):
                 self._doi = self._doi or text.removeprefix(DOI)
             # The container of an item also has a title.
-            self._say(" ".join((*around[:1], element.name)), text)
+            self._add_value(" ".join((*around[:1], element.name)), text)
 
     def _refer(self, name: str, refers_to: str) -> None:
         if name == "isreferencedby":
             self._notes.append(refers_to)
         elif name == "ispartof":
-            self._say(name, self._apart.title(refers_to))
+            self._add_value(name, self._apart.title(refers_to))
             self._doi = self._doi or self._apart.doi(refers_to)
         else:
             file = self._apart.file(refers_to)
-            self._say(name, file)
+            self._add_value(name, file)
             if not self._attached and file.startswith(("http:", "https:")):
                 self._attached = file
 
-    def _say(self, name: str, text: str) -> None:
+    def _add_value(self, name: str, text: str) -> None:
         self._values.setdefault(name, []).append(text)
 
     def bookmark(self) -> Bookmark:

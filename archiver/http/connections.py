@@ -100,7 +100,7 @@ class Line(ResponseHandler):
         self._has_content = bool(content)
         self._patience, self._heard_at = patience, self._loop.time()
         if self._watch is None:
-            self._watch = self._loop.call_later(patience, self._look)
+            self._watch = self._loop.call_later(patience, self._check_timeout)
         self.transport.write(request)
         if content:
             self.transport.write(content)
@@ -184,7 +184,7 @@ class Line(ResponseHandler):
             self._is_held_up = True
             self._pause_transport_reading()
 
-    def _look(self) -> None:
+    def _check_timeout(self) -> None:
         """Close the connection if nothing arrived within the timeout; reschedule otherwise."""
         self._watch = None
         if self.reader is None or self.reader.is_complete:
@@ -194,7 +194,7 @@ class Line(ResponseHandler):
             self._heard_at = now
         left = self._heard_at + self._patience - now
         if left > 0:
-            self._watch = self._loop.call_later(left, self._look)
+            self._watch = self._loop.call_later(left, self._check_timeout)
         else:
             self._fail(SocketTimeoutError("Nothing came for too long."))
 

@@ -48,7 +48,7 @@ _Attribute = tuple[bytes, bytes, int]
 _Declared = tuple[str, Encoding] | None
 
 
-class _Ended(Exception):
+class _EndOfDataError(Exception):
     """End of the bytes within a construct."""
 
 
@@ -82,7 +82,7 @@ def _find(read: Callable[[bytes, int], _Declared], data: bytes) -> _Declared:
     last = data.lower().rfind(b"charset")
     try:
         return read(data, last) if last > 0 else None
-    except _Ended:
+    except _EndOfDataError:
         return None
 
 
@@ -97,9 +97,9 @@ def _in_head(data: bytes, last: int) -> _Declared:
     def behind(tag: re.Match[bytes]) -> int:
         name = tag[2].lower()
         if name not in _HEAD and (name != b"head" or tag[1]):
-            raise _Ended
+            raise _EndOfDataError
         at = _end_of_tag(data, tag.end())
-        return at if tag[1] else _behind_text(data, name, at)
+        return at if tag[1] else _end_of_raw_text(data, name, at)
 
     return _first_declaration(data, last, _HEAD_TAG, behind)
 
@@ -127,11 +127,11 @@ def _first_declaration(
 def _end_of_tag(data: bytes, at: int) -> int:
     found = _REST_OF_TAG.match(data, at)
     if not found:
-        raise _Ended
+        raise _EndOfDataError
     return found.end()
 
 
-def _behind_text(data: bytes, name: bytes, at: int) -> int:
+def _end_of_raw_text(data: bytes, name: bytes, at: int) -> int:
     """Return the end of an element whose content is raw text."""
     if name not in _RAW_TEXT:
         return at
@@ -140,13 +140,13 @@ def _behind_text(data: bytes, name: bytes, at: int) -> int:
         if tag and tag[2].lower() == name:
             return at
         at += 2
-    raise _Ended
+    raise _EndOfDataError
 
 
 def _behind(data: bytes, mark: bytes, at: int) -> int:
     found = data.find(mark, at)
     if found < 0:
-        raise _Ended
+        raise _EndOfDataError
     return found + len(mark)
 
 
@@ -185,7 +185,7 @@ def _end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
     found = pattern.match(data, at)
     end = found.end() if found else at
     if end >= len(data):
-        raise _Ended
+        raise _EndOfDataError
     return end
 
 

@@ -34,7 +34,7 @@ ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 CONNECTIONS_A_PAGE = 4
 MOST_CONNECTIONS = 8192
 KEEP_ALIVE_SECONDS = 20
-_ASKED_AGAIN = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
+_IDEMPOTENT = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
 """Idempotent methods, which may be sent twice (RFC 9110 §9.2.2)."""
 
 
@@ -106,8 +106,8 @@ class Fetcher:
             FetchError: there is no complete response; its failure gives the reason.
         """
         try:
-            async with asyncio.timeout(self._allowed(asked)) as limit:
-                return await (await self._ask(asked, turn, limit)).whole()
+            async with asyncio.timeout(self._total_timeout(asked)) as limit:
+                return await (await self._open_response(asked, turn, limit)).whole()
         except RAISED as error:
             raise fetch_error(asked.url, self._settings, error) from error
 
@@ -123,8 +123,8 @@ class Fetcher:
             FetchError: there is no response or, within the block, no complete one.
         """
         try:
-            async with asyncio.timeout(self._allowed(asked)) as limit:
-                answer = await self._ask(asked, turn, limit)
+            async with asyncio.timeout(self._total_timeout(asked)) as limit:
+                answer = await self._open_response(asked, turn, limit)
                 try:
                     yield answer
                 except BaseException:
@@ -144,18 +144,20 @@ class Fetcher:
         use_lines(connector)
         return connector
 
-    def _allowed(self, asked: Outgoing) -> float | None:
+    def _total_timeout(self, asked: Outgoing) -> float | None:
         """Return the total timeout of a response in seconds; None for streams to a browser."""
         return None if asked.is_browser else self._settings.fetch_timeout
 
-    async def _ask(self, asked: Outgoing, turn: Turn | None, limit: asyncio.Timeout) -> Answer:
+    async def _open_response(
+        self, asked: Outgoing, turn: Turn | None, limit: asyncio.Timeout
+    ) -> Answer:
         """Send a request and return the response once its head has arrived.
 
         A pooled connection may be closed by the server at any time. Idempotent requests, and
         requests that were not sent yet, are then retried in a new slot, because the server may have
         received the first.
         """
-        at, given = _now(), self._given(asked)
+        at, given = _now(), self._user_cookies(asked)
         sent = given and self._cookies.field_for(asked.url, asked.led_by)
         request = self._requests.head(asked, sent)
         origin = self._requests.origin_of(asked.url)
@@ -170,7 +172,7 @@ class Fetcher:
             except (ClientConnectionResetError, ClientOSError, ServerDisconnectedError) as error:
                 close(connection)
                 went_out = not isinstance(error, ClientConnectionResetError)
-                if not is_first or (went_out and asked.method not in _ASKED_AGAIN):
+                if not is_first or (went_out and asked.method not in _IDEMPOTENT):
                     raise
             except BaseException:
                 close(connection)
@@ -179,7 +181,7 @@ class Fetcher:
             if turn:
                 limit.reschedule(None)
                 await turn.due()
-                limit.reschedule(self._end(asked))
+                limit.reschedule(self._deadline(asked))
 
     async def _connect(self, origin: Origin) -> Connection:
         if self._connector is None:
@@ -204,16 +206,16 @@ class Fetcher:
         if not self.guard.permits(line.peer):
             raise BlockedAddressError(host(asked.url), line.peer)
         if turn is None:
-            self._say(asked, request, line)
+            self._write_request(asked, request, line)
         else:
             limit.reschedule(None)
             async with turn.sending():
-                limit.reschedule(self._end(asked))
-                self._say(asked, request, line)
+                limit.reschedule(self._deadline(asked))
+                self._write_request(asked, request, line)
                 await line.handed_over()
         await line.head()
 
-    def _say(self, asked: Outgoing, request: bytes, line: Line) -> None:
+    def _write_request(self, asked: Outgoing, request: bytes, line: Line) -> None:
         line.ask(
             request,
             asked.body,
@@ -221,12 +223,12 @@ class Fetcher:
             patience=self._settings.read_timeout,
         )
 
-    def _end(self, asked: Outgoing) -> float | None:
+    def _deadline(self, asked: Outgoing) -> float | None:
         """Return the deadline of a response requested now, by the loop's clock."""
-        allowed = self._allowed(asked)
+        allowed = self._total_timeout(asked)
         return None if allowed is None else asyncio.get_running_loop().time() + allowed
 
-    def _given(self, asked: Outgoing) -> str:
+    def _user_cookies(self, asked: Outgoing) -> str:
         """Return the user's cookies for a request; they make the response private."""
         return self._cookies.field_for(asked.url, (host(asked.url),))
 

@@ -73,9 +73,9 @@ class Outgoing:
 REMEMBERED = 4096
 _URL = re.compile(r"(https?://[^/?#]*)([^#\0-\x20\x7f]*)")
 _FORBIDDEN = re.compile(r"[\r\n\0]")
-_AUTOMATIC = (hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE)
+_DEFAULT_FIELDS = (hdrs.USER_AGENT, hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, hdrs.CONTENT_TYPE)
 """Headers that aiohttp adds if missing; a browser's request stays as it is."""
-_IN_ORDER = frozenset({"referer"})
+_LAST_FIELDS = frozenset({"referer"})
 """Fields that are always written after the others."""
 
 
@@ -125,7 +125,7 @@ class Requests:
             ValueError: a field contains a line break.
         """
         is_plain = asked.method == "GET" and not (asked.is_browser or asked.body or cookies)
-        if not is_plain or any(name.lower() not in _IN_ORDER for name, _ in asked.headers):
+        if not is_plain or any(name.lower() not in _LAST_FIELDS for name, _ in asked.headers):
             return _written(self._request(asked, cookies), _encoding(asked))
         origin, target = _split(asked.url)
         own = "".join(f"{name}: {value}\r\n" for name, value in asked.headers)
@@ -164,7 +164,7 @@ class Requests:
             asked.method,
             url.with_user(None),
             headers=fields,
-            skip_auto_headers=_AUTOMATIC if asked.is_browser else None,
+            skip_auto_headers=_DEFAULT_FIELDS if asked.is_browser else None,
             data=BytesIO(asked.body) if asked.body else None,
             loop=asyncio.get_running_loop(),
         )

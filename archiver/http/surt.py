@@ -64,14 +64,14 @@ def _split(authority: str) -> tuple[str, str]:
 def _path_key(path: str) -> str:
     path = _unescape(path)
     if "//" in path or "/." in path:
-        path = _without_detours(path)
+        path = _normalise_path(path)
     path = _escape(path).lower()
     if ".aspx" in path:
         path = import_module(_SESSIONS).without_path_session(path)
     return path.removesuffix("/") or "/"
 
 
-def _without_detours(path: str) -> str:
+def _normalise_path(path: str) -> str:
     """Return a path without empty segments and with ``.`` and ``..`` resolved."""
     kept: list[str] = []
     for segment in path.split("/")[1:]:
@@ -96,10 +96,10 @@ def _unescape(text: str) -> str:
     if "%" not in text:
         return text
     once = unquote_to_bytes(text.encode("latin-1")).decode("latin-1")
-    return _unescape_again(once) if "%" in once else once
+    return _unescape_once(once) if "%" in once else once
 
 
-def _unescape_again(text: str) -> str:
+def _unescape_once(text: str) -> str:
     """Do the same in one pass: an unescaped character can complete another escape."""
     kept: list[str] = []
     for char in text:

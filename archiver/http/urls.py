@@ -102,13 +102,13 @@ def without_trackers(url: str, trackers: Sequence[str]) -> str:
     if not mark:
         return url
     pairs = query.split("&")
-    kept = [each for each in pairs if not _is_one(each, trackers)]
+    kept = [each for each in pairs if not _is_tracker(each, trackers)]
     if len(kept) == len(pairs):
         return url
     return path + (f"?{'&'.join(kept)}" if kept else "") + hash_ + fragment
 
 
-def _is_one(pair: str, trackers: Sequence[str]) -> bool:
+def _is_tracker(pair: str, trackers: Sequence[str]) -> bool:
     name = unquote_plus(pair.partition("=")[0]).lower()
     return bool(name) and any(fnmatchcase(name, each.lower()) for each in trackers)
 
@@ -124,7 +124,7 @@ _BEYOND_ASCII = re.compile("[\x80-\xff]")
 _KEPT = ("http://", "https://")
 # URLs that a browser's parser would return unchanged: a host name that is not a number and needs no
 # IDNA, no port, no "." or ".." segments, nothing escaped or to be escaped.
-_AS_IT_IS = re.compile(
+_NORMALISED = re.compile(
     r"https?://(?![^/]*xn--)(?:[a-z0-9-]++\.)++[a-z]++"
     r"(?:/(?:[\w~!$&'()*+,;=:@-][\w~!$&'()*+,;=:@.%-]*+)?+)++"
     r"(?:\?[\w~!$&()*+,;=:@/?.%-]*+)?+",
@@ -139,8 +139,8 @@ def parse_url(given: str) -> str:
         InvalidUrl: it is not an http(s) URL that can be archived; the message gives the reason.
     """
     text = given.strip()
-    if len(text) <= MOST_CHARACTERS and _AS_IT_IS.fullmatch(text):
-        return _with_a_name(text)
+    if len(text) <= MOST_CHARACTERS and _NORMALISED.fullmatch(text):
+        return _with_checked_host(text)
     if not text:
         raise InvalidUrl("This is empty. An address starts with https:// or http://.")
     if len(text) > MOST_CHARACTERS:
@@ -210,7 +210,7 @@ def _serialise(text: str) -> str:
     try:
         href = ada_url.normalize_url(text)
     except ValueError:
-        raise _why_not(text) from None
+        raise _error_for(text) from None
     if not href.startswith(_KEPT):
         scheme = href.partition(":")[0]
         if "." in scheme:
@@ -224,17 +224,17 @@ def _serialise(text: str) -> str:
     url: str = href.partition("#")[0]
     if len(url) > MOST_CHARACTERS:
         raise InvalidUrl(TOO_LONG, most=MOST_CHARACTERS)
-    return _with_a_name(url)
+    return _with_checked_host(url)
 
 
-def _with_a_name(url: str) -> str:
+def _with_checked_host(url: str) -> str:
     """Return a serialised URL after checking that its host name can be looked up."""
     if len(url) > MOST_OF_HOST and len(host(url).partition(":")[0]) > MOST_OF_HOST:
         raise InvalidUrl("This is not an address a browser would accept.")
     return url
 
 
-def _why_not(text: str) -> InvalidUrl:
+def _error_for(text: str) -> InvalidUrl:
     if _SCHEME.match(text):
         return InvalidUrl("This is not an address a browser would accept.")
     return _suggest_scheme(text)

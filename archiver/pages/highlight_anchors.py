@@ -20,7 +20,7 @@ LEAST_LIKENESS = 78.0
 _EDGE = 120
 """Characters at either end of a quotation that are used to find candidates."""
 _SLACK = 30
-_AS_ALIKE = 3.0
+_SIMILARITY_TOLERANCE = 3.0
 """Similarity difference in percent below which two passages are equally good."""
 _NUMBER = re.compile(r"\d+")
 
@@ -37,7 +37,7 @@ def anchor(text: str, highlights: Sequence[Highlight]) -> list[tuple[int, int] |
         place = _same(text, each)
         if place is None and left:
             left -= 1
-            place = _alike(text, each.quote)
+            place = _most_similar(text, each.quote)
         found.append(place)
     return found
 
@@ -56,7 +56,7 @@ def look_up(text: str, words: str) -> tuple[int, int] | None:
     found = pattern.search(text)
     if found:
         return found.span()
-    return _alike(text, words) if len(text) <= MOST_TEXT else None
+    return _most_similar(text, words) if len(text) <= MOST_TEXT else None
 
 
 def _same(text: str, highlight: Highlight) -> tuple[int, int] | None:
@@ -81,39 +81,41 @@ def _fit(text: str, start: int, highlight: Highlight) -> float:
     return fuzz.ratio(prefix, highlight.prefix) + fuzz.ratio(suffix, highlight.suffix)
 
 
-def _alike(text: str, quote: str) -> tuple[int, int] | None:
+def _most_similar(text: str, quote: str) -> tuple[int, int] | None:
     """Return the passage that is most similar to a quotation, at word boundaries."""
-    head = _likeness(text, quote[:_EDGE])
+    head = _similarity(text, quote[:_EDGE])
     if head is None:
         return None
     if len(quote) <= _EDGE:
         start, end = head
     else:
         rest = text[head[0] : head[0] + 2 * len(quote)]
-        tail = _likeness(rest, quote[-_EDGE:])
+        tail = _similarity(rest, quote[-_EDGE:])
         if tail is None:
             return None
         start, end = head[0], head[0] + tail[1]
-    start, end = _to_words(text, start, end)
-    return (start, end) if start < end and not _is_another(text, quote, start, end) else None
+    start, end = _at_word_boundaries(text, start, end)
+    return (
+        (start, end) if start < end and not _differs_in_numbers(text, quote, start, end) else None
+    )
 
 
-def _is_another(text: str, quote: str, start: int, end: int) -> bool:
+def _differs_in_numbers(text: str, quote: str, start: int, end: int) -> bool:
     """Return whether a passage is one of several that differ in numbers: rows, notes, versions."""
     ours, theirs = ({*_NUMBER.findall(each)} for each in (quote, text[start:end]))
     if not ours or not theirs or ours & theirs:
         return False
     elsewhere = f"{text[:start]}\n{text[end:]}"
     likeness = fuzz.partial_ratio(quote[:_EDGE], text[start:end])
-    return fuzz.partial_ratio(quote[:_EDGE], elsewhere) >= likeness - _AS_ALIKE
+    return fuzz.partial_ratio(quote[:_EDGE], elsewhere) >= likeness - _SIMILARITY_TOLERANCE
 
 
-def _likeness(text: str, part: str) -> tuple[int, int] | None:
+def _similarity(text: str, part: str) -> tuple[int, int] | None:
     found = fuzz.partial_ratio_alignment(part, text, score_cutoff=LEAST_LIKENESS)
     return (found.dest_start, found.dest_end) if found else None
 
 
-def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
+def _at_word_boundaries(text: str, start: int, end: int) -> tuple[int, int]:
     """Shrink a range to whole words."""
     shift = max(0, start - _SLACK)
     near = text[shift : end + _SLACK]

@@ -44,7 +44,7 @@ def find_icons(tree: LexborHTMLParser, url: str, base: str) -> tuple[str, ...]:
     if not links:
         guess = join(url, "/favicon.ico")
         return (guess,) if guess and guess.startswith(("http:", "https:")) else ()
-    links.sort(key=_badness)
+    links.sort(key=_sort_key)
     return _resolved([each.attributes["href"] or "" for each in links], base)[:MOST_ICONS]
 
 
@@ -62,7 +62,7 @@ def _is_icon(link: LexborNode) -> bool:
     return not relations & _NO_ICONS
 
 
-def _badness(link: LexborNode) -> tuple[bool, bool, int]:
+def _sort_key(link: LexborNode) -> tuple[bool, bool, int]:
     """Return a sort key: the smallest sharp icon first, then SVG, then the largest other icon."""
     attributes = link.attributes
     size = _size(link)

@@ -62,7 +62,7 @@ def harmless(content: bytes) -> bytes | None:
     for element in [*root.iter()]:
         _clean(element)
     packed: bytes = etree.tostring(root)
-    return packed if len(packed) <= MOST_DRAWING and _is_light(root) else None
+    return packed if len(packed) <= MOST_DRAWING and _is_cheap(root) else None
 
 
 def _clean(element: etree._Element) -> None:
@@ -79,20 +79,20 @@ def _clean(element: etree._Element) -> None:
             del element.attrib[name]
 
 
-def _is_light(root: etree._Element) -> bool:
+def _is_cheap(root: etree._Element) -> bool:
     """Return whether rendering is cheap; circular references are not."""
     named = {str(name): each for each in root.iter() if (name := each.get("id"))}
-    styled = _styled(root)
+    styled = _style_references(root)
     waiting, drawn = [root], 0
     while waiting and drawn <= MOST_DRAWN:
         element = waiting.pop()
         drawn += 1
         waiting += element
-        waiting += [named[each] for each in _referred(element, styled) if each in named]
+        waiting += [named[each] for each in _references(element, styled) if each in named]
     return not waiting
 
 
-def _referred(element: etree._Element, styled: Mapping[str, list[str]]) -> Iterator[str]:
+def _references(element: etree._Element, styled: Mapping[str, list[str]]) -> Iterator[str]:
     """Yield the ids that an element references by its attributes and classes."""
     for value in element.attrib.values():
         yield from _REFERENCE.findall(str(value))
@@ -100,7 +100,7 @@ def _referred(element: etree._Element, styled: Mapping[str, list[str]]) -> Itera
         yield from styled.get(each, ())
 
 
-def _styled(root: etree._Element) -> dict[str, list[str]]:
+def _style_references(root: etree._Element) -> dict[str, list[str]]:
     """Return the ids referenced by style sheets, by class; under ``""`` those for any element."""
     found: dict[str, list[str]] = defaultdict(list)
     for sheet in root.iter(_STYLE):

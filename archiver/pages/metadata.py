@@ -254,7 +254,7 @@ def read_metadata(tree: LexborHTMLParser, url: str, stated: Stated | None = None
     meta, data = stated.meta, stated.data
     shown = _document_title(tree)
     given = _first(meta, _TITLES)
-    if _is_of_the_site(given, shown, tree):
+    if _is_site_title(given, shown, tree):
         given = ""
     titles = (_headline(data, shown), given, shown, _heading(tree))
     title = next((each for each in titles if each and not _ADDRESS.fullmatch(each)), "")
@@ -269,7 +269,7 @@ def read_metadata(tree: LexborHTMLParser, url: str, stated: Stated | None = None
     )
 
 
-def _is_of_the_site(given: str, shown: str, tree: LexborHTMLParser) -> bool:
+def _is_site_title(given: str, shown: str, tree: LexborHTMLParser) -> bool:
     """Return whether a title is the same on all pages of the site, as with some generators.
 
     The page's own title is then its heading, with which its ``title`` begins.

@@ -127,7 +127,7 @@ def _has_scripts(tree: LexborHTMLParser) -> bool:
 def _has_empty_root(tree: LexborHTMLParser) -> bool:
     """Return whether an application's root element is present and empty."""
     named = (node for node in tree.css("body [id]") if _is_named_root(node))
-    made_up = (node for node in tree.css("body > *, body > div > *") if _is_made_up(node))
+    made_up = (node for node in tree.css("body > *, body > div > *") if _is_custom_element(node))
     return any(
         len(_start_of(node, _PLACEHOLDER)) < _PLACEHOLDER
         for each in (named, made_up)
@@ -139,7 +139,7 @@ def _is_named_root(node: LexborNode) -> bool:
     return (node.attributes.get("id") or "").lower() in _ROOTS
 
 
-def _is_made_up(node: LexborNode) -> bool:
+def _is_custom_element(node: LexborNode) -> bool:
     """Return whether an element is a custom element."""
     return node.is_element_node and (node.tag or "div") not in _HTML_ELEMENTS
 
@@ -150,7 +150,7 @@ def _asks_for_scripts(tree: LexborHTMLParser) -> bool:
     )
 
 
-_LOOKED_AT: Final = 128 << 10
+_MOST_SEARCHED: Final = 128 << 10
 """Characters of the source that are searched: error pages and walls are short."""
 _MOST_PATTERNS = 256
 
@@ -183,7 +183,7 @@ def marked_by(marks: Iterable[Mark], tree: LexborHTMLParser, source: str, text: 
         return ""
     node = tree.css_first("title")
     title = (node.text() if node else "").strip()
-    start = source[:_LOOKED_AT]
+    start = source[:_MOST_SEARCHED]
     for each in marks:
         if each.title and not _compiled(each.title).search(title):
             continue
@@ -198,7 +198,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-_SAYS_SO: Final = re.compile(
+_ERROR_TITLE: Final = re.compile(
     r"^\W*(?:error\W*)?(?:4(?:0[0134]|10|29)|50[0234])\W*"
     r"(?:$|[|\u2013\u2014-]|not found|error|forbidden|unauthorized|bad|gone|page|internal|service)"
     r"|\b(?:page|file|site|url) (?:was |is |could |cannot |can.t )?(?:not |be )+found\b"
@@ -220,7 +220,7 @@ def is_error(title: str, text: str) -> bool:
         text: the start of its text, from ``readable_start``; a page with much text is not an error
             page, regardless of its title.
     """
-    return len(text) < MOST_COUNTED and _SAYS_SO.search(title) is not None
+    return len(text) < MOST_COUNTED and _ERROR_TITLE.search(title) is not None
 
 
 _SELLERS = r"hugedomains\.com|afternic\.com|\bdan\.com|sedo\.com|undeveloped\.com|efty\.com"
@@ -255,7 +255,7 @@ _CHALLENGES: Final = (
 """(header, value, provider of the wall)."""
 
 
-_MARKS_WALLS = (
+_WALL_MARKS = (
     Mark("Cloudflare", source=r"cf_chl_opt|cf-challenge-running"),
     Mark("Cloudflare", title=r"^Just a moment", source=r"challenge-platform|cf-|cloudflare"),
     Mark("Cloudflare", title=r"^Attention Required! \| Cloudflare"),
@@ -295,4 +295,4 @@ def wall_in_page(tree: LexborHTMLParser, source: str, text: str) -> str:
         source: the source of the page.
         text: the start of its text, from ``readable_start``.
     """
-    return marked_by(_MARKS_WALLS, tree, source, text)
+    return marked_by(_WALL_MARKS, tree, source, text)

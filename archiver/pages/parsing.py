@@ -81,7 +81,7 @@ _RUN = rf"[^{_SPACE}/>]"
 _VALUE = rf"""(?:"[^"]*+"|'[^']*+'|[^{_SPACE}>"'][^{_SPACE}>]*+)"""
 _ATTRIBUTE = rf"(?>[{_SPACE}/]*+{_RUN}[^{_SPACE}/>=]*+(?:[{_SPACE}]*+=[{_SPACE}]*+{_VALUE})?)"
 _TAG = rf"<[a-zA-Z/]{_RUN}*+"
-_TAME = re.compile(
+_FEW_ATTRIBUTES = re.compile(
     rf"(?>(?:[^<]++|<[a-zA-Z/][^<>\"']{{0,{MOST_ATTRIBUTES}}}+>|<(?![a-zA-Z/])|"
     rf"(?!{_TAG}{_ATTRIBUTE}{{{MOST_ATTRIBUTES + 1}}}){_TAG})*)"
 )
@@ -95,10 +95,10 @@ tags are short, have no quotation marks and match quickly.
 _KEPT = MOST_ATTRIBUTES - 8
 """Attributes that are kept of an excessive tag, leaving room for those that may follow."""
 
-_FLOOD = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{_KEPT}}})((?>{_ATTRIBUTE}+))")
+_EXCESSIVE_TAG = re.compile(rf"({_TAG}{_ATTRIBUTE}{{{_KEPT}}})((?>{_ATTRIBUTE}+))")
 """Tag with too many attributes: the part to keep, and the part to remove."""
 
-_CLOSER = re.compile(
+_RAW_TEXT_END = re.compile(
     rf"</(?:script|style|title|textarea|xmp|iframe|noembed|noframes)[{_SPACE}/]*+>|--!?>",
     re.IGNORECASE,
 )
@@ -123,13 +123,13 @@ def _cut(html: str) -> str:
     out: list[str] = []
     at = 0
     while at < len(html):
-        tame = _TAME.match(html, at)
+        tame = _FEW_ATTRIBUTES.match(html, at)
         end = tame.end() if tame else at
         out.append(html[at:end])
         at = end
-        flood = _FLOOD.match(html, at)
+        flood = _EXCESSIVE_TAG.match(html, at)
         if flood:
-            closer = _CLOSER.search(flood[2])
+            closer = _RAW_TEXT_END.search(flood[2])
             out.append(flood[1])
             at = flood.start(2) + closer.start() if closer else flood.end()
     return "".join(out)
@@ -148,16 +148,16 @@ MOST_DEPTH: Final = 4000
 MOST_REBUILT: Final = 256
 """Maximum average number of open formatting elements at the start of an element."""
 
-_ALIKE = 3
+_MOST_IDENTICAL = 3
 """Number of identical formatting elements that are reconstructed (HTML §13.2.4.3)."""
 
-_FLAT = (
+_NOT_NESTED = (
     "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
     "|p|li|dt|dd|td|th|tr|tbody|thead|tfoot|option|optgroup|rb|rt|rp|rtc|colgroup"
 )
 """Elements that cannot contain others, or whose end tags are often omitted."""
-_TAG_DEPTH = re.compile(rf"<(/?)(?!(?:{_FLAT})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)".encode())
-_START = re.compile(rf"<(?!(?:{_FLAT})[{_SPACE}/>])[a-z]".encode())
+_NESTING_TAG = re.compile(rf"<(/?)(?!(?:{_NOT_NESTED})[{_SPACE}/>])([a-z][^{_SPACE}/>]*+)".encode())
+_START = re.compile(rf"<(?!(?:{_NOT_NESTED})[{_SPACE}/>])[a-z]".encode())
 _REBUILT = "b|big|code|em|font|i|s|small|strike|strong|tt|u"
 """Formatting elements except ``a`` and ``nobr``, which close the previous one."""
 _REBUILT_START = re.compile(rf"<(?:{_REBUILT})[{_SPACE}/>]".encode())
@@ -178,7 +178,7 @@ def _is_nested(html: bytes) -> bool:
         return False
     opened: Counter[bytes] = Counter()
     depth = 0
-    for slash, name in _TAG_DEPTH.findall(html):
+    for slash, name in _NESTING_TAG.findall(html):
         if not slash:
             opened[name] += 1
             depth += 1
@@ -204,10 +204,10 @@ def _is_rebuilt(html: bytes) -> bool:
         if name and not slash:
             opened.setdefault(name, []).append(attributes)
             alike[name, attributes] += 1
-            open_now += alike[name, attributes] <= _ALIKE
+            open_now += alike[name, attributes] <= _MOST_IDENTICAL
         elif opened.get(name):
             key = (name, opened[name].pop())
-            open_now -= alike[key] <= _ALIKE
+            open_now -= alike[key] <= _MOST_IDENTICAL
             alike[key] -= 1
     return rebuilt > MOST_REBUILT * seen
 

@@ -90,7 +90,7 @@ class DerivePool:
 
     async def stop(self) -> None:
         """Stop all workers."""
-        self._rest()
+        self._note_empty_queue()
         for child in [*self._children]:
             await self._end(child)
 
@@ -167,7 +167,7 @@ class DerivePool:
         while not (self._idle or self._may_start) or (not urgent and self._urgent):
             turn = asyncio.get_running_loop().create_future()
             line.append(turn)
-            self._look_out()
+            self._watch_queue()
             try:
                 await turn
             except BaseException:
@@ -203,15 +203,15 @@ class DerivePool:
                 if not turn.done():
                     turn.set_result(None)
                     return
-        self._rest()
+        self._note_empty_queue()
 
-    def _look_out(self) -> None:
+    def _watch_queue(self) -> None:
         """Start another worker after the queue has been non-empty for long."""
         if self._watch is None and self._vacant and not self._is_one_starting:
             loop = asyncio.get_running_loop()
             self._watch = loop.call_later(self._backlog, self._start_another)
 
-    def _rest(self) -> None:
+    def _note_empty_queue(self) -> None:
         """Note that the queue is empty."""
         if self._watch:
             self._watch.cancel()
@@ -225,7 +225,7 @@ class DerivePool:
     def _has_started(self) -> None:
         self._is_one_starting = False
         if self._urgent or self._patient:
-            self._look_out()
+            self._watch_queue()
 
     async def _begin(self) -> "_Child":
         child = await _Child.start(self._memory, self._nice, self._has_started)

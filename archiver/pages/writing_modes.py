@@ -10,10 +10,10 @@ VERTICAL: Final = re.compile(r"vertical-(?:rl|lr)")
 
 _MOST_RULES = 50
 _LONGEST_SELECTOR = 100
-_SAID = re.compile(
+_DECLARED = re.compile(
     r"(?:^|[;{\s])(?:-webkit-|-epub-|-ms-)?writing-mode\s*:\s*([a-z-]{2,20})", re.IGNORECASE
 )
-_OLD = {"tb-rl": "vertical-rl", "tb": "vertical-rl", "tb-lr": "vertical-lr"}
+_OLD_NAMES = {"tb-rl": "vertical-rl", "tb": "vertical-rl", "tb-lr": "vertical-lr"}
 """Names in Internet Explorer and SVG 1.1 (CSS Writing Modes 4 §3.2)."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -68,6 +68,6 @@ def _selectors(head: str) -> Iterator[str]:
 
 def said_by(declarations: str) -> str:
     """Return the writing mode that the declarations set last."""
-    found = _SAID.findall(declarations) if PROPERTY in declarations.lower() else []
+    found = _DECLARED.findall(declarations) if PROPERTY in declarations.lower() else []
     last = found[-1].lower() if found else ""
-    return _OLD.get(last, last)
+    return _OLD_NAMES.get(last, last)

@@ -143,7 +143,7 @@ def clear_away(root: Element, rules: Rules, before: dict[Element, Measure]) -> M
         if is_data:
             measure.tabled, measure.has_more = measure.text, True
         stays = is_data or element is root or element in keeping
-        goes = not stays and _goes(element, measure, rules)
+        goes = not stays and _is_removable(element, measure, rules)
         if goes or known is None:
             changed.add(element.getparent())
         if goes:
@@ -176,7 +176,7 @@ def _in_series(root: Element, rules: Rules, before: dict[Element, Measure]) -> s
     found: set[Element] = set()
     for each in alike.values():
         if len(each) >= FEWEST_IN_SERIES:
-            going = [one for one in each if _goes(one, before.get(one, Measure()), rules)]
+            going = [one for one in each if _is_removable(one, before.get(one, Measure()), rules)]
             if 0 < len(going) < MOST_GOING * len(each):
                 found.update(each)
                 for one in going:
@@ -191,7 +191,7 @@ def _is_named_note(element: Element) -> bool:
     return next(element.iter("select"), None) is None  # caption settings of a player, not a caption
 
 
-def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
+def _is_removable(element: Element, measure: Measure, rules: Rules) -> bool:
     tag = element.tag
     if _is_share_bar(element, measure) or _is_result_of_search(element, measure):
         return True
@@ -199,7 +199,7 @@ def _goes(element: Element, measure: Measure, rules: Rules) -> bool:
     if leads or is_running_head(element):
         return True
     if tag in _CONDITIONAL:
-        return rules.conditional and _is_beside(element, measure, rules)
+        return rules.conditional and _is_boilerplate(element, measure, rules)
     if tag in _ASIDE:
         return not _is_note(element, measure)
     if tag == "p":
@@ -274,7 +274,7 @@ def _is_remark(aside: Element, measure: Measure) -> bool:
     return next(aside.iter(*FORM_CONTROLS), None) is None
 
 
-def _is_beside(element: Element, measure: Measure, rules: Rules) -> bool:
+def _is_boilerplate(element: Element, measure: Measure, rules: Rules) -> bool:
     """Return whether a block is boilerplate because of its content."""
     if is_note(named(element)):
         return False
@@ -299,7 +299,9 @@ def _is_picture(measure: Measure) -> bool:
 
 def _is_made_of_links(element: Element, measure: Measure, weight: int) -> bool:
     is_list = element.tag in {"ul", "ol"} or measure.listed > 0.9 * measure.text
-    beside = _is_odd(measure, is_list=is_list) or _is_linked(measure, weight, is_list=is_list)
+    beside = _is_mostly_controls(measure, is_list=is_list) or _is_linked(
+        measure, weight, is_list=is_list
+    )
     return beside and not (is_list and _is_list_of_pictures(measure))
 
 
@@ -310,7 +312,7 @@ def _is_notice(element: Element, measure: Measure) -> bool:
     return _ADVERTISEMENT.fullmatch(text) is not None
 
 
-def _is_odd(measure: Measure, *, is_list: bool) -> bool:
+def _is_mostly_controls(measure: Measure, *, is_list: bool) -> bool:
     if not is_list and measure.items - 100 > measure.paragraphs:
         return True
     if measure.controls > measure.paragraphs // 3:

@@ -40,11 +40,11 @@ def settle_code(body: Element) -> None:
             _settle_table(table)
     tables = (each for each in body.iter("table") if _is_shown_in_code(each))
     shown = [*islice(tables, _MOST_SHOWN)]
-    for pre in {_take_out(table) for table in reversed(shown)}:
+    for pre in {_split_code_at(table) for table in reversed(shown)}:
         _drop_empty(pre)
     for pre in outermost(body, "pre"):
         _settle_pre(pre)
-        _leave_frame(pre)
+        _unwrap_figure(pre)
 
 
 def _is_shown_in_code(table: Element) -> bool:
@@ -55,7 +55,7 @@ def _is_shown_in_code(table: Element) -> bool:
     return not is_inner and next(table.iter("th", "caption"), None) is not None
 
 
-def _take_out(table: Element) -> Element:
+def _split_code_at(table: Element) -> Element:
     """Split a code block around a table, because code contains only text lines (HTML §4.4.3).
 
     Of several tables in one block the last is moved first, so that nothing is moved twice.
@@ -99,7 +99,7 @@ def _drop_empty(pre: Element) -> None:
         remove(pre)
 
 
-def _leave_frame(pre: Element) -> None:
+def _unwrap_figure(pre: Element) -> None:
     """Unwrap a figure without caption that contains only code."""
     above = pre.getparent()
     if above is not None and above.tag == "figure" and len(above) == 1:

@@ -241,10 +241,10 @@ def seems_beside(element: Element, targets: frozenset[str]) -> bool:
         return False
     if element.tag in HEADINGS and (_is_only_called_header(element) or _heads_prose(element)):
         return False
-    return not (_is_named_after_its_matter(element, targets) or is_answered(element))
+    return not (_is_named_after_its_subject(element, targets) or is_answered(element))
 
 
-def _is_named_after_its_matter(element: Element, targets: frozenset[str]) -> bool:
+def _is_named_after_its_subject(element: Element, targets: frozenset[str]) -> bool:
     """Return whether an id names the subject of a section rather than a part of the page.
 
     It has several words, one of which names page parts, as in a section on long headers. Also its
@@ -272,7 +272,7 @@ def is_named_by_its_heading(element: Element) -> bool:
     name = element.get("id")
     if not name or _ANSWERS.search(name) or is_beside(element.get("class")):
         return False
-    if not _says_its_id(element) or not _is_prose(element):
+    if not _matches_its_id(element) or not _is_prose(element):
         return False
     around = islice(element.iterancestors(element.tag), 2)
     beside = chain(
@@ -280,10 +280,10 @@ def is_named_by_its_heading(element: Element) -> bool:
         islice(element.itersiblings(), _MOST_SIBLINGS),
     )
     others = (each for each in chain(around, beside) if each.tag == element.tag)
-    return any(not is_beside(each.get("id")) and _says_its_id(each) for each in others)
+    return any(not is_beside(each.get("id")) and _matches_its_id(each) for each in others)
 
 
-def _says_its_id(section: Element) -> bool:
+def _matches_its_id(section: Element) -> bool:
     """Return whether a section begins with a heading that equals its id, ignoring punctuation."""
     heading = next(section.iter(*HEADINGS), None)
     if heading is None or len(section) == 0 or heading not in {section[0], *section[0][:1]}:

@@ -31,7 +31,7 @@ _PLAYERS = {
 }
 """Player elements: the attribute with the media id, and the URL of the player."""
 
-_OF_AMP = {
+_AMP_ELEMENTS = {
     "amp-img": "img",
     "amp-anim": "img",
     "amp-video": "video",
@@ -49,13 +49,13 @@ def settle_widgets(body: Element) -> None:
 
     AMP images and videos become HTML elements.
     """
-    for element in outermost(body, *_OF_AMP):
+    for element in outermost(body, *_AMP_ELEMENTS):
         _settle_amp(element)
-    posts = [each for each in body.iter("blockquote") if _post(each)]
+    posts = [each for each in body.iter("blockquote") if _post_url(each)]
     worded = with_words(body) if posts else set()
     empty = (each for each in posts if each not in worded)
     for element in [*body.iter("script", *_PLAYERS), *empty]:
-        url = _played(element)
+        url = _frame_url(element)
         if url and element.getparent() is not None:
             frame = etree.Element("iframe", {"src": url})
             title = element.get("title") or element.get("playlabel")
@@ -69,7 +69,7 @@ def _settle_amp(element: Element) -> None:
 
     Other content of an image or frame is only a placeholder.
     """
-    meant = _OF_AMP[element.tag]
+    meant = _AMP_ELEMENTS[element.tag]
     if next(element.iter(meant), None) is not None:
         return
     element.tag = meant
@@ -79,19 +79,19 @@ def _settle_amp(element: Element) -> None:
             element.remove(child)
 
 
-def _played(element: Element) -> str:
+def _frame_url(element: Element) -> str:
     """Return the URL of a player's frame; empty for other elements."""
     if element.tag == "script":
         found = GIST.match((element.get("src") or "").strip())
         return f"https://gist.github.com/{found[1]}{found[2] or ''}" if found else ""
     if element.tag == "blockquote":
-        return _post(element)
+        return _post_url(element)
     attribute, address = _PLAYERS[element.tag]
     name = element.get(attribute) or ""
     return address + name if _NAME.fullmatch(name) else ""
 
 
-def _post(quote: Element) -> str:
+def _post_url(quote: Element) -> str:
     """Return the URL of the frame for a post that a quotation replaces; empty otherwise."""
     post = _POST.match(quote.get("data-instgrm-permalink") or "")
     return f"{post[1]}embed/" if post else ""

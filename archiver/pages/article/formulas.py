@@ -274,7 +274,7 @@ def settle_mathematics(body: Element, source: str) -> None:
     formulas = _Formulas(read_macros(source) if scripted else {})
     lifted: set[Element] = set()
     for math in outermost(body, "math"):
-        _lift(math, lifted)
+        _replace_rendered(math, lifted)
     for script in list(body.iter("script")):
         _settle_script(script, formulas)
     if scripted:
@@ -341,7 +341,7 @@ def _without_namespace(math: Element) -> Element:
     return math
 
 
-def _lift(math: Element, lifted: set[Element]) -> None:
+def _replace_rendered(math: Element, lifted: set[Element]) -> None:
     """Replace the rendered elements of a formula by its MathML."""
     rendered, display = math, math.get("display") == "block"
     above = math.getparent()
@@ -404,14 +404,18 @@ def _settle_text(body: Element, formulas: _Formulas, *, dollars: bool) -> None:
             _settle_own(element, formulas, dollars=dollars)
         for child in inside:
             if _may_hold(child.tail):
-                made = _part(child.tail, formulas, dollars=dollars)
+                made = _split_at_formulas(child.tail, formulas, dollars=dollars)
                 if made:
                     child.tail = made[0][1]
                     _insert_behind(child, made[1:])
 
 
 def _settle_own(element: Element, formulas: _Formulas, *, dollars: bool) -> None:
-    made = _part(element.text, formulas, dollars=dollars) if _may_hold(element.text) else []
+    made = (
+        _split_at_formulas(element.text, formulas, dollars=dollars)
+        if _may_hold(element.text)
+        else []
+    )
     if made:
         element.text = made[0][1]
         for formula, tail in reversed(made[1:]):
@@ -435,14 +439,16 @@ def _may_hold(text: str | None) -> bool:
     return text is not None and ("\\" in text or "$" in text)
 
 
-def _part(text: str, formulas: _Formulas, *, dollars: bool) -> list[tuple[Element | None, str]]:
+def _split_at_formulas(
+    text: str, formulas: _Formulas, *, dollars: bool
+) -> list[tuple[Element | None, str]]:
     """Split text at its formulas: each with the text after it, the first without a formula."""
     made: list[tuple[Element | None, str]] = []
     formula: Element | None = None
     done = at = 0
     while opened := _OPENS.search(text, at):
         at = opened.end()
-        found = _closed(text, opened) if dollars or opened[0] != "$" else None
+        found = _find_closing(text, opened) if dollars or opened[0] != "$" else None
         if found:
             made.append((formula, text[done : opened.start()]))
             formula = formulas.make(found[0], display=opened[0] not in _INLINE)
@@ -450,7 +456,7 @@ def _part(text: str, formulas: _Formulas, *, dollars: bool) -> list[tuple[Elemen
     return [*made, (formula, text[done:])] if made else []
 
 
-def _closed(text: str, opened: re.Match[str]) -> tuple[str, int] | None:
+def _find_closing(text: str, opened: re.Match[str]) -> tuple[str, int] | None:
     """Return the source after an opening delimiter, and the end of the closing one."""
     start = opened.end()
     name = opened["name"]

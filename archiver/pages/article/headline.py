@@ -55,7 +55,7 @@ def take_head(root: Element, head: Element, title: str) -> None:
     remove(head)
     head.tail = None
     heading = _titling(root, title)
-    if heading is not None and _says_more(root, heading):
+    if heading is not None and _has_article_beside(root, heading):
         remove(heading)
         heading.tail = None
         lead_with(head, heading)
@@ -67,7 +67,7 @@ def _titling(root: Element, title: str) -> Element | None:
         before = _length_before(heading, root)
         if before > SENTENCE or next(heading.iterancestors(*_WITHIN), None) is not None:
             return None
-        is_title = _says(_words(heading), title, is_first=not before)
+        is_title = _is_title(_words(heading), title, is_first=not before)
         if is_title and (heading.tag in _HIGHEST or not _is_behind_picture(heading, root)):
             return heading
     return None
@@ -99,7 +99,7 @@ def _length_before(heading: Element, root: Element) -> int:
     return length
 
 
-def _says(words: str, title: str, *, is_first: bool) -> bool:
+def _is_title(words: str, title: str, *, is_first: bool) -> bool:
     """Return whether a heading is the title, or one of them extends the other slightly."""
     if not words or not title:
         return False
@@ -109,7 +109,7 @@ def _says(words: str, title: str, *, is_first: bool) -> bool:
     return bool(shorter) and shorter in longer and len(shorter) >= _NEARLY * len(longer)
 
 
-def _says_more(root: Element, heading: Element) -> bool:
+def _has_article_beside(root: Element, heading: Element) -> bool:
     """Return whether there is an article besides a heading."""
     words = first_text(heading, _LONGEST)
     has_text = len(first_text(root, 2 * _LONGEST)) > len(words)
@@ -168,7 +168,7 @@ def find_lead(body: Element, title: str, byline: str) -> Lead:
     heading = title_of(body, title)
     if heading is None:
         return Lead()
-    walk = _Walk(_bare_lead(byline))
+    walk = _LeadCollector(_bare_lead(byline))
     for element in _above(heading):
         walk.see_picture(element)
     block = heading.getparent()
@@ -219,7 +219,7 @@ def _missing(root: Element, lead: Lead) -> list[Element]:
     return missing
 
 
-class _Walk:
+class _LeadCollector:
     """Iteration over elements that collects the lead."""
 
     def __init__(self, byline: str) -> None:

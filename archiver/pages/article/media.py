@@ -188,7 +188,7 @@ _IN_JSON = re.compile(
 def settle_media(body: Element) -> None:
     """Undo lazy loading, drop the worse of duplicate images, and set sizes."""
     for twin in outermost(body, "noscript"):
-        _settle_twin(twin)
+        _use_noscript_fallback(twin)
     for element in list(body.iter("img", "source", "video", "audio")):
         _undo_laziness(element)
     for image in list(body.iter("img")):
@@ -204,15 +204,15 @@ def settle_media(body: Element) -> None:
         _drop_file_name(heading)
 
 
-def _settle_twin(twin: Element) -> None:
+def _use_noscript_fallback(twin: Element) -> None:
     """Replace a lazy image by its ``<noscript>`` fallback."""
     images = list(twin.iter("img"))
     if not images:
         remove(twin)
         return
     if len(images) == 1:
-        _drop_waiting(twin, images[0])
-        _drop_waiting_behind(twin, images[0])
+        _drop_placeholder(twin, images[0])
+        _drop_placeholder_after(twin, images[0])
     holder = etree.Element("span")
     holder.text = twin.text
     for child in list(twin):
@@ -220,7 +220,7 @@ def _settle_twin(twin: Element) -> None:
     replace(twin, images[0] if len(holder) == 1 and holder[0] is images[0] else holder)
 
 
-def _drop_waiting(twin: Element, image: Element) -> None:
+def _drop_placeholder(twin: Element, image: Element) -> None:
     """Remove the placeholder before an image: one that needs scripts, or a blurred preview."""
     before = _pictured_alone(twin.getprevious())
     if before is None:
@@ -238,7 +238,7 @@ def _drop_waiting(twin: Element, image: Element) -> None:
             remove(blurred)
 
 
-def _drop_waiting_behind(twin: Element, image: Element) -> None:
+def _drop_placeholder_after(twin: Element, image: Element) -> None:
     """Remove the placeholder directly after an image."""
     behind = None if (twin.tail or "").strip() else twin.getnext()
     if behind is None or behind.tag != "img" or not is_placeholder(behind.get("src") or ""):
@@ -275,7 +275,7 @@ def _settle_image(image: Element) -> None:
     if 0 <= width < SMALLEST and 0 <= height < SMALLEST:
         remove(image)
         return
-    if is_placeholder(image.get("src") or "") and not _is_drawn(image):
+    if is_placeholder(image.get("src") or "") and not _is_inline_image(image):
         best = largest(image.get("srcset") or "") or _source_of(image) or _in_settings(image)
         if best:
             image.set("src", best)
@@ -286,7 +286,7 @@ def _settle_image(image: Element) -> None:
             del image.attrib[name]
 
 
-def _is_drawn(image: Element) -> bool:
+def _is_inline_image(image: Element) -> bool:
     """Return whether an image is a ``data:`` URL and not just a placeholder."""
     source = image.get("src") or ""
     return source.startswith("data:image/") and len(source) > _LONGEST_HOLDER

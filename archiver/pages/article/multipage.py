@@ -63,30 +63,32 @@ def goes_on(url: str, following: str) -> bool:
     here, there = urlsplit(url), urlsplit(following)
     if here[:2] != there[:2]:
         return False
-    before = {(1, _bare(here)), *_readings(here)}
-    pages = [(number, stem) for number, stem in _readings(there) if number <= MOST_PARTS + 1]
+    before = {(1, _bare(here)), *_numbered_readings(here)}
+    pages = [
+        (number, stem) for number, stem in _numbered_readings(there) if number <= MOST_PARTS + 1
+    ]
     return any((number - 1, stem) in before for number, stem in pages)
 
 
-def _readings(url: SplitResult) -> Iterator[tuple[int, tuple[str, str]]]:
+def _numbered_readings(url: SplitResult) -> Iterator[tuple[int, tuple[str, str]]]:
     """Yield each interpretation of a URL as a numbered page: the number, and the rest."""
     fields = parse_qsl(url.query, keep_blank_values=True)
     for n, (name, value) in enumerate(fields):
         is_number = value.isascii() and value.isdecimal() and len(value) <= _MOST_DIGITS
         if name.lower() in _COUNTERS and is_number:
             rest = fields[:n] + fields[n + 1 :]
-            yield int(value), (_bare_path(url.path), urlencode(rest))
+            yield int(value), (_path_pattern(url.path), urlencode(rest))
     found = _NUMBERED.fullmatch(url.path)
     if found and not _FIRST_OF_A_LIST.search(url.path):
         suffix = (found["suffix"] or "").strip("/")
-        yield int(found["number"]), (_bare_path(found["stem"] + suffix), _query(url))
+        yield int(found["number"]), (_path_pattern(found["stem"] + suffix), _query(url))
 
 
 def _bare(url: SplitResult) -> tuple[str, str]:
-    return _bare_path(url.path), _query(url)
+    return _path_pattern(url.path), _query(url)
 
 
-def _bare_path(path: str) -> str:
+def _path_pattern(path: str) -> str:
     return path.rstrip("/")
 
 

@@ -142,10 +142,10 @@ def _holds_more(element: Element) -> bool:
     """Return whether an element contains more than text and small pictures."""
     if next(element.iter("video", "audio", "math", "pre", "table"), None) is not None:
         return True
-    return any(_is_shown(each) for each in element.iter("img", "svg"))
+    return any(_is_content_picture(each) for each in element.iter("img", "svg"))
 
 
-def _is_shown(picture: Element) -> bool:
+def _is_content_picture(picture: Element) -> bool:
     """Return whether a picture belongs to the content.
 
     Author photos and icons are small or named so.
@@ -216,7 +216,7 @@ def drop_tagline(root: Element, title: str, shown: str, site: str) -> None:
         site: the site's name, if the page states it elsewhere.
     """
     rest = shown.replace(title, "", 1) if title and title in shown else ""
-    names = [name for name in map(_bare_tagline, (rest, site)) if len(name) >= _SHORTEST_NAME]
+    names = [name for name in map(_normalise_tagline, (rest, site)) if len(name) >= _SHORTEST_NAME]
     for line in _lines_above(root):
         if _is_of_site(line, names):
             remove(line)
@@ -242,11 +242,11 @@ def _is_of_site(line: Element, names: list[str]) -> bool:
         return False
     if is_of_site or _NOT_PRINTED.search(line.get("class") or ""):
         return True
-    text = _bare_tagline(first_text(line, LONGEST_TAGLINE))
+    text = _normalise_tagline(first_text(line, LONGEST_TAGLINE))
     return any(text.endswith(name) and len(text) - len(name) <= MOST_BESIDE for name in names)
 
 
-def _bare_tagline(text: str) -> str:
+def _normalise_tagline(text: str) -> str:
     return _SIGNS.sub(" ", text).strip().casefold()
 
 
@@ -356,13 +356,13 @@ def _with_brackets(link: Element, heading: Element) -> Element:
     """Return a link, or the element around it without words of its own."""
     largest = link
     for above in islice(link.iterancestors(), _LEVELS):
-        if above is heading or not is_phrasing(above) or _has_words_tools(above):
+        if above is heading or not is_phrasing(above) or _has_other_words(above):
             break
         largest = above
     return largest
 
 
-def _has_words_tools(element: Element) -> bool:
+def _has_other_words(element: Element) -> bool:
     """Return whether an element contains words besides those of edit links."""
     text = "".join(element.itertext())
     words = "".join("".join(each.itertext()) for each in element.iter("a") if _is_edit(each))

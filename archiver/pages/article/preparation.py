@@ -22,7 +22,7 @@ _BLANKS = re.compile(rb"[ \t\r\f][ \t\r\f]+")
 _RARE_BLANKS = (b"\t", b"\r", b"\f")
 _PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
 _HIDING = frozenset({"hidden", "style", "aria-hidden", "aria-modal"})
-_ON_PAPER = re.compile(
+_PRINT_ONLY = re.compile(
     r"(?:^|\s)(?:(?:print-?only|only-?print|show-(?:for|on)-print)(?:$|\s)"
     r"|visible-print|d-none\s(?:.*\s)?d-print-)",
     re.IGNORECASE,
@@ -30,10 +30,10 @@ _ON_PAPER = re.compile(
 """Classes of content that is visible only in print."""
 _LONGEST_CLASS = 500
 _UNSEEN = "unseen"
-_MOST_ON_PAPER = 0.5
+_MOST_PRINT_ONLY = 0.5
 """Maximum share of text hidden by such a class; printer-friendly pages use these names too."""
 
-_SEEN = frozenset({"img", "svg", "math", "figcaption"})
+_VISIBLE = frozenset({"img", "svg", "math", "figcaption"})
 """Elements whose ``aria-hidden`` content is visible.
 
 It only avoids repetition in screen readers.
@@ -62,7 +62,7 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
         _settle_raw_text(node)
     page.strip_tags(_NEVER_READ)
     body = page.body
-    html = _fold(_as_xml_allows(body.html or "")) if body else b""
+    html = _collapse_white_space(_as_xml_allows(body.html or "")) if body else b""
     html = _VOID.sub(rb"<\1\2/>", html)
     if not html:
         return None
@@ -90,13 +90,13 @@ def _as_xml_allows(html: str) -> bytes:
     return encoded
 
 
-def _fold(html: bytes) -> bytes:
+def _collapse_white_space(html: bytes) -> bytes:
     """Collapse white space outside ``<pre>``, where it has no meaning."""
     parts = _PRE.split(html)
-    return b"".join(_folded(part) if n % 2 == 0 else part for n, part in enumerate(parts))
+    return b"".join(_collapse_runs(part) if n % 2 == 0 else part for n, part in enumerate(parts))
 
 
-def _folded(html: bytes) -> bytes:
+def _collapse_runs(html: bytes) -> bytes:
     """Replace each run of white space by a space, or by a line break if it contains one."""
     first, *lines = html.split(b"\n")
     if lines:
@@ -115,10 +115,10 @@ def drop_hidden(body: Element) -> None:
     for element in [each for each in body.iterdescendants() if _may_hide(each)]:
         if is_hidden(element):
             element.tag = _UNSEEN
-        elif _is_on_paper(element):
+        elif _is_print_only(element):
             left = _letters(body) if left is None else left
             here = _letters(element)
-            if here < _MOST_ON_PAPER * left:
+            if here < _MOST_PRINT_ONLY * left:
                 element.tag = _UNSEEN
                 left -= here
     # One call for all: removing elements one by one would append to the same text repeatedly.
@@ -132,9 +132,9 @@ def _may_hide(element: Element) -> bool:
     return not _HIDING.isdisjoint(names) or ("class" in names and "print" in element.get("class"))
 
 
-def _is_on_paper(element: Element) -> bool:
+def _is_print_only(element: Element) -> bool:
     name = element.get("class")
-    return bool(name and _ON_PAPER.search(name[:_LONGEST_CLASS]))
+    return bool(name and _PRINT_ONLY.search(name[:_LONGEST_CLASS]))
 
 
 def _letters(element: Element) -> int:
@@ -156,5 +156,5 @@ def is_hidden(element: Element) -> bool:
     return (
         attributes.get("aria-hidden") == "true"
         and "fallback-image" not in (attributes.get("class") or "")
-        and element.tag not in _SEEN
+        and element.tag not in _VISIBLE
     )

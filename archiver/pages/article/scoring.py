@@ -218,11 +218,11 @@ class Coverage:
 
     def widen(self, top: Element, parts: tuple[Element, ...]) -> Element:
         """Return an ancestor that holds much more prose than the parts, or else ``top``."""
-        covered = [sum(each) for each in zip(*map(self._held, parts), strict=True)]
+        covered = [sum(each) for each in zip(*map(self._prose_and_links, parts), strict=True)]
         for above in list(top.iterancestors()):
             if above.tag == "html":
                 break
-            prose, linked = self._held(above)
+            prose, linked = self._prose_and_links(above)
             gain, links = prose - covered[0], linked - covered[1]
             if gain > MUCH * covered[0] and links < MOST_LINKED * (gain + links):
                 top, covered = above, [prose, linked]
@@ -245,22 +245,25 @@ class Coverage:
         if len(alike) < FEWEST or above[0] in {each.getparent() for each in alike}:
             return None
         shared = _shared(above, alike)
-        prose, links = self._held(shared)
-        gained = sum(self._held(each)[0] for each in alike)
-        is_matter = links < MOST_LINKED * (prose + links) and gained > A_TENTH * self._held(top)[0]
+        prose, links = self._prose_and_links(shared)
+        gained = sum(self._prose_and_links(each)[0] for each in alike)
+        is_matter = (
+            links < MOST_LINKED * (prose + links)
+            and gained > A_TENTH * self._prose_and_links(top)[0]
+        )
         return shared if is_matter and shared.tag not in {"body", "html"} else None
 
     def _is_prose(self, element: Element) -> bool:
-        prose, linked = self._held(element)
+        prose, linked = self._prose_and_links(element)
         return prose > SENTENCE and linked < MOST_LINKED * prose
 
     def _set_beside(self, element: Element) -> None:
-        prose, linked = self._held(element)
+        prose, linked = self._prose_and_links(element)
         for above in (element, *element.iterancestors()):
             before = self._beside.get(above, (0.0, 0.0))
             self._beside[above] = before[0] + prose, before[1] + linked
 
-    def _held(self, element: Element) -> tuple[float, float]:
+    def _prose_and_links(self, element: Element) -> tuple[float, float]:
         """Return the characters of prose and of links in an element."""
         measure = self._measures.get(element)
         if measure is None:
@@ -426,23 +429,28 @@ class Scores:
         least = max(10.0, score * 0.2)
         name = top.get("class") or ""
         siblings = list(top.getparent()) if top.getparent() is not None else [top]
-        alike = self._alike(siblings, name)
+        alike = self._similar_siblings(siblings, name)
         is_series = bool(alike - {top})
         for sibling in siblings:
             if sibling.tag == "nav" and sibling is not top:
                 continue
             belongs = self._belongs(sibling, name, score, least)
-            if belongs or sibling is top or sibling in alike or (is_series and _leads(sibling)):
+            if (
+                belongs
+                or sibling is top
+                or sibling in alike
+                or (is_series and _is_accompanying(sibling))
+            ):
                 if sibling.tag not in _STAYS:
                     sibling.tag = "div"
                 yield sibling
 
-    def _alike(self, siblings: list[Element], name: str) -> set[Element]:
+    def _similar_siblings(self, siblings: list[Element], name: str) -> set[Element]:
         """Return siblings with similar classes and content: cells, sections, posts.
 
         If most of them are long, the short ones are included.
         """
-        named = [each for each in siblings if _is_alike(each, name)]
+        named = [each for each in siblings if _is_similar(each, name)]
         found = {each for each in named if self._is_prose(each)}
         is_series = len(found) >= FEWEST_IN_SERIES and 2 * len(found) > len(named)
         return set(named) if is_series else found
@@ -467,7 +475,7 @@ class Scores:
         return bool(shows) and measure.link_density < 0.25
 
 
-def _leads(element: Element) -> bool:
+def _is_accompanying(element: Element) -> bool:
     """Return whether it accompanies a text in sections: its title, a motto, code."""
     return element.tag in _LEADING and not is_beside(named(element))
 
@@ -477,7 +485,7 @@ def _is_wrapper(element: Element) -> bool:
     return len(element) == 1 or (len(element) == 2 and element[0].tag in HEADINGS)
 
 
-def _is_alike(element: Element, name: str) -> bool:
+def _is_similar(element: Element, name: str) -> bool:
     """Return whether an element shares most classes with ``name``: cells, sections, posts."""
     theirs, ours = set((element.get("class") or "").split()), set(name.split())
     return bool(ours) and 2 * len(theirs & ours) >= max(len(ours), len(theirs))

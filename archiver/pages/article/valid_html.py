@@ -45,7 +45,7 @@ _NOTICE = re.compile("browser|javascript|navigateur|navegador|浏览器", re.IGN
 _DATE = r"\d{4,6}-\d\d(?:-\d\d)?|\d{4,6}-W\d\d|\d{4,6}|(?:--)?\d\d-\d\d"
 _TIME = r"\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?"
 _ZONE = r"Z|[+-]\d\d:?\d\d"
-_WHEN = re.compile(
+_TIME_VALUE = re.compile(
     rf"(?:{_DATE}|{_TIME}|{_ZONE}|\d{{4,6}}-\d\d-\d\d[T ]{_TIME}(?:{_ZONE})?"
     r"|P(?=[\dT])(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d{1,3})?S)?)?)"
 )
@@ -177,7 +177,7 @@ def _is_whole(element: Element) -> bool:
         return element.find("rt") is not None
     if element.tag == "bdo":
         return element.get("dir") in {"ltr", "rtl"}
-    return element.tag == "time" and _is_when(element)
+    return element.tag == "time" and _is_valid_time(element)
 
 
 def _settle_played(element: Element, worded: set[Element]) -> None:
@@ -233,11 +233,11 @@ def _make_other(element: Element) -> None:
         element.tag = "div"
 
 
-def _is_when(element: Element) -> bool:
+def _is_valid_time(element: Element) -> bool:
     moment = element.get("datetime")
     if moment is None:
         moment = "".join(element.itertext()) if not len(element) else ""
-    return _WHEN.fullmatch(moment.strip()) is not None
+    return _TIME_VALUE.fullmatch(moment.strip()) is not None
 
 
 def _settle_blocks(root: Element) -> None:
