@@ -96,10 +96,10 @@ class App:
         from archiver.crawl.rendering_policy import Means, Renderer
         from archiver.http.fetcher import Fetcher
         from archiver.http.politeness import Throttle
-        from archiver.pages.worker_pool import DerivePool
+        from archiver.pages.worker_pool import WorkerPool
 
         settings = self.settings
-        derive = DerivePool(
+        derive = WorkerPool(
             processes=settings.extract_processes,
             timeout=settings.extract_timeout,
             memory_bytes=settings.extract_memory_bytes,

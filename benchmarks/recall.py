@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Error
 
-from archiver.pages.requisites import look_through
+from archiver.pages.requisites import discover_requisites
 from benchmarks.render import kept, looking, serving, words
 
 LEAST_WORDS = 10
@@ -47,7 +47,7 @@ class Looked:
 def told(content: bytes) -> bool:
     """Whether the signals of the first look are raised."""
     html = content.decode("utf-8", "replace")
-    return look_through(html, "https://example.org/", _MOST_REQUISITES).needs_browser
+    return discover_requisites(html, "https://example.org/", _MOST_REQUISITES).needs_browser
 
 
 async def seen_at(browser: Browser, url: str, *, scripts: bool) -> tuple[str, int]:

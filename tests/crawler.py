@@ -19,7 +19,7 @@ from archiver.http.urls import hash_url, host, parse_url
 from archiver.model.annotation import Annotation
 from archiver.model.job import Job
 from archiver.model.seed import Seed
-from archiver.pages.worker_pool import DerivePool
+from archiver.pages.worker_pool import WorkerPool
 from archiver.warc.locks import RunLock
 from archiver.warc.segments import SegmentStore
 from tests.segments import storage_of
@@ -40,7 +40,7 @@ async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
         stack.callback(store.close)
         db = await Database.open(data / "archive.sqlite3")
         stack.push_async_callback(db.close)
-        derive = DerivePool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=500)
+        derive = WorkerPool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=500)
         stack.push_async_callback(derive.stop)
         fetcher = await stack.enter_async_context(Fetcher(settings))
         recorder = Recorder(db, store)

@@ -14,7 +14,7 @@ from archiver.config import Settings
 from archiver.formats.import_process import open_links
 from archiver.helpers import child_command, child_environment, end_child
 from archiver.pages.worker_messages import Document
-from archiver.pages.worker_pool import DerivePool
+from archiver.pages.worker_pool import WorkerPool
 from archiver.services.background_tasks import helpers
 
 HOSTILE = "structlog json click aiohttp sqlalchemy lxml re2 uvloop typing_extensions archiver"
@@ -88,7 +88,7 @@ def hold_no_secret(environments):
 
 @pytest.mark.usefixtures("_secrets")
 async def test_a_child_that_reads_pages_has_no_secret_in_its_environment():
-    pool = DerivePool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
+    pool = WorkerPool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
     await pool.extract(Document(b"<p>Hello</p>", "text/html", "", "http://example.com/"))
 
     environments = environments_of_children("archiver.pages.worker")

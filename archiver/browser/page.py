@@ -174,7 +174,7 @@ class Page:
         return replace(picture, is_whole=max(height, HEIGHT + beyond) <= MOST_HEIGHT)
 
     async def small(self) -> Picture:
-        """Take a PNG of the page, scaled so that a line of text is one cell (``resemblance``)."""
+        """Take a PNG of the page, scaled so that a line of text is one cell (``similarity_of``)."""
         _, height = await self._size()
         return await self._capture("png", WIDTH, min(height, MOST_HEIGHT), SCALE)
 

@@ -44,7 +44,7 @@ def read_png(data: bytes) -> Bitmap:
         raise BrowserError(f"The picture of the page can't be read: {error}.") from error
 
 
-def resemblance(before: Bitmap, after: Bitmap) -> int:
+def similarity_of(before: Bitmap, after: Bitmap) -> int:
     """Return how much of one view is in the other, in percent, ignoring cells empty in both.
 
     Args:

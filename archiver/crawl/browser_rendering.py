@@ -15,12 +15,12 @@ from archiver.browser.chromium import find_browser, user_agent, version_of
 from archiver.browser.page import Page, Picture, Standing, open_page
 from archiver.browser.process import Browser, Launch, sweep_profiles
 from archiver.browser.request_gate import Beyond, Gate, connect, make_gate_key
-from archiver.browser.view_similarity import read_png, resemblance, words_contained
+from archiver.browser.view_similarity import read_png, similarity_of, words_contained
 from archiver.crawl.browser_requests import Traffic
 from archiver.crawl.rendering_policy import Fidelity, Means, Rendered
 from archiver.crawl.response import Obtained
 from archiver.errors import BrowserError, FetchError
-from archiver.http.requests import led_on
+from archiver.http.requests import with_initiators
 from archiver.http.urls import host
 from archiver.logs import get_log
 from archiver.model.failure import Failure, FailureKind
@@ -256,7 +256,7 @@ async def _compare(shown: Page, traffic: Traffic, standing: Standing) -> Fidelit
 
 
 def _fidelity(before: Picture, after: Picture, words: str, there: str) -> Fidelity:
-    seen = resemblance(read_png(before.content), read_png(after.content))
+    seen = similarity_of(read_png(before.content), read_png(after.content))
     return Fidelity(seen, words_contained(words, there))
 
 
@@ -275,7 +275,7 @@ def _rendered(
         for url, status in traffic.loaded.items()
         if url != ref.url
     )
-    led_by = led_on(traffic.led_by, frozenset({host(ref.url)}))
+    led_by = with_initiators(traffic.led_by, frozenset({host(ref.url)}))
     return Rendered(
         ref,
         tuple(likenesses),

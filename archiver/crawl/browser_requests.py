@@ -14,8 +14,8 @@ from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.errors import FetchError
 from archiver.http.headers import ResponseHead
 from archiver.http.media_types import declared_media_type, essence_of, is_html
-from archiver.http.network_errors import wants_rest
-from archiver.http.requests import Outgoing, led_on
+from archiver.http.network_errors import pause_too_long
+from archiver.http.requests import Outgoing, with_initiators
 from archiver.http.responses import Answer
 from archiver.http.urls import host
 from archiver.model.capture import CaptureRef, Exchange, RecordId, Truncation
@@ -166,7 +166,7 @@ class Traffic:
                 yield self._given_again(asked)
             return
         if asked.is_navigation:
-            self.led_by = led_on(self.led_by, frozenset({host(asked.url)}))
+            self.led_by = with_initiators(self.led_by, frozenset({host(asked.url)}))
         given = self._given
         if given and (asked.method, asked.url) == ("GET", given.ref.url):
             self._given = None
@@ -238,7 +238,7 @@ class Traffic:
             raise FetchError(Failure(FailureKind.TOO_LARGE, message))
         rest = self._means.throttle.resting(host(asked.url))
         if rest > LEAST_REST_WITHIN_A_PAGE:
-            raise wants_rest(host(asked.url), rest)
+            raise pause_too_long(host(asked.url), rest)
 
     async def _keep(
         self, asked: Outgoing, answer: Answer, *, truncated: Truncation | None = None

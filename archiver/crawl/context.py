@@ -22,7 +22,7 @@ from archiver.model.capture import PayloadDigest
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.rendering import NewRendition, RenditionKind
-from archiver.pages.worker_pool import DerivePool
+from archiver.pages.worker_pool import WorkerPool
 from archiver.warc.segments import SegmentStore
 
 MOST = 512
@@ -130,7 +130,7 @@ class CrawlContext:
     store: SegmentStore
     fetcher: Fetcher
     throttle: Throttle
-    derive: DerivePool
+    derive: WorkerPool
     recorder: Recorder
     renderer: Renderer | None = None
     dead: DeadHosts = field(default_factory=DeadHosts)

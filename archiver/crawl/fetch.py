@@ -16,7 +16,7 @@ from archiver.http.content_coding import decode
 from archiver.http.encoding_detection import is_xml
 from archiver.http.fetcher import Turn
 from archiver.http.media_types import MediaType, declared_media_type, is_css, is_html, is_pdf, sniff
-from archiver.http.network_errors import wants_rest
+from archiver.http.network_errors import pause_too_long
 from archiver.http.requests import Outgoing
 from archiver.http.response_parser import dechunk
 from archiver.http.timestamps import to_datetime, to_timestamp
@@ -156,7 +156,7 @@ def _refuse_to_wait(context: CrawlContext, at: str, longest: float) -> None:
         raise FetchError(Failure(FailureKind.TIMEOUT, message))
     rest = context.throttle.resting(at)
     if rest > longest:
-        raise wants_rest(at, rest)
+        raise pause_too_long(at, rest)
 
 
 async def recall(context: CrawlContext, url: str, since: datetime) -> Obtained | None:

@@ -35,8 +35,8 @@ from archiver.errors import ArchiverError, InvalidUrl
 from archiver.formats.archive_records import (
     ForeignCapture,
     ForeignEntryRecord,
-    KeptAnswers,
     StoredRenditions,
+    StoredResponses,
     pieces_of,
 )
 from archiver.formats.seeds import MOST_TITLE, bounded
@@ -312,7 +312,7 @@ class NotedPages(ExitStack):
     def __init__(self) -> None:
         super().__init__()
         self.likenesses = self.enter_context(StoredRenditions())
-        self.answers = self.enter_context(KeptAnswers())
+        self.answers = self.enter_context(StoredResponses())
         self._described, self._listed, self._html, self._other = (
             self.enter_context(SortedLines()) for _ in range(4)
         )
@@ -358,7 +358,7 @@ class PageIntake:
         self,
         context: CrawlContext,
         likenesses: StoredRenditions | None = None,
-        answers: KeptAnswers | None = None,
+        answers: StoredResponses | None = None,
     ) -> None:
         self._context = context
         self._likenesses = likenesses

@@ -3,7 +3,7 @@
 | queue | from | to | length | when full | | --- | --- | --- | --- | --- | | database queue
 (``db.queue``) | seeds | ``Dispatcher`` | unbounded, on disk | - | | ``Frontier`` | ``Dispatcher`` |
 ``_work`` | ``_window_of`` | leasing waits | | ``Recorder._waiting`` | ``_work`` | ``Recorder.run``
-| 64 MiB | visits wait | | ``DerivePool`` | ``_work`` | its processes | one request per process |
+| 64 MiB | visits wait | | ``WorkerPool`` | ``_work`` | its processes | one request per process |
 visits wait |
 
 ``concurrency`` workers process leases. A visit that takes long moves to the slow lane, and a new

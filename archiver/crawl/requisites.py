@@ -14,14 +14,14 @@ from archiver.db import captures, tombstones
 from archiver.db.engine import AsyncConnection
 from archiver.errors import FetchError
 from archiver.http.media_types import is_css
-from archiver.http.requests import Outgoing, led_on
+from archiver.http.requests import Outgoing, with_initiators
 from archiver.http.timestamps import to_timestamp
 from archiver.http.urls import host
 from archiver.model.capture import Capture, Timestamp
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
 from archiver.pages.article.multipage import MOST_PARTS
-from archiver.pages.writing_modes import PROPERTY, says_vertical
+from archiver.pages.writing_modes import PROPERTY, sets_vertical_mode
 
 MOST_SHEETS = 24
 """Maximum number of style sheets of a page that are checked."""
@@ -37,7 +37,7 @@ def turning_rules(found: Obtained) -> str:
     if not is_css(found.media_type) or PROPERTY.encode() not in found.content:
         return ""
     css = found.content[:MOST_BYTES].decode("utf-8", "replace")
-    return css if says_vertical(css) else ""
+    return css if sets_vertical_mode(css) else ""
 
 
 async def turning_sheets(
@@ -182,7 +182,7 @@ class Round:
 def below(wanted: Wanted, result: Result) -> list[Wanted]:
     """Return nested requisites; the next part of an article has the same depth."""
     depth = wanted.depth if wanted.requisite.kind is RequisiteKind.PART else wanted.depth + 1
-    led_by = led_on(wanted.led_by, result.through)
+    led_by = with_initiators(wanted.led_by, result.through)
     return [Wanted(each, depth, led_by) for each in result.needs]
 
 
@@ -371,7 +371,7 @@ class Requisites:
             through |= {host(asked.url)}
             found = await read_back(self._context, held) if held else None
             if found is None:
-                led_by = led_on(asked.led_by, through)
+                led_by = with_initiators(asked.led_by, through)
                 is_led = led_by == asked.led_by
                 found = await self._get(asked if is_led else replace(asked, led_by=led_by))
             if found.redirect_to is None:

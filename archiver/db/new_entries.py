@@ -18,7 +18,7 @@ from archiver.db.imports import mark_touched
 from archiver.db.pending_records import mark_unrecorded
 from archiver.db.schema import entry, entry_table, job
 from archiver.db.statements import among, among_texts
-from archiver.formats.own_json import has_held, without_held
+from archiver.formats.own_json import describes_captures, without_captures
 from archiver.model.annotation import merged_all
 from archiver.model.capture import HashUrl
 from archiver.model.imports import CaptureWhen
@@ -293,14 +293,16 @@ def _without_own_export(
 
 def _is_more_than_queued(row: KnownRow) -> bool:
     is_bare = row.state == State.QUEUED and not row.snapshot_count
-    return not is_bare or has_held(row.source_record)
+    return not is_bare or describes_captures(row.source_record)
 
 
 def _without_held(seed: Seed) -> Seed:
     record = seed.annotation.source_record
-    if not has_held(record):
+    if not describes_captures(record):
         return seed
-    return replace(seed, annotation=replace(seed.annotation, source_record=without_held(record)))
+    return replace(
+        seed, annotation=replace(seed.annotation, source_record=without_captures(record))
+    )
 
 
 def _finished(known: Iterable[KnownRow], *, recapture: bool, is_import: bool) -> set[int]:

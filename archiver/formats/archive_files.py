@@ -14,10 +14,10 @@ from archiver.formats.archive_records import (
     SPOOLED_BYTES,
     ForeignCapture,
     ForeignEntryRecord,
-    ForeignLikeness,
+    ForeignRendition,
     ForeignRevisit,
     Found,
-    PassedOver,
+    IgnoredRecord,
     Unusable,
     read_found,
 )
@@ -225,7 +225,7 @@ class _Pairs:
 
     def _forget_request(self) -> Iterator[Found]:
         if self._request:
-            yield PassedOver("request")
+            yield IgnoredRecord("request")
         self._request = None
 
 
@@ -284,7 +284,7 @@ def _memory_size(found: Found) -> int:
     match found:
         case ForeignCapture():
             return _LEAST_MEMORY_SIZE + min(found.exchange.payload_length, SPOOLED_BYTES)
-        case ForeignEntryRecord() | ForeignLikeness():
+        case ForeignEntryRecord() | ForeignRendition():
             return len(found.block)
         case ForeignRevisit():
             return len(found.head) + len(found.request)

@@ -53,7 +53,7 @@ MOST_KEPT = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignLikeness:
+class ForeignRendition:
     """Conversion record with an image of a page.
 
     Attributes:
@@ -65,7 +65,7 @@ class ForeignLikeness:
     block: bytes
 
 
-def is_likeness(record: ForeignRecord) -> bool:
+def is_rendition(record: ForeignRecord) -> bool:
     """Return whether a record may be kept as a page image, by its target, type and length."""
     kind = record.target_uri.rpartition(":")[2]
     if record.type != "conversion" or kind not in set(RenditionKind) - DRAWN:
@@ -83,7 +83,7 @@ class StoredRenditions(ExitStack):
         self._places: dict[RecordId, tuple[int, int]] = {}
         self._end = 0
 
-    def note(self, found: ForeignLikeness) -> None:
+    def note(self, found: ForeignRendition) -> None:
         """Keep an image if there is room for its index entry."""
         if len(self._places) < MOST_KEPT:
             self._file.seek(self._end)
@@ -307,14 +307,19 @@ class Unusable:
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOver:
+class IgnoredRecord:
     """Record that is neither a capture nor imported otherwise: its type."""
 
     kind: str
 
 
 Found = (
-    ForeignCapture | ForeignRevisit | ForeignEntryRecord | ForeignLikeness | Unusable | PassedOver
+    ForeignCapture
+    | ForeignRevisit
+    | ForeignEntryRecord
+    | ForeignRendition
+    | Unusable
+    | IgnoredRecord
 )
 
 
@@ -337,13 +342,13 @@ def _read(record: ForeignRecord, most_bytes: int) -> Found:
     target = record.target_uri.lower()
     if record.type == "metadata" and target.startswith(ENTRY_RECORD_PREFIX):
         return ForeignEntryRecord(record.block.read(MOST_ENTRY_RECORD))
-    if target.startswith(ENTRY_RECORD_PREFIX) and is_likeness(record):
-        return ForeignLikeness(RecordId(record.id), record.block.read(MOST_BYTES))
+    if target.startswith(ENTRY_RECORD_PREFIX) and is_rendition(record):
+        return ForeignRendition(RecordId(record.id), record.block.read(MOST_BYTES))
     read = _READ.get(record.type)
     if read and target.startswith(_SCHEMES_WITHOUT_REPLAY):
         raise InvalidRecord("Only responses of http and https addresses can be imported.")
     if read is None or not target.startswith(_HTTP):
-        return PassedOver(record.type)
+        return IgnoredRecord(record.type)
     url = parse_url(record.target_uri)
     if record.block.left > most_bytes:
         return Unusable(url, f"Its record is larger than {most_bytes:,} bytes.")
@@ -478,7 +483,7 @@ class _StoredExchange:
     length: int
 
 
-class KeptAnswers(ExitStack):
+class StoredResponses(ExitStack):
     """Responses of a file, kept until their pages are known. Blocking."""
 
     def __init__(self) -> None:

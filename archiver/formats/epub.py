@@ -58,7 +58,7 @@ def to_xhtml(html: str) -> str:
         body = etree.fromstring(source.encode(), parser)
     except etree.XMLSyntaxError:
         return f"<p>{escape(_NO_XML.sub('', unescape(_TOKEN.sub(' ', html))))}</p>"
-    _settle(body)
+    _normalise(body)
     text: str = etree.tostring(body, encoding="unicode")
     inner = text[text.index(">") + 1 :].removesuffix("</body>")
     return inner if not text.endswith("/>") else ""
@@ -85,19 +85,19 @@ def _text(html: str) -> str:
     return escape(_NO_XML.sub("", unescape(html)))
 
 
-def _settle(body: Element) -> None:
+def _normalise(body: Element) -> None:
     for element in list(body.iter()):
         if element is not body and isinstance(element.tag, str):
-            _settle_one(element)
+            _normalise_one(element)
     for element in list(body.iter()):
         if element is not body and _name(element) in _INLINE and _holds_blocks(element):
             _rename(element, "div")
     for element in list(body.iter()):
-        _settle_children(element)
-    _settle_ids(body)
+        _normalise_children(element)
+    _normalise_ids(body)
 
 
-def _settle_one(element: Element) -> None:
+def _normalise_one(element: Element) -> None:
     name = _name(element)
     if not name:
         element.attrib.pop("lang", None)
@@ -121,7 +121,7 @@ def _settle_one(element: Element) -> None:
         element.set("{http://www.w3.org/XML/1998/namespace}lang", language)
 
 
-def _settle_children(element: Element) -> None:
+def _normalise_children(element: Element) -> None:
     name = _name(element)
     if name in {"ul", "ol"}:
         _wrap(element, {"li"}, "li")
@@ -187,7 +187,7 @@ def _wrap(element: Element, allowed: set[str], into: str) -> None:
         _rename(element, "div")
 
 
-def _settle_ids(body: Element) -> None:
+def _normalise_ids(body: Element) -> None:
     """Make ids unique and valid in XML; links keep only existing targets."""
     seen: set[str] = set()
     for element in body.iter():

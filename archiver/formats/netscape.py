@@ -21,7 +21,7 @@ from typing import Any
 from archiver.formats.html_items import Hidden, Item, element_text, html_items
 from archiver.formats.importer import Importer
 from archiver.formats.list_writer import Heading, ListForm, Order
-from archiver.formats.own_json import held_title, held_title_record
+from archiver.formats.own_json import captured_title, captured_title_record
 from archiver.formats.refusal import is_binary
 from archiver.formats.rows import MAX_URL, guessed_tags, parse_date
 from archiver.formats.source_file import FileLists, GivenFile
@@ -156,7 +156,7 @@ _ROOT_ATTRIBUTES = ("personal_toolbar_folder", "unfiled_bookmarks_folder")
 class Folders:
     """Folders around a link: ``path`` holds their names, ``root`` that of the built-in folder.
 
-    ``owed`` is the pending metadata of folders entered since the last link: it goes with the next
+    ``pending`` is the metadata of folders entered since the last link: it goes with the next
     one. A folder without links is reported as a list.
 
     Args:
@@ -168,7 +168,7 @@ class Folders:
         self._lists = lists
         self._has_roots = has_roots
         self._facts: dict[str, str] = {}
-        self.owed: list[Mapping[str, str]] = []
+        self.pending: list[Mapping[str, str]] = []
         self._filled = 0
         self.path: tuple[str, ...] = ()
         self.root = ""
@@ -190,9 +190,9 @@ class Folders:
     def fill(self) -> Sequence[Mapping[str, str]]:
         """Note that the folder has a link; return the pending folder metadata for it."""
         self._filled = len(self._outer)
-        if not self.owed:
+        if not self.pending:
             return ()
-        facts, self.owed = self.owed, []
+        facts, self.pending = self.pending, []
         return facts
 
     def describe(self, text: str) -> None:
@@ -222,8 +222,8 @@ class Folders:
         )
         if self._next and not is_root:
             self.path = (*self.path, self._next)
-            if self._facts and len(self.owed) < _MOST_PENDING:
-                self.owed.append({"path": folder_path(self.path), **self._facts})
+            if self._facts and len(self.pending) < _MOST_PENDING:
+                self.pending.append({"path": folder_path(self.path), **self._facts})
         elif is_root:
             self.root = self._next[:MAX_TITLE]
         self._next, self._next_is_root, self._facts = "", False, {}
@@ -254,7 +254,7 @@ PAGE_TITLE = "page_title"
 """Attribute that marks a title as not user-supplied, and states its source."""
 PAGES = "1"
 """The title is the page's own."""
-NOBODYS = "0"
+NO_TITLE = "0"
 """There is no title; the address is written instead."""
 MOST_TAGS = 2_000_000
 """Maximum number of consecutive list tags and headings without a link; the rest is skipped.
@@ -380,13 +380,13 @@ class _Reader:
         annotation = Annotation(
             link.get("href", ""),
             in_seconds(link.get("add_date", "")),
-            title="" if whose in (PAGES, NOBODYS) else title,
+            title="" if whose in (PAGES, NO_TITLE) else title,
             tags=guessed_tags(link[ALL_TAGS]) if ALL_TAGS in link else tuple(filter(None, split)),
             note=note,
             is_read=link.get("read") == "1",
             is_starred=link.get("starred") == "1",
             folders=_folders(names) if names else (),
-            source_record=held_title_record(title) if whose == PAGES else "",
+            source_record=captured_title_record(title) if whose == PAGES else "",
         )
         return Bookmark(annotation)
 
@@ -468,7 +468,7 @@ class _BookmarksHtml:
 def _link(entry: Entry, depth: int) -> Iterator[str]:
     annotation = entry.annotation
     given = annotation.url_given.strip()
-    title = _on_one_line(entry.title or held_title(annotation.source_record))
+    title = _on_one_line(entry.title or captured_title(annotation.source_record))
     tags = [*filter(None, map(_on_one_line, annotation.tags))]
     address = given if _ADDRESS.fullmatch(given) else entry.url
     attributes = {
@@ -490,7 +490,7 @@ def _link(entry: Entry, depth: int) -> Iterator[str]:
 def _title_attribute(persons: str, title: str) -> str:
     """Return the attribute for a title that is not user-supplied."""
     if not title:
-        return NOBODYS
+        return NO_TITLE
     return "" if persons else PAGES
 
 

@@ -25,17 +25,17 @@ from archiver.model.seed import Bookmark, unreadable
 _FORMULA = re.compile(r"'*[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
 
 
-def defused(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Return a cell that spreadsheets do not evaluate.
 
-    >>> defused("=1+1"), defused("'=1"), defused("it's")
+    >>> escape_formula("=1+1"), escape_formula("'=1"), escape_formula("it's")
     ("'=1+1", "''=1", "it's")
     """
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def as_it_was(cell: str) -> str:
-    """Undo ``defused``."""
+def unescape_cell(cell: str) -> str:
+    """Undo ``escape_formula``."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
@@ -93,7 +93,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    return defused(_NO_TEXT.sub("", _LINE_ENDS.sub("\n", text)))
+    return escape_formula(_NO_TEXT.sub("", _LINE_ENDS.sub("\n", text)))
 
 
 def _joined(tags: Sequence[str]) -> str:
@@ -107,7 +107,7 @@ def _marked(annotation: Annotation) -> str:
 
 def _read_row(row: Row) -> Bookmark:
     row.drop(*_ARCHIVE_COLUMNS)
-    fields = {name: as_it_was(row.take(plain(name)) or "") for name in _SAID}
+    fields = {name: unescape_cell(row.take(plain(name)) or "") for name in _SAID}
     others = write_source_record(row.left())
     marked, added = fields["highlights"], fields["added_at"]
     try:

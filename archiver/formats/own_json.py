@@ -103,7 +103,7 @@ def read_highlights(value: Any) -> tuple[Highlight, ...]:
     return tuple(map(_highlight, value[:MOST_HIGHLIGHTS]))
 
 
-def is_said_to_be_a_link(source_record: str) -> bool:
+def was_saved_as_link(source_record: str) -> bool:
     """Return whether an entry was saved as a link without a capture in the archive it came from."""
     return _LINK in source_record and any(
         _is_held(each) and each[ARCHIVE].get("state") == State.LINK
@@ -112,23 +112,23 @@ def is_said_to_be_a_link(source_record: str) -> bool:
     )
 
 
-def has_held(source_record: str) -> bool:
+def describes_captures(source_record: str) -> bool:
     """Return whether a source record describes captures of another archive."""
     return any(_is_held(each) for _, each in _lines(source_record))
 
 
-def without_held(source_record: str) -> str:
+def without_captures(source_record: str) -> str:
     """Return a source record without the description of captures."""
     held = {line for line, each in _lines(source_record) if _is_held(each)}
     return "\n".join(line for line in source_record.split("\n") if line not in held)
 
 
-def held_title_record(title: str) -> str:
+def captured_title_record(title: str) -> str:
     """Return a source record with the page title in the original archive."""
     return write_source_record({ARCHIVE: {"state": State.SAVED.value, "title": title}})
 
 
-def held_title(source_record: str) -> str:
+def captured_title(source_record: str) -> str:
     """Return the page title in the original archive; empty if unknown."""
     held = (each[ARCHIVE] for _, each in _lines(source_record) if _is_held(each))
     return next((each["title"] for each in held if isinstance(each.get("title"), str)), "")

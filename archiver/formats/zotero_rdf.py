@@ -26,7 +26,7 @@ _PROPERTY_DEPTH = 2
 _CONTAINERS = frozenset({"journal", "series", "website", "book", "periodical"})
 
 
-class Apart:
+class SharedResources:
     """Resources by the name that items refer to."""
 
     def __init__(self, told: Iterable[Element]) -> None:
@@ -121,7 +121,7 @@ _ITEM, _PROPERTY = 1, 2
 
 def _read(file: GivenFile) -> Iterator[Bookmark]:
     file.seekable()
-    apart = Apart(elements(file))
+    apart = SharedResources(elements(file))
     around: list[Element] = []
     item: _Item | None = None
     for element in elements(file):
@@ -142,7 +142,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
 class _Item:
     """Properties of one item."""
 
-    def __init__(self, about: str, apart: Apart) -> None:
+    def __init__(self, about: str, apart: SharedResources) -> None:
         self._about = about
         self._apart = apart
         self._url = ""

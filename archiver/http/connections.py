@@ -29,7 +29,7 @@ MOST_HELD = 256 << 10
 """Bytes of a body buffered before reading from the server pauses."""
 
 
-class Line(ResponseHandler):
+class HttpConnection(ResponseHandler):
     """Connection that sends a request and parses the response as it arrives.
 
     Attributes:
@@ -105,7 +105,7 @@ class Line(ResponseHandler):
         if content:
             self.transport.write(content)
 
-    async def handed_over(self) -> None:
+    async def wait_sent(self) -> None:
         """Wait until the request is fully sent, the response begins or the connection closes.
 
         The event loop may write buffered data only when it is idle.
@@ -228,13 +228,13 @@ class Line(ResponseHandler):
 
 def close(connection: Connection) -> None:
     """Close a connection, even if request bytes are still buffered."""
-    if isinstance(connection.protocol, Line):
+    if isinstance(connection.protocol, HttpConnection):
         connection.protocol.give_up()
     connection.close()
 
 
-def use_lines(connector: TCPConnector) -> None:
-    """Make a connector create ``Line`` connections from now on."""
+def use_http_connections(connector: TCPConnector) -> None:
+    """Make a connector create ``HttpConnection`` connections from now on."""
     loop = asyncio.get_running_loop()
     # aiohttp has no public way to set the protocol class of its connections.
-    setattr(connector, "_factory", functools.partial(Line, loop=loop))  # noqa: B010
+    setattr(connector, "_factory", functools.partial(HttpConnection, loop=loop))  # noqa: B010

@@ -21,7 +21,7 @@ from aiohttp.connector import Connection
 
 from archiver.config import Settings
 from archiver.http.address_guard import AddressGuard, BlockedAddressError, GuardedResolver
-from archiver.http.connections import Line, close, use_lines
+from archiver.http.connections import HttpConnection, close, use_http_connections
 from archiver.http.content_coding import ACCEPT_ENCODING
 from archiver.http.cookies import UserCookies
 from archiver.http.network_errors import RAISED, fetch_error
@@ -141,7 +141,7 @@ class Fetcher:
             limit=min(settings.concurrency * CONNECTIONS_A_PAGE, MOST_CONNECTIONS),
             keepalive_timeout=KEEP_ALIVE_SECONDS,
         )
-        use_lines(connector)
+        use_http_connections(connector)
         return connector
 
     def _total_timeout(self, asked: Outgoing) -> float | None:
@@ -201,7 +201,7 @@ class Fetcher:
         The time spent waiting for the slot does not count towards the response timeout.
         """
         line = connection.protocol
-        if not isinstance(line, Line):
+        if not isinstance(line, HttpConnection):
             raise TypeError("unexpected connection class")
         if not self.guard.permits(line.peer):
             raise BlockedAddressError(host(asked.url), line.peer)
@@ -212,10 +212,10 @@ class Fetcher:
             async with turn.sending():
                 limit.reschedule(self._deadline(asked))
                 self._write_request(asked, request, line)
-                await line.handed_over()
+                await line.wait_sent()
         await line.head()
 
-    def _write_request(self, asked: Outgoing, request: bytes, line: Line) -> None:
+    def _write_request(self, asked: Outgoing, request: bytes, line: HttpConnection) -> None:
         line.ask(
             request,
             asked.body,

@@ -37,13 +37,13 @@ def fetch_error(url: str, settings: Settings, error: Exception) -> FetchError:
     return FetchError(_failure(url, error))
 
 
-def broken_off(url: str) -> Failure:
+def truncated_response(url: str) -> Failure:
     """Return the failure of a truncated response."""
     message = f"{host(url)} broke off before its answer was complete."
     return Failure(FailureKind.DISCONNECTED, message)
 
 
-def wants_rest(host: str, seconds: float) -> FetchError:
+def pause_too_long(host: str, seconds: float) -> FetchError:
     """Return the error of a host that requested a longer pause than the caller waits for."""
     message = f"{host} asked to be left alone for a while."
     return FetchError(Failure(FailureKind.RESTING, message, retry_after=seconds))
@@ -69,7 +69,7 @@ def _failure(url: str, error: Exception) -> Failure:
             f"{cause}. To allow it name its network, such as {cause.network}, in "
             "ARCHIVER_ALLOW_NETWORKS, or behind the command with --allow-networks.",
         )
-    kind, message = broken_off(url).kind, broken_off(url).message
+    kind, message = truncated_response(url).kind, truncated_response(url).message
     match error:
         case ClientConnectorDNSError():
             kind, message = FailureKind.DNS, f"The name {name} can't be resolved."

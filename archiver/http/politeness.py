@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from archiver.config import Settings
-from archiver.http.network_errors import wants_rest
+from archiver.http.network_errors import pause_too_long
 
 IDLE_HOSTS = 4096
 """Number of hosts after which idle hosts without a pause are dropped from memory."""
@@ -123,7 +123,7 @@ class Throttle:
     def _refuse_to_wait(self, slot: "Slot") -> None:
         rest = slot.known.rest_until - self._clock()
         if rest > slot.longest_rest:
-            raise wants_rest(slot.host, rest)
+            raise pause_too_long(slot.host, rest)
 
     async def until_sent(self, slot: "Slot") -> bool:
         """Wait until a request may be sent, at the required distance from the previous one.

@@ -19,10 +19,10 @@ from archiver.http.address_guard import AddressGuard, BlockedAddressError
 _OWN = frozenset({"none", "same-origin", "same-site"})
 
 
-def led_on(led_by: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
+def with_initiators(led_by: frozenset[str], hosts: frozenset[str]) -> frozenset[str]:
     """Add hosts that lead to a request; a request that no user made stays without any.
 
-    >>> led_on(frozenset(), frozenset({"a.example"}))
+    >>> with_initiators(frozenset(), frozenset({"a.example"}))
     frozenset()
     """
     return led_by | hosts if led_by else led_by

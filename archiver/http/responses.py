@@ -12,9 +12,9 @@ from aiohttp.connector import Connection
 from archiver.config import Settings
 from archiver.errors import FetchError
 from archiver.helpers import run_to_completion, scratch_file
-from archiver.http.connections import Line, close
+from archiver.http.connections import HttpConnection, close
 from archiver.http.headers import without_fields
-from archiver.http.network_errors import broken_off, too_large
+from archiver.http.network_errors import too_large, truncated_response
 from archiver.http.requests import Outgoing
 from archiver.model.capture import Exchange, PayloadDigest, Truncation
 
@@ -107,7 +107,7 @@ class Answer:
         is_private: bool = False,
     ) -> None:
         line = connection.protocol
-        if not isinstance(line, Line) or line.reader is None or line.reader.head is None:
+        if not isinstance(line, HttpConnection) or line.reader is None or line.reader.head is None:
             raise TypeError("this connection has no response head")
         self.head = line.reader.head
         self._asked = asked
@@ -165,7 +165,7 @@ class Answer:
         if rest := self._reader.take_payload():
             await self._sink.take(b"", rest)
         if self._reader.truncation and not self._sink.payload_length:
-            raise FetchError(broken_off(self._asked.url))
+            raise FetchError(truncated_response(self._asked.url))
         return rest
 
     async def exchange(self, *, truncated: Truncation | None = None) -> Exchange:

@@ -60,7 +60,7 @@ _KINDS = {
 """Valid values of ``type``."""
 
 
-def may_say(tag: str, name: str, value: str) -> bool:
+def is_valid_value(tag: str, name: str, value: str) -> bool:
     """Return whether a value is valid for an attribute of an element.
 
     Unknown attributes always are.

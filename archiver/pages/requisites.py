@@ -87,16 +87,16 @@ def find_requisites(html: str, base_url: str, limit: int) -> tuple[Requisite, ..
 
     Those in templates come last. A page that is nested too deep to parse has none.
     """
-    return look_through(html, base_url, limit).requisites
+    return discover_requisites(html, base_url, limit).requisites
 
 
-def look_through(html: str, base_url: str, limit: int) -> Discovery:
+def discover_requisites(html: str, base_url: str, limit: int) -> Discovery:
     """Return the requisites of a page, as ``find_requisites``, with its metadata and signals."""
     tree = parse(html)
-    return look_at(tree, html, base_url, limit) if tree is not None else Discovery()
+    return discover_parsed(tree, html, base_url, limit) if tree is not None else Discovery()
 
 
-def look_at(tree: LexborHTMLParser, html: str, base_url: str, limit: int) -> Discovery:
+def discover_parsed(tree: LexborHTMLParser, html: str, base_url: str, limit: int) -> Discovery:
     """Do the same for a parsed page, without modifying its tree."""
     stated, base = stated_in(tree), base_of(tree, base_url)
     text, metadata = readable_start(tree), read_metadata(tree, base_url, stated)

@@ -9,7 +9,7 @@ import nh3
 
 from archiver.pages.article_text import without_tags
 from archiver.pages.foreign_elements import MATHML, MATHML_ATTRIBUTES, SVG, SVG_ATTRIBUTES
-from archiver.pages.parsing import is_too_deep, limit_attributes, may_say
+from archiver.pages.parsing import is_too_deep, is_valid_value, limit_attributes
 from archiver.pages.writing_modes import VERTICAL
 
 PREFIX: Final = "a-"
@@ -99,7 +99,7 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
         return _drawn(tag, name, value)
     if name in _URLS:
         return _address(tag, name, value)
-    if tag not in MATHML and not may_say(tag, name, value):
+    if tag not in MATHML and not is_valid_value(tag, name, value):
         return None
     if name == "class":
         allowed = {"span": _COLOUR, "div": VERTICAL}.get(tag, _CLASS)

@@ -23,18 +23,18 @@ from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.pages.article.extraction import (
     article_of,
     extract_article,
-    extract_stood,
+    extract_rendered,
     image_article,
 )
 from archiver.pages.article_text import file_name, text_article
 from archiver.pages.metadata import canonical_in_header
 from archiver.pages.parsing import parse
 from archiver.pages.requisites import (
+    discover_parsed,
+    discover_requisites,
     find_linked,
     find_sheet_requisites,
     find_xml_requisites,
-    look_at,
-    look_through,
 )
 from archiver.pages.syntax_highlighting import coloured
 from archiver.pages.worker_messages import (
@@ -76,7 +76,7 @@ def _extract(document: Document) -> Article:
     if is_html(kind):
         text = decode(document).text
         if document.has_stood:
-            return extract_stood(text, document.url, document.sheets)
+            return extract_rendered(text, document.url, document.sheets)
         return extract_article(text, document.url, part=document.part, sheets=document.sheets)
     if is_pdf(kind):
         article: Article = _pdf().pdf_article(document.payload, title)
@@ -121,7 +121,7 @@ def _look_and_read(document: Document, limit: int) -> Seen:
     tree = parse(page.text)
     if tree is None:
         return Seen(_discover(document, limit))
-    looked = look_at(tree, page.text, document.url, limit)
+    looked = discover_parsed(tree, page.text, document.url, limit)
     found = _with_links(replace(looked, charset=_charset(page.choice)), document, limit)
     has_parts = any(each.kind is RequisiteKind.PART for each in found.requisites)
     if found.needs_browser or found.wall or found.parked or has_parts:
@@ -157,7 +157,9 @@ def _look_through(document: Document, limit: int) -> Discovery:
     kind = document.media_type
     if is_html(kind):
         page = decode(document)
-        return replace(look_through(page.text, document.url, limit), charset=_charset(page.choice))
+        return replace(
+            discover_requisites(page.text, document.url, limit), charset=_charset(page.choice)
+        )
     if is_css(kind):
         sheet = decode(document)
         found = find_sheet_requisites(sheet.text, document.url)[:limit]

@@ -53,7 +53,7 @@ NOTHING_NEEDED = Discovery()
 log = get_log(__name__)
 
 
-class DerivePool:
+class WorkerPool:
     """Worker processes; the first starts when needed, more if there is a queue.
 
     Args:

@@ -39,7 +39,7 @@ def is_set_vertically(text: str) -> bool:
     return len(_SET_VERTICALLY.findall(start)) > len(start) / 3
 
 
-def says_vertical(css: str) -> bool:
+def sets_vertical_mode(css: str) -> bool:
     """Return whether a style sheet sets a vertical writing mode."""
     return any(VERTICAL.fullmatch(mode) for _, mode in rules_in(css))
 
@@ -50,7 +50,7 @@ def rules_in(css: str) -> Iterator[tuple[str, str]]:
     count = 0
     for block in screen.split("}"):
         head, _, declarations = block.rpartition("{") if PROPERTY in block else ("", "", "")
-        mode = said_by(declarations)
+        mode = declared_mode(declarations)
         for selector in _selectors(head) if mode else ():
             if count < _MOST_RULES:
                 yield selector, mode
@@ -66,7 +66,7 @@ def _selectors(head: str) -> Iterator[str]:
             yield selector
 
 
-def said_by(declarations: str) -> str:
+def declared_mode(declarations: str) -> str:
     """Return the writing mode that the declarations set last."""
     found = _DECLARED.findall(declarations) if PROPERTY in declarations.lower() else []
     last = found[-1].lower() if found else ""

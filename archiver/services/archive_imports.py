@@ -20,10 +20,10 @@ from archiver.formats.archive_members import member_names
 from archiver.formats.archive_records import (
     ForeignCapture,
     ForeignEntryRecord,
-    ForeignLikeness,
+    ForeignRendition,
     ForeignRevisit,
     Found,
-    PassedOver,
+    IgnoredRecord,
     Unusable,
     is_capture,
     read_lines,
@@ -213,7 +213,7 @@ class ArchiveImport:
             fresh=fresh,
             known=len(captures) - fresh,
             unusable=tuple(Rejected(each.what[:_MOST_WHAT], each.reason) for each in unusable),
-            passed_over=sum(isinstance(each, PassedOver) for each in batch),
+            passed_over=sum(isinstance(each, IgnoredRecord) for each in batch),
         )
 
     def _marked(self, found: ForeignCapture) -> ForeignCapture:
@@ -233,7 +233,7 @@ class ArchiveImport:
                 self._pages.note_capture(each)
             elif isinstance(each, ForeignCapture):
                 self._pages.answers.note(each)
-            elif isinstance(each, ForeignLikeness):
+            elif isinstance(each, ForeignRendition):
                 self._pages.likenesses.note(each)
             elif isinstance(each, ForeignEntryRecord):
                 self._pages.note_entry_record(each)

@@ -17,7 +17,7 @@ from archiver.db import import_receipts, imports, lists, new_entries
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import ArchiverError, InvalidQuery, UnreadableFile
 from archiver.formats.import_process import Batch, FileSeed, LinkFile, open_links
-from archiver.formats.own_json import is_said_to_be_a_link
+from archiver.formats.own_json import was_saved_as_link
 from archiver.helpers import scratch_file
 from archiver.logs import get_log
 from archiver.model.entry_list import EntryList, ListsInFile
@@ -239,7 +239,7 @@ def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen,
     """Group seeds by when they are captured; an own export tells which are links (`NEVER`)."""
     groups: dict[CaptureWhen, list[FileSeed]] = {}
     for each in found:
-        is_link = is_said_to_be_a_link(each.seed.annotation.source_record)
+        is_link = was_saved_as_link(each.seed.annotation.source_record)
         groups.setdefault(CaptureWhen.NEVER if is_link else choices.capture, []).append(each)
     return groups
 

@@ -24,7 +24,7 @@ from isal import igzip
 from archiver.db import import_receipts
 from archiver.db.engine import Database
 from archiver.errors import IndexUnavailable
-from archiver.formats.own_csv import defused
+from archiver.formats.own_csv import escape_formula
 from archiver.helpers import open_for_writing
 from archiver.logs import get_log
 from archiver.model.imports import Outcome, ReceiptRow
@@ -77,7 +77,7 @@ def _cells(row: ReceiptRow) -> tuple[str, ...]:
 
 def _line(cells: tuple[str, ...]) -> bytes:
     text = io.StringIO()
-    csv.writer(text).writerow(map(defused, cells))
+    csv.writer(text).writerow(map(escape_formula, cells))
     return text.getvalue().encode("utf-8", "replace")
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.browser.view_similarity import Bitmap, read_png, resemblance, words_contained
+from archiver.browser.view_similarity import Bitmap, read_png, similarity_of, words_contained
 from archiver.errors import BrowserError
 
 WHITE, BLACK, GREY = (255, 255, 255), (0, 0, 0), (245, 245, 245)
@@ -94,7 +94,7 @@ def test_a_picture_that_is_not_as_it_was_asked_for_is_refused(data):
     ],
 )
 def test_what_is_there_in_both_counts_and_what_is_empty_in_both_does_not(before, after, hundredths):
-    assert resemblance(bitmap(*before), bitmap(*after)) == hundredths
+    assert similarity_of(bitmap(*before), bitmap(*after)) == hundredths
 
 
 @pytest.mark.parametrize(

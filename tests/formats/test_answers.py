@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 
 from archiver.formats import archive_records
-from archiver.formats.archive_records import ForeignCapture, KeptAnswers
+from archiver.formats.archive_records import ForeignCapture, StoredResponses
 from archiver.model.capture import Exchange, PayloadDigest, RecordId
 
 ONE, TWO = RecordId("urn:uuid:1"), RecordId("urn:uuid:2")
@@ -38,7 +38,7 @@ def read(exchange: Exchange) -> bytes:
 
 @pytest.fixture
 def kept():
-    with KeptAnswers() as made:
+    with StoredResponses() as made:
         yield made
 
 

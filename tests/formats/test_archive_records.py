@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.formats.archive_records import MOST_KEPT, ForeignLikeness, StoredRenditions
+from archiver.formats.archive_records import MOST_KEPT, ForeignRendition, StoredRenditions
 from archiver.model.capture import RecordId
 from archiver.model.rendering import PAGE_TYPE, NewRendition, RenditionKind, RenditionRef
 
@@ -16,8 +16,8 @@ def ref(kind: RenditionKind, media_type: str, record_id: RecordId = ONE) -> Rend
 @pytest.fixture
 def kept():
     with StoredRenditions() as made:
-        made.note(ForeignLikeness(ONE, b"first"))
-        made.note(ForeignLikeness(TWO, b"second"))
+        made.note(ForeignRendition(ONE, b"first"))
+        made.note(ForeignRendition(TWO, b"second"))
         yield made
 
 
@@ -56,7 +56,7 @@ def test_what_it_may_not_be_is_left_out(kept, kind, media_type):
 def test_places_are_bounded(kept, monkeypatch):
     monkeypatch.setattr("archiver.formats.archive_records.MOST_KEPT", 2)
 
-    kept.note(ForeignLikeness(RecordId("urn:uuid:3"), b"third"))
+    kept.note(ForeignRendition(RecordId("urn:uuid:3"), b"third"))
 
     assert kept.of([ref(RenditionKind.PRINT, "application/pdf", RecordId("urn:uuid:3"))]) == ()
     assert MOST_KEPT > 10_000

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from archiver.errors import FetchError
-from archiver.http.connections import MOST_HELD, Line
+from archiver.http.connections import MOST_HELD, HttpConnection
 from archiver.http.fetcher import Fetcher
 from archiver.http.requests import Outgoing
 from archiver.model.failure import FailureKind
@@ -129,7 +129,7 @@ class Wire(asyncio.Transport):
 @pytest.mark.parametrize("is_taken", [True, False])
 async def test_a_body_that_is_not_taken_holds_its_server_up_and_is_not_given_up_for_it(is_taken):
     loop, later = asyncio.get_running_loop(), asyncio.Event()
-    wire, line = Wire(), Line(asyncio.get_running_loop())
+    wire, line = Wire(), HttpConnection(asyncio.get_running_loop())
     line.connection_made(wire)
     line.ask(b"GET", is_bodiless=False, patience=0.01)
     line.data_received(b"HTTP/1.1 200 OK\r\n\r\n" + bytes(MOST_HELD))

@@ -10,7 +10,7 @@ from PIL import Image
 from archiver.model.rendering import RenditionKind
 from archiver.pages.icon_candidates import LEAST, is_too_small
 from archiver.pages.image_drawing import draw
-from archiver.pages.worker_pool import DerivePool
+from archiver.pages.worker_pool import WorkerPool
 
 
 def picture(wide, high, form):
@@ -49,6 +49,6 @@ def test_what_says_nothing_of_its_size_is_not_too_small(kind, junk):
 
 
 async def test_no_child_is_started_for_what_is_too_small():
-    pool = DerivePool(processes=0, timeout=1, memory_bytes=1 << 30, max_requisites=1)
+    pool = WorkerPool(processes=0, timeout=1, memory_bytes=1 << 30, max_requisites=1)
 
     assert await pool.draw(RenditionKind.ICON, picture(1, 1, "PNG"), "") is None

@@ -7,7 +7,7 @@ import pytest
 from archiver.model.page import PageMetadata
 from archiver.pages.metadata import read_metadata
 from archiver.pages.parsing import parse
-from archiver.pages.requisites import look_through
+from archiver.pages.requisites import discover_requisites
 
 
 def read(html: str) -> PageMetadata:
@@ -116,7 +116,7 @@ def test_a_description_without_end_is_left_unread_and_the_page_is_not(name, dept
     data = f'{{"@type": "Article", "headline": "Deep", "{name}": {"[" * depth}1{"]" * depth}}}'
     page = f"<title>Kept</title><img src=a.png><script type='application/ld+json'>{data}</script>"
 
-    found = look_through(page, "https://a.example/", 9)
+    found = discover_requisites(page, "https://a.example/", 9)
 
     assert found.metadata.title == "Kept"
     assert [each.url for each in found.requisites] == ["https://a.example/a.png"]

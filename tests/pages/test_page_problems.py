@@ -3,7 +3,7 @@
 import pytest
 
 from archiver.pages.page_problems import wall_in_headers
-from archiver.pages.requisites import look_through
+from archiver.pages.requisites import discover_requisites
 
 SCRIPT = '<script src="/app.js"></script>'
 SHELLS = {
@@ -68,7 +68,7 @@ PARKED = {
 
 
 def look(html):
-    return look_through(html, "https://example.org/", 10)
+    return discover_requisites(html, "https://example.org/", 10)
 
 
 @pytest.mark.parametrize("name", SHELLS)

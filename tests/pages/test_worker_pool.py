@@ -9,7 +9,7 @@ import pytest
 from archiver.model.page import Article, Discovery
 from archiver.model.rendering import RenditionKind
 from archiver.pages.worker_messages import Document
-from archiver.pages.worker_pool import DerivePool, unread_article
+from archiver.pages.worker_pool import WorkerPool, unread_article
 from archiver.search.search_document import indexed
 
 PAGE = Document(
@@ -24,7 +24,7 @@ ICON = b'<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>'
 
 @pytest.fixture
 async def pool():
-    made = DerivePool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
+    made = WorkerPool(processes=1, timeout=30, memory_bytes=1 << 30, max_requisites=10)
     yield made
     await made.stop()
 
@@ -95,7 +95,7 @@ async def test_what_is_no_page_is_shown_as_what_it_is(pool):
 
 
 async def test_a_child_that_takes_too_long_is_replaced_and_its_page_has_no_article():
-    impatient = DerivePool(processes=1, timeout=0.000001, memory_bytes=1 << 30, max_requisites=10)
+    impatient = WorkerPool(processes=1, timeout=0.000001, memory_bytes=1 << 30, max_requisites=10)
 
     assert await impatient.extract(PAGE) == Article()
     assert await impatient.extract(PAGE) == Article()
@@ -115,7 +115,7 @@ async def pool_of():
     made = []
 
     def make(processes, backlog):
-        pool = DerivePool(
+        pool = WorkerPool(
             processes=processes,
             timeout=3600,
             memory_bytes=1 << 30,

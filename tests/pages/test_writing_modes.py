@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.pages.writing_modes import is_set_vertically, says_vertical
+from archiver.pages.writing_modes import is_set_vertically, sets_vertical_mode
 
 SENTENCE = "\u5ddd\u306e\u307b\u3068\u308a\u306b\u6c34\u8eca\u304c\u3042\u3063\u305f\u3002"
 
@@ -23,4 +23,4 @@ def test_texts_of_scripts_that_are_set_vertically_are_told_by_most_of_their_lett
 def test_rules_without_end_are_looked_through_in_time_that_grows_with_them():
     css = "a," * 100_000 + "{writing-mode:vertical-rl}" + "{" * 100_000
 
-    assert says_vertical(css)
+    assert sets_vertical_mode(css)

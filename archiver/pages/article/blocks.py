@@ -261,7 +261,7 @@ _LABELLED = etree.XPath("descendant::*[@role='tabpanel'][@aria-labelledby]")
 _HIDING = ("hidden", "aria-hidden", "style")
 
 
-def settle_tabs(body: Element) -> None:
+def normalise_tabs(body: Element) -> None:
     """Show code panels of unselected tabs, and label every panel with its tab."""
     found = [*_by_role(body), *_by_label(body)]
     coded = around(body.iter("pre")) if found else set()
@@ -314,15 +314,15 @@ _LISTS = frozenset({"ul", "ol"})
 _DEFINED = frozenset({"dt", "dd"})
 
 
-def settle_lists(root: Element) -> None:
+def normalise_lists(root: Element) -> None:
     """Make every list of an article valid (HTML §4.4)."""
     for each in list(root.iter("dl")):
-        _settle_definitions(each)
+        _normalise_definitions(each)
     for part in list(root.iter("dt", "dd")):
         if part.getparent().tag != "dl":
             part.tag = "div"
     for each in list(root.iter("ul", "ol")):
-        _settle_items(each)
+        _normalise_items(each)
     for item in list(root.iter("li")):
         above = item.getparent()
         if above.tag not in _LISTS:
@@ -331,7 +331,7 @@ def settle_lists(root: Element) -> None:
             item.attrib.pop("value", None)
 
 
-def _settle_items(holder: Element) -> None:
+def _normalise_items(holder: Element) -> None:
     """Put all content of a list into items: a nested list into the item before it."""
     item = _take_text(holder, "li")
     for each in list(holder):
@@ -361,7 +361,7 @@ def _holds_items(element: Element) -> bool:
 
 def _open(element: Element) -> Element:
     """Unwrap an element between a list and its items; return the last item."""
-    _settle_items(element)
+    _normalise_items(element)
     last = element[-1]
     unwrap(element)
     return last
@@ -381,7 +381,7 @@ def _make_list(item: Element) -> None:
         holder.append(item)
 
 
-def _settle_definitions(holder: Element) -> None:
+def _normalise_definitions(holder: Element) -> None:
     if any(next(term.iter(*OUTLINED), None) is not None for term in holder.iter("dt")):
         _make_blocks(holder)
         return
@@ -390,7 +390,7 @@ def _settle_definitions(holder: Element) -> None:
             group.tag = "dd"
         else:
             unwrap(group)
-    _settle_terms(holder)
+    _normalise_terms(holder)
     if not len(holder):
         holder.tag = "div"
 
@@ -402,7 +402,7 @@ def _make_blocks(holder: Element) -> None:
     holder.tag = "div"
 
 
-def _settle_terms(group: Element) -> None:
+def _normalise_terms(group: Element) -> None:
     """Order terms before definitions; add an empty term or definition if one is missing."""
     item = _take_text(group, "dd")
     for child in list(group):

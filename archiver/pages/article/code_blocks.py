@@ -33,17 +33,17 @@ _PLAIN = frozenset(
 )
 
 
-def settle_code(body: Element) -> None:
+def normalise_code(body: Element) -> None:
     """Remove line numbers and buttons from code, and mark its language."""
     for table in list(body.iter("table")):
         if table.getparent() is not None:
-            _settle_table(table)
+            _normalise_table(table)
     tables = (each for each in body.iter("table") if _is_shown_in_code(each))
     shown = [*islice(tables, _MOST_SHOWN)]
     for pre in {_split_code_at(table) for table in reversed(shown)}:
         _drop_empty(pre)
     for pre in outermost(body, "pre"):
-        _settle_pre(pre)
+        _normalise_pre(pre)
         _unwrap_figure(pre)
 
 
@@ -108,7 +108,7 @@ def _unwrap_figure(pre: Element) -> None:
             unwrap(above)
 
 
-def _settle_table(table: Element) -> None:
+def _normalise_table(table: Element) -> None:
     """Replace a layout table of line numbers and code by the code."""
     if next(table.iterdescendants("table"), None) is not None:
         return
@@ -154,7 +154,7 @@ def _make_pre(lines: list[str], table: Element) -> Element:
     return pre
 
 
-def _settle_pre(pre: Element) -> None:
+def _normalise_pre(pre: Element) -> None:
     language = _language(pre)
     _drop_label(pre)
     for element in list(pre.iter("button", "input", "textarea", "span", "td", "i", "a", "div")):

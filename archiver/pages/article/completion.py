@@ -19,7 +19,7 @@ from archiver.pages.article.tree import first_text, lengths, remove, unwrap
 from archiver.pages.parsing import SIZES
 from archiver.pages.reference_attributes import clean_reference
 from archiver.pages.reference_values import read_candidates
-from archiver.pages.writing_modes import PROPERTY, VERTICAL, rules_in, said_by
+from archiver.pages.writing_modes import PROPERTY, VERTICAL, declared_mode, rules_in
 
 _MOST_CSS, _MOST_SELECTED = 1_000_000, 1000
 _MOST_LEVELS = 40
@@ -127,7 +127,7 @@ def _selected(page: LexborHTMLParser, selector: str) -> list[LexborNode]:
 
 def _mode_of(attributes: Mapping[str, str | None]) -> str:
     """Return the writing mode of one element: its inline style before that of style sheets."""
-    return said_by(attributes.get("style") or "") or attributes.get(_MARK) or ""
+    return declared_mode(attributes.get("style") or "") or attributes.get(_MARK) or ""
 
 
 _EMPTY_GOES = frozenset({"p", "div", "span", "section", "figure", "li", "ul", "ol"} | HEADINGS)
@@ -151,7 +151,7 @@ def finish(root: Element, url: str, base: str) -> None:
         url: the URL of the page.
         base: the URL that references are resolved against.
     """
-    _settle_targets(root)
+    _normalise_targets(root)
     for element in list(root.iter(*_SOURCES)):
         _resolve(element, url, base)
     _drop_empty(root)
@@ -176,7 +176,7 @@ def set_apart(root: Element, part: int) -> None:
                 element.set(name, value.replace("url(#", f"url(#p{part}-"))
 
 
-def _settle_targets(root: Element) -> None:
+def _normalise_targets(root: Element) -> None:
     """Keep ids of headings and of link targets; convert an anchor's name to an id."""
     wanted = {unquote(each) for each in _fragments(root)}
     seen: set[str] = set()
@@ -212,7 +212,7 @@ def _resolve(element: Element, url: str, base: str) -> None:
             _set(element, name, _absolute(value, url, base, is_link=element.tag == "a"))
     if element.get("srcset"):
         _set(element, "srcset", _absolute_set(element.get("srcset"), base))
-        _settle_sizes(element)
+        _normalise_sizes(element)
 
 
 def _absolute(value: str, url: str, base: str, *, is_link: bool) -> str | None:
@@ -253,7 +253,7 @@ def _descriptor(given: str) -> str:
     return "" if density in {0, 1} else f"{density:g}x"
 
 
-def _settle_sizes(element: Element) -> None:
+def _normalise_sizes(element: Element) -> None:
     """Set ``sizes`` for candidates with widths; by default an image is as wide as the window."""
     if not (element.get("srcset") or "").endswith("w"):
         element.attrib.pop("sizes", None)

@@ -125,7 +125,7 @@ def is_beside(name: str | None) -> bool:
     return bool(_verdict(name) & _BESIDE)
 
 
-def is_heading_beside(name: str | None) -> bool:
+def is_boilerplate_heading(name: str | None) -> bool:
     """Do the same for a heading, which may be named a header."""
     return is_beside(name.lower().replace("header", "") if name else None)
 
@@ -181,7 +181,7 @@ MOST_LOOKED_AT = 50
 _QUOTING = ("blockquote", "p")
 
 
-def is_answered(element: Element) -> bool:
+def precedes_answer(element: Element) -> bool:
     """Return whether an element precedes its answer in a thread of similar posts."""
     asked = element
     while (post := asked.getparent()) is not None and _is_comment(post):
@@ -225,7 +225,7 @@ _HELD = ("h2", "h3", "h4", "h5", "h6", "figure", "pre")
 _READ = frozenset({"p", "pre", "blockquote", "table", "dl", "figure"})
 
 
-def seems_beside(element: Element, targets: frozenset[str]) -> bool:
+def is_likely_boilerplate(element: Element, targets: frozenset[str]) -> bool:
     """Return whether an element is to be removed because of its name or role.
 
     ``targets`` are the targets of links within the page.
@@ -241,7 +241,7 @@ def seems_beside(element: Element, targets: frozenset[str]) -> bool:
         return False
     if element.tag in HEADINGS and (_is_only_called_header(element) or _heads_prose(element)):
         return False
-    return not (_is_named_after_its_subject(element, targets) or is_answered(element))
+    return not (_is_named_after_its_subject(element, targets) or precedes_answer(element))
 
 
 def _is_named_after_its_subject(element: Element, targets: frozenset[str]) -> bool:
@@ -304,7 +304,7 @@ def _is_only_called_header(heading: Element) -> bool:
     """Return whether only the word "header" speaks against a heading inside the content."""
     is_of_page = heading.tag == "h1" or heading.getparent().tag == "header"
     names = (heading.get("class"), heading.get("id"))
-    return not is_of_page and not any(map(is_heading_beside, names))
+    return not is_of_page and not any(map(is_boilerplate_heading, names))
 
 
 def _heads_prose(heading: Element) -> bool:

@@ -44,13 +44,13 @@ _NAME = re.compile(r"[\w-]{4,40}", re.ASCII)
 _POST = re.compile(r"(https://www\.instagram\.com/(?:p|reel|tv)/[\w-]{1,60}/)")
 
 
-def settle_widgets(body: Element) -> None:
+def normalise_widgets(body: Element) -> None:
     """Replace players, external code and posts without text by frames.
 
     AMP images and videos become HTML elements.
     """
     for element in outermost(body, *_AMP_ELEMENTS):
-        _settle_amp(element)
+        _normalise_amp(element)
     posts = [each for each in body.iter("blockquote") if _post_url(each)]
     worded = with_words(body) if posts else set()
     empty = (each for each in posts if each not in worded)
@@ -64,7 +64,7 @@ def settle_widgets(body: Element) -> None:
             replace(element, frame)
 
 
-def _settle_amp(element: Element) -> None:
+def _normalise_amp(element: Element) -> None:
     """Replace an AMP element by its HTML equivalent, unless a no-script fallback contains that.
 
     Other content of an image or frame is only a placeholder.
@@ -128,7 +128,7 @@ _YOUTUBE = re.compile(r"/(?:embed|v|e|shorts)/([A-Za-z0-9_-]{6,})")
 _VIMEO = re.compile(r"/video/([0-9]+)")
 
 
-def settle_embeds(root: Element) -> None:
+def normalise_embeds(root: Element) -> None:
     """Replace embeds by cards, or remove them if they are not content."""
     holding = around(root.iter("img"))
     for element in list(root.iter("iframe", "embed", "object")):
@@ -140,14 +140,14 @@ def settle_embeds(root: Element) -> None:
             card = _card(element, url)
             replace(element, card)
             space_around(card)
-            _settle_figure(card)
+            _normalise_figure(card)
         elif element.tag == "object" and element in holding:
             element.tag = "span"
         else:
             remove(element)
 
 
-def _settle_figure(card: Element) -> None:
+def _normalise_figure(card: Element) -> None:
     """Unwrap a figure without caption that contains only a card."""
     figure = next(card.iterancestors("figure"), None)
     held = [*islice(figure.iter(), _MOST_AROUND)] if figure is not None else []

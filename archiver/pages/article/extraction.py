@@ -14,9 +14,9 @@ from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser
 
 from archiver.model.page import Article, PageMetadata
-from archiver.pages.article.blocks import settle_tabs
+from archiver.pages.article.blocks import normalise_tabs
 from archiver.pages.article.boilerplate import Rules, clear_away, drop_lists_shown_twice
-from archiver.pages.article.code_blocks import settle_code
+from archiver.pages.article.code_blocks import normalise_code
 from archiver.pages.article.completion import (
     Sheets,
     finish,
@@ -27,18 +27,18 @@ from archiver.pages.article.completion import (
     set_lines,
 )
 from archiver.pages.article.elements import HEADINGS
-from archiver.pages.article.embeds import settle_embeds, settle_widgets
-from archiver.pages.article.formulas import settle_mathematics
+from archiver.pages.article.embeds import normalise_embeds, normalise_widgets
+from archiver.pages.article.formulas import normalise_mathematics
 from archiver.pages.article.headline import Lead, find_lead, put_lead, take_head, title_of
-from archiver.pages.article.media import settle_drawings, settle_media
+from archiver.pages.article.media import normalise_drawings, normalise_media
 from archiver.pages.article.notes import bring_appendix, bring_notes
 from archiver.pages.article.page_furniture import (
     drop_above_title,
     drop_byline,
     drop_colophon,
     drop_tagline,
-    settle_editing,
-    settle_permalinks,
+    normalise_edit_links,
+    normalise_permalinks,
 )
 from archiver.pages.article.preparation import drop_hidden, to_tree
 from archiver.pages.article.scoring import Scores, make_root
@@ -186,7 +186,7 @@ def article_of(
     return replace(article, metadata=metadata)
 
 
-def extract_stood(html: str, url: str, sheets: Sheets = ()) -> Article:
+def extract_rendered(html: str, url: str, sheets: Sheets = ()) -> Article:
     """Extract the article of a rendered page; without one, return all of its text.
 
     A web application has no article, and its content may look like navigation.
@@ -224,7 +224,7 @@ def _read(
     if body is None:
         return Article()
     lines = lines_of(body, *said)
-    _settle(body, source)
+    _normalise(body, source)
     lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
     article = body if whole else choose_article(body, metadata.title)
     if article is None:
@@ -237,7 +237,7 @@ def _read(
     drop_above_title(article, metadata.title)
     drop_tagline(article, metadata.title, shown, metadata.site)
     drop_byline(article, metadata.byline, metadata.published)
-    settle_embeds(article)
+    normalise_embeds(article)
     finish(article, url, base)
     if part > 1:
         set_apart(article, part)
@@ -266,14 +266,14 @@ def _shown_title(page: LexborHTMLParser) -> str:
     return " ".join((element.text() or "").split()) if element else ""
 
 
-def _settle(body: Element, source: str) -> None:
+def _normalise(body: Element, source: str) -> None:
     """Normalise the elements that an article may contain, in the whole page."""
-    settle_widgets(body)
-    settle_tabs(body)
-    settle_mathematics(body, source)
+    normalise_widgets(body)
+    normalise_tabs(body)
+    normalise_mathematics(body, source)
     drop_hidden(body)
-    settle_permalinks(body)
-    settle_editing(body)
-    settle_drawings(body)
-    settle_code(body)
-    settle_media(body)
+    normalise_permalinks(body)
+    normalise_edit_links(body)
+    normalise_drawings(body)
+    normalise_code(body)
+    normalise_media(body)

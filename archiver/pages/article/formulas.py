@@ -72,7 +72,7 @@ LONGEST_MACRO = 300
 """Maximum characters of a macro's body."""
 MOST_USED = 40
 """Maximum number of macros used in a formula, including nested ones."""
-MOST_MEANT = 5000
+MOST_EXPANDED = 5000
 """Maximum length of a formula with its macros expanded."""
 
 _LATEX = re.compile(
@@ -155,14 +155,14 @@ def with_macros(source: str, macros: Macros) -> tuple[str, int]:
                 stack.append(macros[name].body)
     meant = "".join(_definition(name, macros[name]) for name in used)
     size = _size(formula, {name: macros[name] for name in used}) + len(meant) // 10
-    return (meant + formula, size) if size <= MOST_MEANT else (formula, len(formula))
+    return (meant + formula, size) if size <= MOST_EXPANDED else (formula, len(formula))
 
 
 def _size(formula: str, macros: Macros) -> int:
     """Return an upper estimate of the expanded length of a formula."""
     ahead = _TOKEN.findall(formula)[::-1]
     size = len(formula)
-    while ahead and size <= MOST_MEANT:
+    while ahead and size <= MOST_EXPANDED:
         token = ahead.pop()
         macro = macros.get(token[1:])
         if macro is None or token[0] != "\\":
@@ -171,7 +171,7 @@ def _size(formula: str, macros: Macros) -> int:
         tokens = _TOKEN.findall(macro.body)
         parts = [given[int(each[1]) - 1] if _is_place(each, given) else [each] for each in tokens]
         size += 1 + sum(map(len, parts))
-        if size <= MOST_MEANT:
+        if size <= MOST_EXPANDED:
             ahead += [each for part in reversed(parts) for each in reversed(part)]
     return size
 
@@ -262,7 +262,7 @@ def has_dollars(html: str) -> bool:
     return _DOLLAR.search(html) is not None
 
 
-def settle_mathematics(body: Element, source: str) -> None:
+def normalise_mathematics(body: Element, source: str) -> None:
     """Convert every formula to MathML.
 
     Args:
@@ -276,12 +276,12 @@ def settle_mathematics(body: Element, source: str) -> None:
     for math in outermost(body, "math"):
         _replace_rendered(math, lifted)
     for script in list(body.iter("script")):
-        _settle_script(script, formulas)
+        _normalise_script(script, formulas)
     if scripted:
         for element in list(body.iter("span", "div")):
             if _MARKED.search(element.get("class") or "") and not len(element):
-                _settle_marked(element, formulas)
-        _settle_text(body, formulas, dollars=has_dollars(source))
+                _normalise_marked(element, formulas)
+        _normalise_text(body, formulas, dollars=has_dollars(source))
     set_letters(body)
 
 
@@ -367,7 +367,7 @@ def _replace_rendered(math: Element, lifted: set[Element]) -> None:
         math.addnext(picture)
 
 
-def _settle_script(script: Element, formulas: _Formulas) -> None:
+def _normalise_script(script: Element, formulas: _Formulas) -> None:
     """Convert a formula of MathJax 2, which keeps LaTeX in a script after the rendered elements."""
     for _ in range(3):
         before = script.getprevious()
@@ -383,7 +383,7 @@ def _settle_script(script: Element, formulas: _Formulas) -> None:
     replace(script, formulas.make(script.text or "", display=display))
 
 
-def _settle_marked(element: Element, formulas: _Formulas) -> None:
+def _normalise_marked(element: Element, formulas: _Formulas) -> None:
     """Convert an element marked as LaTeX, as by Pandoc, with or without delimiters."""
     text = element.text or ""
     framed = _FRAME.match(text)
@@ -393,7 +393,7 @@ def _settle_marked(element: Element, formulas: _Formulas) -> None:
         replace(element, formulas.make(framed[1] if framed else text, display=display))
 
 
-def _settle_text(body: Element, formulas: _Formulas, *, dollars: bool) -> None:
+def _normalise_text(body: Element, formulas: _Formulas, *, dollars: bool) -> None:
     """Convert LaTeX between delimiters in the text."""
     stack = [body]
     while stack:
@@ -401,7 +401,7 @@ def _settle_text(body: Element, formulas: _Formulas, *, dollars: bool) -> None:
         inside = [] if element.tag in _WRITTEN else list(element)
         stack += inside
         if element.tag not in _WRITTEN:
-            _settle_own(element, formulas, dollars=dollars)
+            _normalise_own(element, formulas, dollars=dollars)
         for child in inside:
             if _may_hold(child.tail):
                 made = _split_at_formulas(child.tail, formulas, dollars=dollars)
@@ -410,7 +410,7 @@ def _settle_text(body: Element, formulas: _Formulas, *, dollars: bool) -> None:
                     _insert_behind(child, made[1:])
 
 
-def _settle_own(element: Element, formulas: _Formulas, *, dollars: bool) -> None:
+def _normalise_own(element: Element, formulas: _Formulas, *, dollars: bool) -> None:
     made = (
         _split_at_formulas(element.text, formulas, dollars=dollars)
         if _may_hold(element.text)

@@ -26,7 +26,7 @@ from archiver.pages.reference_values import read_candidates
 _CAPTIONED = ("img", "svg", "video", "audio", "table", "pre", "math", "blockquote")
 
 
-def settle_captions(root: Element) -> None:
+def normalise_captions(root: Element) -> None:
     """Make the captions of an article valid (HTML §4.4.12).
 
     A caption without a figure is a block.
@@ -38,7 +38,7 @@ def settle_captions(root: Element) -> None:
         if _figure_of(caption) is None:
             _find_figure(caption, sizes, pictured)
     for figure in root.iter("figure"):
-        _settle_figure(figure)
+        _normalise_figure(figure)
 
 
 def _figure_of(caption: Element) -> Element | None:
@@ -61,7 +61,7 @@ def _find_figure(caption: Element, sizes: dict[Element, int], pictured: set[Elem
         caption.tag = "div"
 
 
-def _settle_figure(figure: Element) -> None:
+def _normalise_figure(figure: Element) -> None:
     captions = [each for each in figure.iter("figcaption") if _figure_of(each) is figure]
     for caption in captions[1:]:
         caption.tag = "div"
@@ -91,7 +91,7 @@ _SHAPES = ("path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "
 Rules = dict[str, dict[str, str]]
 
 
-def settle_drawings(body: Element) -> None:
+def normalise_drawings(body: Element) -> None:
     """Normalise every SVG of a page."""
     for drawing in outermost(body, "svg"):
         if is_icon(drawing):
@@ -185,14 +185,14 @@ _IN_JSON = re.compile(
 )
 
 
-def settle_media(body: Element) -> None:
+def normalise_media(body: Element) -> None:
     """Undo lazy loading, drop the worse of duplicate images, and set sizes."""
     for twin in outermost(body, "noscript"):
         _use_noscript_fallback(twin)
     for element in list(body.iter("img", "source", "video", "audio")):
         _undo_laziness(element)
     for image in list(body.iter("img")):
-        _settle_image(image)
+        _normalise_image(image)
     pictured = [
         each for each in body.iter("figure", "div", "span", "a") if _is_called_picture(each)
     ]
@@ -270,7 +270,7 @@ def _undo_laziness(element: Element) -> None:
                 element.set(eager, value_of(name))
 
 
-def _settle_image(image: Element) -> None:
+def _normalise_image(image: Element) -> None:
     width, height = _size(image, "width"), _size(image, "height")
     if 0 <= width < SMALLEST and 0 <= height < SMALLEST:
         remove(image)

@@ -50,12 +50,12 @@ def find_next_part(tree: LexborHTMLParser, url: str) -> str | None:
         return None
     for each in links:
         found = join(url, clean_reference(each.attributes.get("href") or ""))
-        if found and goes_on(url, found):
+        if found and is_next_page(url, found):
             return found
     return None
 
 
-def goes_on(url: str, following: str) -> bool:
+def is_next_page(url: str, following: str) -> bool:
     """Return whether two URLs differ only in a page number that is one higher.
 
     The first page has the number 1, or none.

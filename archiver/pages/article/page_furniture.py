@@ -257,7 +257,7 @@ _LEVELS = 2
 """Number of ancestors of a heading whose name may be the link's target, such as its section."""
 
 
-def settle_permalinks(body: Element) -> None:
+def normalise_permalinks(body: Element) -> None:
     """Remove or mark links without words in headings that point to their own position."""
     for link in body.iter("a"):
         if link.get("class") == PERMALINK:
@@ -272,10 +272,10 @@ def settle_permalinks(body: Element) -> None:
             if unquote(fragment) in names:
                 if not heading.get("id"):
                     heading.set("id", unquote(fragment))
-                _settle(link)
+                _normalise(link)
 
 
-def _settle(link: Element) -> None:
+def _normalise(link: Element) -> None:
     if any(unicodedata.category(each) not in _UNSEEN for each in _words(link)):
         link.set("class", PERMALINK)
     else:
@@ -321,7 +321,7 @@ _LONGEST_TOOLS = 60
 """Maximum characters of the text around such links."""
 
 
-def settle_editing(body: Element) -> None:
+def normalise_edit_links(body: Element) -> None:
     """Mark or remove edit links in a heading or directly after it."""
     for heading in list(body.iter(*HEADINGS)):
         for link in _edits(heading):

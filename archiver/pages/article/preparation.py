@@ -59,7 +59,7 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
     for node in page.css("svg title"):
         node.decompose()
     for node in page.css("iframe, xmp, plaintext"):
-        _settle_raw_text(node)
+        _normalise_raw_text(node)
     page.strip_tags(_NEVER_READ)
     body = page.body
     html = _collapse_white_space(_as_xml_allows(body.html or "")) if body else b""
@@ -73,7 +73,7 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
     return root.find("body") if root is not None else None
 
 
-def _settle_raw_text(node: LexborNode) -> None:
+def _normalise_raw_text(node: LexborNode) -> None:
     """Escape the content of raw text elements, which the next parser would take for markup."""
     if node.tag == "iframe":
         for child in [*node.iter(include_text=True)]:

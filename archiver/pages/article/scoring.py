@@ -22,8 +22,8 @@ from archiver.pages.article.elements import (
     SENTENCE,
     TEXTISH,
     is_beside,
+    is_likely_boilerplate,
     named,
-    seems_beside,
     targets_in,
     weigh,
 )
@@ -32,7 +32,7 @@ from archiver.pages.article.tree import remove, replace
 INNER_LINK = 0.3
 """Weight of links within the page: tables of contents are more relevant than other links."""
 
-A_PICTURE = 100
+PICTURE_WORTH = 100
 """Value in characters of a picture that links to a larger version: galleries have few words."""
 
 _COMMAS = ",\u060c\ufe50\ufe10\ufe11\u2e41\u2e34\u2e32\uff0c"
@@ -87,7 +87,7 @@ class Measure:
     @property
     def worth(self) -> int:
         """Return the amount of readable and visible content, in characters."""
-        return self.text + A_PICTURE * self.enlarged
+        return self.text + PICTURE_WORTH * self.enlarged
 
     @property
     def link_density(self) -> float:
@@ -193,13 +193,13 @@ def leads_to_picture(link: Element) -> bool:
     return _PICTURE.search(link.get("href") or "") is not None
 
 
-MUCH = 0.5
+WIDENING_FACTOR = 0.5
 """Factor of additional prose for which the choice is widened to an ancestor."""
 
 MOST_LINKED = 0.33
 """Maximum link density of added content; lists of related pages have more."""
 
-FEWEST, A_TENTH = 3, 0.1
+FEWEST, SERIES_SHARE = 3, 0.1
 """Number of similar elements, and the share of prose each must add, to form a series."""
 
 _BESIDE = ("nav", "aside", "footer", "header", "form")
@@ -224,7 +224,7 @@ class Coverage:
                 break
             prose, linked = self._prose_and_links(above)
             gain, links = prose - covered[0], linked - covered[1]
-            if gain > MUCH * covered[0] and links < MOST_LINKED * (gain + links):
+            if gain > WIDENING_FACTOR * covered[0] and links < MOST_LINKED * (gain + links):
                 top, covered = above, [prose, linked]
         return top
 
@@ -249,7 +249,7 @@ class Coverage:
         gained = sum(self._prose_and_links(each)[0] for each in alike)
         is_matter = (
             links < MOST_LINKED * (prose + links)
-            and gained > A_TENTH * self._prose_and_links(top)[0]
+            and gained > SERIES_SHARE * self._prose_and_links(top)[0]
         )
         return shared if is_matter and shared.tag not in {"body", "html"} else None
 
@@ -501,14 +501,14 @@ def _prepare(body: Element, *, strict: bool) -> list[Element]:
     while stack:
         element, guarded = stack.pop()
         tag = element.tag
-        if strict and not guarded and seems_beside(element, targets):
+        if strict and not guarded and is_likely_boilerplate(element, targets):
             remove(element)
             continue
         if tag in _EMPTY_GOES and _is_empty(element):
             remove(element)
             continue
         if tag == "div" and not guarded:
-            element = _settle_block(element)
+            element = _normalise_block(element)
             tag = element.tag
         elif not guarded and (tag in _SECTIONS or _is_holder(element)):
             wrap_loose_text(element)
@@ -538,7 +538,7 @@ def _is_empty(element: Element) -> bool:
     )
 
 
-def _settle_block(block: Element) -> Element:
+def _normalise_block(block: Element) -> Element:
     """Convert a block without blocks to a paragraph; wrap loose text in other blocks."""
     wrap_loose_text(block)
     children = list(block)

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from archiver.pages.article.blocks import open_up, push_in, settle_lists, wrap_loose_text
+from archiver.pages.article.blocks import normalise_lists, open_up, push_in, wrap_loose_text
 from archiver.pages.article.elements import (
     EMPHASIS,
     FLOW,
@@ -23,7 +23,7 @@ from archiver.pages.article.elements import (
     ROWS,
     UNHEADED,
 )
-from archiver.pages.article.media import settle_captions
+from archiver.pages.article.media import normalise_captions
 from archiver.pages.article.tree import around, lead_with, remove, space_around, unwrap, with_words
 from archiver.pages.sanitizer import TAGS
 
@@ -58,15 +58,15 @@ def make_valid(root: Element) -> None:
         if element is not root and element.tag not in _KNOWN:
             unwrap(element)
     worded = with_words(root)
-    _settle_links(root, worded)
-    _settle_pictures(root, worded)
+    _normalise_links(root, worded)
+    _normalise_pictures(root, worded)
     for element in list(root.iter(*_PARTICULAR)):
-        _settle_part(element, worded)
-    settle_captions(root)
-    settle_lists(root)
-    _settle_blocks(root)
-    _settle_tables(root)
-    _settle_headings(root)
+        _normalise_part(element, worded)
+    normalise_captions(root)
+    normalise_lists(root)
+    _normalise_blocks(root)
+    _normalise_tables(root)
+    _normalise_headings(root)
 
 
 def _html(root: Element) -> list[Element]:
@@ -77,7 +77,7 @@ def _html(root: Element) -> list[Element]:
     return [each for each in root.iter() if each not in foreign] if foreign else list(root.iter())
 
 
-def _settle_links(root: Element, worded: set[Element]) -> None:
+def _normalise_links(root: Element, worded: set[Element]) -> None:
     """Give links a target and content, and remove nested links."""
     playing = around(root.iter(*_PLAYED))
     linked: set[Element] = set()
@@ -99,12 +99,12 @@ def _make_plain(element: Element) -> None:
         unwrap(element)
 
 
-def _settle_pictures(root: Element, worded: set[Element]) -> None:
+def _normalise_pictures(root: Element, worded: set[Element]) -> None:
     for image in list(root.iter("img")):
         if not (image.get("src") or image.get("srcset")):
             remove(image)
     for picture in list(root.iter("picture")):
-        _settle_sources(picture)
+        _normalise_sources(picture)
     for image in root.iter("img"):
         if image.get("alt") is None:
             image.set("alt", image.get("title") or _name_of_link(image, worded))
@@ -113,7 +113,7 @@ def _settle_pictures(root: Element, worded: set[Element]) -> None:
             del drawing.attrib["role"]
 
 
-def _settle_sources(picture: Element) -> None:
+def _normalise_sources(picture: Element) -> None:
     """Make a ``picture`` sources and an image; without an image use its best source."""
     images = list(picture.iter("img"))
     if not images:
@@ -145,7 +145,7 @@ def _name_of_link(image: Element, worded: set[Element]) -> str:
     return "" if source.startswith("data:") else unquote(source.rpartition("/")[2])[:_LONGEST_NAME]
 
 
-def _settle_part(element: Element, worded: set[Element]) -> None:
+def _normalise_part(element: Element, worded: set[Element]) -> None:
     """Replace an invalid element by a valid one."""
     tag, above = element.tag, element.getparent()
     if above is None:
@@ -158,7 +158,7 @@ def _settle_part(element: Element, worded: set[Element]) -> None:
     elif tag == "details":
         _lead_with_summary(element)
     elif tag in {"video", "audio"}:
-        _settle_played(element, worded)
+        _normalise_played(element, worded)
     elif tag == "dfn" and next(element.iterancestors("dfn"), None) is not None:
         element.tag = "span"
     elif tag in UNHEADED and next(element.iterdescendants(*OUTLINED), None) is not None:
@@ -180,7 +180,7 @@ def _is_whole(element: Element) -> bool:
     return element.tag == "time" and _is_valid_time(element)
 
 
-def _settle_played(element: Element, worded: set[Element]) -> None:
+def _normalise_played(element: Element, worded: set[Element]) -> None:
     """Give media one URL or sources, and move other content after it."""
     others = [each for each in element if each.tag != "source"]
     if not _is_notice(element, any(each in worded for each in others)):
@@ -240,7 +240,7 @@ def _is_valid_time(element: Element) -> bool:
     return _TIME_VALUE.fullmatch(moment.strip()) is not None
 
 
-def _settle_blocks(root: Element) -> None:
+def _normalise_blocks(root: Element) -> None:
     """Move blocks out of phrasing content."""
     elements = _html(root)
     lined: set[Element] = set()
@@ -275,9 +275,9 @@ def _put_in_line(element: Element) -> None:
             above.text += " "
 
 
-def _settle_tables(root: Element) -> None:
+def _normalise_tables(root: Element) -> None:
     """Order the parts of tables, remove empty rows, and clamp spans to their row group."""
-    _settle_heads(root)
+    _normalise_heads(root)
     for column in list(root.iter("colgroup", "col")):
         remove(column)
     for table in root.iter("table"):
@@ -294,7 +294,7 @@ def _settle_tables(root: Element) -> None:
                     cell.set("rowspan", str(len(rows) - n))
 
 
-def _settle_heads(root: Element) -> None:
+def _normalise_heads(root: Element) -> None:
     """Replace header cells without content by data cells."""
     for cell in list(root.iter("th")):
         if not "".join(cell.itertext()).strip() and next(cell.iter(*_SHOWN), None) is None:
@@ -321,7 +321,7 @@ def _order(table: Element) -> None:
         table.append(foot)
 
 
-def _settle_headings(root: Element) -> None:
+def _normalise_headings(root: Element) -> None:
     """Remove empty headings, start at the second level, and close gaps between levels."""
     above: list[int] = []
     for heading in list(root.iter(*HEADINGS)):

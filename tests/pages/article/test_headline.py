@@ -2,7 +2,7 @@
 
 import pytest
 
-from archiver.pages.article.extraction import extract_article, extract_stood
+from archiver.pages.article.extraction import extract_article, extract_rendered
 from archiver.pages.article_text import (
     read_article_document,
     to_text,
@@ -149,6 +149,6 @@ def test_what_is_kept_without_a_head_is_read_back_as_it_was():
 def test_a_page_that_is_shown_as_it_stood_has_its_title_once():
     page = f"<title>{TITLE}</title><body><nav><a href=/a>{SENTENCE * 40}</a></nav>{OUTSIDE}"
 
-    found = extract_stood(page, URL)
+    found = extract_rendered(page, URL)
 
     assert whole(found).count(TITLE) == 1

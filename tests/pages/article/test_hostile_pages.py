@@ -7,7 +7,7 @@ from lxml import etree
 from lxml.html import document_fromstring
 
 from archiver.model.page import Article
-from archiver.pages.article.code_blocks import settle_code
+from archiver.pages.article.code_blocks import normalise_code
 from archiver.pages.article.extraction import extract_article
 
 URL = "https://example.com/"
@@ -108,7 +108,7 @@ def test_code_that_goes_on_behind_many_tables_takes_no_long_attribute_along_each
     around = f"<pre><code class='language-x' title='{'long ' * 2_000}'>"
     body = document_fromstring(f"<body>{around}{table * 2_000}").body
 
-    settle_code(body)
+    normalise_code(body)
 
     written = etree.tostring(body, encoding="unicode")
     assert "<th>a</th>" in written

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archiver.pages.article.extraction import extract_article
-from archiver.pages.article.multipage import find_next_part, goes_on, join_parts
+from archiver.pages.article.multipage import find_next_part, is_next_page, join_parts
 from archiver.pages.article_text import to_text, whole
 from archiver.pages.parsing import parse
 
@@ -29,7 +29,7 @@ ARTICLE = "<article><p>Words.</p></article>"
     ],
 )
 def test_an_address_goes_on_with_another_where_a_number_is_one_higher(url, following):
-    assert goes_on(f"https://paper.example{url}", f"https://paper.example{following}")
+    assert is_next_page(f"https://paper.example{url}", f"https://paper.example{following}")
 
 
 @pytest.mark.parametrize(
@@ -51,18 +51,18 @@ def test_an_address_goes_on_with_another_where_a_number_is_one_higher(url, follo
 def test_any_other_address_does_not(url, following):
     base = "https://paper.example"
     there = following if following.startswith("https") else base + following
-    assert not goes_on(base + url, there)
+    assert not is_next_page(base + url, there)
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_whatever_two_addresses_say_they_are_compared(url, following):
     here, there = f"https://a.example/{url}", f"https://a.example/{following}"
 
-    assert not (goes_on(here, there) and goes_on(there, here))
+    assert not (is_next_page(here, there) and is_next_page(there, here))
 
 
 def test_a_long_path_of_digits_is_read_in_no_time():
-    assert not goes_on("https://a.example/" + "1/" * 4000, "https://a.example/" + "12-" * 4000)
+    assert not is_next_page("https://a.example/" + "1/" * 4000, "https://a.example/" + "12-" * 4000)
 
 
 def find(html, url=HOME):
