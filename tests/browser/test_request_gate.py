@@ -1,4 +1,4 @@
-"""A connection for a WebSocket."""
+"""WebSocket connections through the request gate."""
 
 import asyncio
 from contextlib import asynccontextmanager

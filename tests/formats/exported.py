@@ -1,4 +1,4 @@
-"""Entries with whatever a person or a stranger may have said of them, to be written and read."""
+"""Strategies for entries with arbitrary metadata, to be written and read."""
 
 from dataclasses import fields, replace
 from datetime import UTC, datetime
@@ -56,7 +56,7 @@ well = texts.map(well_formed)
 
 
 def built(kind, **drawn):
-    """Values of a kind, each of its fields drawn: one that is added there must be named here."""
+    """Return a strategy for a dataclass; a field added there must be listed here."""
     return st.builds(kind, **{each.name: drawn[each.name] for each in fields(kind)})
 
 
@@ -83,7 +83,7 @@ annotations = built(
     is_read=st.booleans(),
     is_starred=st.booleans(),
     folders=st.lists(st.lists(texts, max_size=3).map(folder_path), max_size=3).map(tuple),
-    places=st.just(()),  # of those folders: ``placed`` draws them
+    places=st.just(()),  # places in these folders: ``placed`` draws them
     source_record=st.dictionaries(well, well, max_size=2).map(write_source_record),
     highlights=st.lists(highlights, max_size=2, unique_by=lambda each: each.id).map(tuple),
 )
@@ -95,7 +95,7 @@ placed = st.builds(
 
 
 def entry_of(annotation):
-    """An entry that waits for its first capture, as it would be after its import."""
+    """Return the entry that an import would create, pending its first capture."""
     seed = seed_of(bounded(annotation), now=AT)
     return ExportedEntry(
         Entry(
@@ -113,7 +113,7 @@ entries = placed.map(entry_of)
 
 
 def written(form, entries_, *, places=None):
-    """A list of them, as bytes."""
+    """Return a list of entries as bytes."""
     writer = form.writer(HEADING)
     pairs = zip(entries_, places or [""] * len(entries_), strict=True)
     text = writer.opening() + "".join(writer.item(each, place) for each, place in pairs)

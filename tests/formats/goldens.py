@@ -1,8 +1,8 @@
-"""A small file of each format with every field its producer writes, and the bookmarks read from it.
+"""Small file of each format with every field that its producer writes, and its bookmarks.
 
 Text formats are in ``files/``, a folder each: the file, and ``expected.json``. Archives, databases
-and our own formats are made here. ``GOLDENS`` has the file's name, its bytes and its bookmarks by
-the name of the format.
+and our own formats are created here. ``GOLDENS`` maps the name of a format to the file's name, its
+bytes and its bookmarks.
 """
 
 import io
@@ -27,7 +27,7 @@ WEBKIT = (UNIX + 11_644_473_600) * 1_000_000
 
 
 def said(url, at=AT, /, rest=None, **fields):
-    """An annotation whose source record says ``rest``."""
+    """Return an annotation with ``rest`` in its source record."""
     record = json.dumps(rest, ensure_ascii=False, separators=(",", ":")) if rest else ""
     return Annotation(url, at, source_record=record, **fields)
 

@@ -1,4 +1,4 @@
-"""Answers to scripts, on their way in, are given out once and one at a time."""
+"""Imported responses to scripts are handed out once, one at a time."""
 
 from datetime import UTC, datetime
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""Tar archives of strangers: what the standard library writes, and what nobody writes."""
+"""Untrusted tar archives, valid and invalid."""
 
 import io
 import tarfile

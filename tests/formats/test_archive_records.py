@@ -1,4 +1,4 @@
-"""Likenesses on their way in are what their kind may be, whatever a file calls them."""
+"""Imported renditions are limited to what their kind allows, even if the file declares more."""
 
 import pytest
 

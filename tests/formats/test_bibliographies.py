@@ -1,4 +1,4 @@
-"""What reference managers write: letters of LaTeX, and RIS without a beginning or an end."""
+"""Exports of reference managers: LaTeX escapes, and RIS without start or end tags."""
 
 import json
 

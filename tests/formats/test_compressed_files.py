@@ -1,4 +1,4 @@
-"""Packed files are what they hold: in parts, cut, packed again; and bombs cost little."""
+"""Compressed files are read as their content; multi-stream, truncated and nested ones and bombs."""
 
 import bz2
 import gzip

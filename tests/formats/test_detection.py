@@ -1,4 +1,4 @@
-"""What a file is, and what is said of one that is not read."""
+"""Format detection, and the errors for unsupported files."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""Documents are named by what they say they are, whatever pages they carry inside."""
+"""Documents are identified by their own type, not by pages embedded in them."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""index.md: valid whatever an entry holds."""
+"""index.md is valid for any entry."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

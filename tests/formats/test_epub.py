@@ -1,4 +1,4 @@
-"""A book is what EPUB 3.3 says one is."""
+"""EPUB files conform to EPUB 3.3."""
 
 import re
 import zipfile

@@ -1,4 +1,4 @@
-"""Feeds are read by a reader of feeds as they were meant."""
+"""Feeds are valid, as read by feedparser."""
 
 import json
 from datetime import UTC, datetime

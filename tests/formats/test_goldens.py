@@ -1,4 +1,4 @@
-"""Each format is told by its content, and all that a file says is kept somewhere."""
+"""Each format is detected by its content, and no field of a file is lost."""
 
 import io
 import json

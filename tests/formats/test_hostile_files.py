@@ -1,4 +1,4 @@
-"""Whatever is given: a sentence, or what can be read of it with what can't; never an exception."""
+"""Any file gives rows, problems or an error message; never an unexpected exception."""
 
 import io
 import json
@@ -29,7 +29,7 @@ TEXTS = [
 
 
 def outcome(data, name="export"):
-    """What becomes of a file: rows, or a sentence."""
+    """Return what a file gives: rows, or an error message."""
     try:
         form, found = opened(data, name)
     except UnreadableFile:
@@ -40,7 +40,7 @@ def outcome(data, name="export"):
 
 
 def is_told(data, name="export"):
-    """Whether rows are said to be of some format; what is refused has none."""
+    """Return whether the file is recognised; rejected files have no format."""
     form, found = outcome(data, name)
     return bool(form) or not found
 
@@ -190,7 +190,7 @@ def test_every_value_of_every_json_may_be_of_any_kind(form):
 
 
 def variants(value, odd):
-    """A document with one of its values made another, each in turn."""
+    """Yield variants of a document, each with one value replaced."""
     if isinstance(value, dict):
         for name in value:
             yield {**value, name: odd}
@@ -243,7 +243,7 @@ def test_a_zip_that_holds_too_many_files_is_read_as_far_as_many_go(monkeypatch):
 
 @pytest.mark.parametrize("is_64", [False, True])
 def test_a_list_of_contents_that_is_too_long_is_not_read(is_64):
-    """Neither here nor in the service, which looks whether a zip is a WACZ."""
+    """Neither here nor in the service, which checks whether a zip is a WACZ."""
     packed = bytearray(zipped({"a.txt": A}))
     end = packed.index(b"PK\x05\x06")
     if is_64:
@@ -358,7 +358,7 @@ def test_a_property_list_that_refers_to_itself_ends():
     ids=range(18),
 )
 def test_hostile_text_takes_linear_time(text):
-    # Anything quadratic would take hours here.
+    # A quadratic algorithm would take hours here.
     assert is_told(text, "x")
 
 

@@ -1,4 +1,7 @@
-"""A file of links is read by a child: in order, in batches, and a hostile one costs the child."""
+"""A file of links is read by a child process in order and in batches.
+
+A hostile file only kills the child.
+"""
 
 import json
 from datetime import UTC, datetime
@@ -93,7 +96,7 @@ async def test_a_child_that_needs_too_much_memory_breaks_off_the_reading():
 
 
 class Broken(BytesIO):
-    """A file on a disk that fails half way."""
+    """File on a disk that fails halfway."""
 
     def read(self, _size=-1):
         if self.tell():

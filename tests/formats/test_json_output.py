@@ -1,4 +1,4 @@
-"""The command line's JSON is the API's, whose dataclasses pydantic writes."""
+"""The command line's JSON equals the API's, which pydantic writes."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""What a child sends of links, and of the pages that came with them, is what the service reads."""
+"""Messages about links and their pages survive the transfer from child to service."""
 
 from datetime import UTC
 

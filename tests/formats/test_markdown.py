@@ -1,4 +1,4 @@
-"""An article as Markdown says what it said, and nothing of it means anything else there."""
+"""Markdown keeps the article's content, and none of it gains another meaning."""
 
 import pytest
 from hypothesis import given

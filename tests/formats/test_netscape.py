@@ -1,4 +1,4 @@
-"""Netscape bookmark files, as producers write them and as nobody should."""
+"""Netscape bookmark files, valid and malformed."""
 
 import io
 import json
@@ -300,7 +300,7 @@ def test_every_field_is_bounded() -> None:
     ids=range(19),
 )
 def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
-    # Anything quadratic would take hours here.
+    # A quadratic algorithm would take hours here.
     found = read(b"<DT><A HREF=first>T</A><DT>" + hostile)
 
     assert found[0].url_given == "first"

@@ -1,4 +1,4 @@
-"""Lists of feeds: read and written, whatever they hold."""
+"""Lists of feeds are read and written with any content."""
 
 import gzip
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The schema of our JSON is published, and every document keeps to it."""
+"""Every document conforms to the published JSON schema."""
 
 import json
 import re
@@ -23,7 +23,7 @@ TYPES = {
 
 
 def check(value, schema, where="$"):
-    """Hold a value against the parts of JSON Schema that ours is made of."""
+    """Validate a value with the subset of JSON Schema that our schema uses."""
     if "$ref" in schema:
         check(value, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], where)
     kinds = schema.get("type", [])

@@ -1,4 +1,4 @@
-"""What we write of entries, and what we read of that: nothing is lost that the form can say."""
+"""Reading our exports loses nothing that the format can express."""
 
 import csv
 import io
@@ -38,7 +38,7 @@ def without_controls(text):
 
 
 def as_a_table_has_it(annotation):
-    """What a table can hold of an annotation: no control characters, one kind of line end."""
+    """Reduce an annotation to what a table can hold: no control characters, uniform line ends."""
     return replace(
         annotation,
         **{
@@ -54,7 +54,7 @@ def as_a_table_has_it(annotation):
 @given(found=lists)
 def test_json_gives_back_all_that_was_said(form, name, found):
     if not found and form is JSON_LINES:
-        return  # an empty file is refused with a sentence
+        return  # an empty file is rejected with an error message
 
     read_as = "archiver JSON"
     assert annotations(written(form, found), name, form=read_as) == said(found)
@@ -89,7 +89,7 @@ def test_no_cell_of_a_table_begins_as_a_formula_does(found):
 
 
 def in_folders(found):
-    """Entries in each of their folders, folder by folder, as a plan has them."""
+    """Return entries once in each of their folders, folder by folder, as an export writes them."""
     pairs = [(folder, each) for each in found for folder in each.entry.annotation.folders or ("",)]
     pairs.sort(key=lambda pair: folder_names(pair[0]))
     return [each for _, each in pairs], [folder for folder, _ in pairs]
@@ -189,7 +189,7 @@ def test_an_entry_that_is_none_is_told_of_and_the_others_are_read(broken):
 
 
 def repaired(text):
-    """Text as feedparser reads it: UTF-8 that was taken for Latin-1, and C1 for Windows-1252."""
+    """Return text as feedparser reads it: UTF-8 taken for Latin-1, and C1 for Windows-1252."""
     meant = {code: bytes([code]).decode("cp1252", "ignore") or code for code in range(128, 160)}
     with suppress(UnicodeError):
         text = text.encode("iso-8859-1").decode()

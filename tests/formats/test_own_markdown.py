@@ -1,4 +1,4 @@
-"""A tree of Markdown as we write it, given back: an entry for each note, and nothing beside."""
+"""A Markdown export is imported with one entry for each note, and nothing else."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ A_NOTE = Annotation(
 
 
 def tree(found, *, snapshot=None, article=ARTICLE, root="", **others):
-    """A zip with these entries in it, and other files by their names."""
+    """Return a zip with these entries, and other files by name."""
     texts = {
         f"{root}{each.hash_url}/index.md": entry_markdown(each, snapshot, article) for each in found
     }
@@ -36,7 +36,7 @@ def tree(found, *, snapshot=None, article=ARTICLE, root="", **others):
 
 
 def as_front_matter_has_it(entry):
-    """What an ``index.md`` says of an entry: its own address, and no marks and places."""
+    """Return what an ``index.md`` contains of an entry: its own URL, without marks and places."""
     said = entry.annotation
     return replace(said, url_given=entry.url, source="", places=(), highlights=())
 

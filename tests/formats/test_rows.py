@@ -1,4 +1,4 @@
-"""Moments, as producers write them."""
+"""Times in the notations of producers."""
 
 from datetime import UTC, datetime
 

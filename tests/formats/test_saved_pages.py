@@ -1,4 +1,4 @@
-"""What came with links: whole pages with what they need, bounded, and led to where that is."""
+"""Included pages keep their resources, within limits, with rewritten references."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""What a stranger says of a link is cut where it is too long, and nothing else is lost of it."""
+"""Overlong imported metadata is truncated, and nothing else is lost."""
 
 import json
 

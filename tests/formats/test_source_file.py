@@ -1,4 +1,4 @@
-"""Charsets: marked, declared, or neither."""
+"""Character encodings: with byte order mark, declared, or neither."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Whatever an article is made of, its XHTML is well-formed and has the shape a book asks for."""
+"""XHTML of any article is well-formed and valid in an EPUB."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

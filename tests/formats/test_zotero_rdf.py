@@ -1,4 +1,4 @@
-"""Zotero's RDF as others write it: persons anywhere, and many that refer to one thing."""
+"""Zotero RDF of other programs: persons anywhere, and shared resources."""
 
 from tests.formats.reading import annotations, said
 

@@ -1,4 +1,4 @@
-"""Responses that no grammar allows, and what Chromium and ours make of each."""
+"""Responses that no grammar allows, and how Chromium and the archiver treat each."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ LAST = b"0\r\n\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """A response.
+    """Response.
 
     Attributes:
-        answer: all that the server sends, before it closes the connection.
-        kept: what of it the record holds; all of it where this is empty.
-        truncated: whether it is cut short.
-        is_shown: whether Chromium shows its body.
-        is_kept: whether we keep it.
+        answer: all bytes that the server sends before it closes the connection.
+        kept: the bytes in the record; all of them if this is empty.
+        truncated: whether the record is marked as truncated.
+        is_shown: whether Chromium displays the body.
+        is_kept: whether the archiver stores it.
     """
 
     answer: bytes

@@ -1,4 +1,4 @@
-"""Only public addresses may be connected to, however they are written or found."""
+"""Only public addresses can be connected to, in any notation and from any source."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Connections are kept, held up and given up as they must be."""
+"""Connections are pooled, paused and closed correctly."""
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
@@ -19,7 +19,7 @@ SHORT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
 @asynccontextmanager
 async def server_of(serve):
-    """A server that ``serve``s each connection; gives its address, and how many there were."""
+    """Run a server that calls ``serve`` for each connection; yield its address and their number."""
     counted, under_way = [], set()
 
     async def count(reader, writer):
@@ -41,7 +41,7 @@ async def test_a_kept_connection_that_ended_meanwhile_is_made_again():
     async def serve(reader, writer, number):
         await read_request(reader)
         writer.write(SHORT)
-        if number == 1:  # it takes the next request, and ends without an answer
+        if number == 1:  # accepts the next request, and closes without a response
             await read_request(reader)
         else:
             await reader.read()
@@ -62,7 +62,7 @@ async def test_a_kept_connection_that_ended_meanwhile_is_made_again():
             (await fetcher.fetch(Outgoing(url), Turn())).body.close()
 
     assert len(counted) == 2
-    assert happened == ["sent", "sent", "waited", "sent"]  # each that went out is known of
+    assert happened == ["sent", "sent", "waited", "sent"]  # each request that was sent is counted
 
 
 async def test_a_request_is_on_its_way_once_the_system_has_all_of_it():
@@ -101,7 +101,7 @@ async def test_what_may_not_be_asked_twice_is_asked_once():
 
 
 class Wire(asyncio.Transport):
-    """A transport that goes nowhere."""
+    """Transport that discards all data."""
 
     def __init__(self):
         super().__init__()
@@ -183,7 +183,7 @@ async def test_an_answer_that_is_left_before_its_end_takes_its_connection_with_i
 
 
 async def test_no_request_follows_content_over_the_same_connection():
-    """The server answers before it reads the content, and takes that for a request."""
+    """The server answers before it reads the content, and would take that for a request."""
 
     async def serve(reader, writer, number):
         await read_request(reader)

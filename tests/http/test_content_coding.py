@@ -1,4 +1,4 @@
-"""Codings are undone the same however the bytes arrive, and never beyond a bound."""
+"""Content decoding does not depend on how bytes are split, and is bounded."""
 
 import gzip
 import zlib

@@ -1,4 +1,4 @@
-"""Cookies that a person gives: read as others write them, and sent as RFC 6265 has it."""
+"""User cookies: parsed like other programs do, and sent as RFC 6265 requires."""
 
 from urllib.parse import urlsplit
 

@@ -1,4 +1,4 @@
-"""Text that declares nothing is read as it was meant, as far as bytes can tell."""
+"""Encoding detection of texts without a declaration."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A document is read in the encoding that a browser reads it in."""
+"""Documents are decoded with the encoding that browsers choose."""
 
 import pytest
 from hypothesis import given, settings
@@ -274,7 +274,7 @@ def test_a_declared_encoding_is_never_doubted(text, bad, label):
 @settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_the_start_of_a_document_decides_for_all_of_it(start):
-    """What is replayed is decided before all of it is read: so it must be enough to see so much."""
+    """Replay chooses the encoding before the whole document is read, so its start must suffice."""
     start = (start * 70_000)[:70_000] if start else b""
     if is_enough(start, "text/html", ""):
         later = start + b"\xff\xfe" + "Широкая".encode() * 100

@@ -1,4 +1,4 @@
-"""What a page declares in its markup, by the standard's own examples and html5lib's tests."""
+"""Encodings declared in markup, with the standard's examples and html5lib's tests."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What crossed the wire comes home as it was; what went wrong comes home as a reason."""
+"""Exchanges have the exact bytes of the wire; failures have a reason."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
 
 @asynccontextmanager
 async def raw_server(answers):
-    """Answers paths with bytes; gives its port and the requests it received."""
+    """Run a server that answers paths with bytes; yield its port and the requests it received."""
     received, under_way = [], set()
 
     async def serve(reader, writer):
@@ -179,6 +179,6 @@ def test_a_fetcher_leaves_no_thread_behind():
     for _ in range(5):
         asyncio.run(come_and_go())
     while threads() > before and time.monotonic() < patience:
-        pass  # the last of a thread is nothing to wait on
+        pass  # leaving a context needs no wait
 
     assert threads() <= before

@@ -1,4 +1,4 @@
-"""Heads are split where HTTP ends a line, and nowhere else."""
+"""Heads are split only at line ends that HTTP allows."""
 
 import pytest
 from hypothesis import example, given

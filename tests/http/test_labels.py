@@ -2,7 +2,7 @@ import pytest
 
 from archiver.http.text_decoders import ENCODINGS, lookup
 
-# WHATWG Encoding §4.2 has this many; a library that loses or invents one is noticed.
+# WHATWG Encoding §4.2 has this many; detects a library that omits or adds one.
 ENCODINGS_OF_THE_STANDARD = 40
 
 

@@ -1,4 +1,4 @@
-"""``Link`` fields, whatever they hold."""
+"""``Link`` fields with any content."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_links_are_found_and_what_is_none_is_passed_over(value, references):
 
 @pytest.mark.parametrize("piece", ["<", ",", " ,", "<a>;", '<a>"', "<a>;b=", "<a", "\\"])
 def test_a_megabyte_of_one_thing_is_read_once(piece):
-    """Each of these takes minutes where a reader looks ahead from every place."""
+    """A reader that looks ahead from every position would take minutes for each of these."""
     value = piece * ((1 << 20) // len(piece))
 
     assert {reference for reference, _ in link_values(value)} <= {"a"}

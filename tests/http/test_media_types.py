@@ -1,4 +1,4 @@
-"""Media types as WHATWG MIME Sniffing and Fetch have them read."""
+"""Media types as WHATWG MIME Sniffing and Fetch parse them."""
 
 import pytest
 

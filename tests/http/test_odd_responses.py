@@ -1,4 +1,4 @@
-"""What browsers show is kept, as it came; no connection is used again after it."""
+"""Responses that browsers display are stored as received; their connection is not reused."""
 
 import asyncio
 import io
@@ -27,9 +27,11 @@ NAMES = list(ODD)
 
 @asynccontextmanager
 async def serving(answers):
-    """Answers ``/n`` with the n-th of some answers, and closes; gives its port and its connections.
+    """Run a server that answers ``/n`` with the n-th answer and closes.
 
-    After what begins with ``+`` the connection is left open, after ``!`` it is reset.
+    Yield its port and connections.
+
+    An answer that begins with ``+`` leaves the connection open, one with ``!`` resets it.
     """
     connections, under_way = [], set()
 
@@ -62,7 +64,7 @@ async def serving(answers):
 
 @asynccontextmanager
 async def fetching(answers):
-    """Fetch ``/n`` from a server of some answers."""
+    """Fetch ``/n`` from a server with these answers."""
     async with (
         serving(answers) as (port, connections),
         Fetcher(Settings(allow_networks="127.0.0.0/8")) as fetcher,
@@ -99,7 +101,7 @@ async def test_what_is_no_response_is_refused_with_a_reason(name):
 
 
 ITS_STATUS = {"HTTP/1.1\t200\tOK": "", "HTTP/1.1 200OK": "200OK"}
-"""What warcio, which splits status lines at spaces, takes for the status of some."""
+"""Status that warcio, which splits status lines at spaces, reads for some."""
 
 NOT_DECHUNKED = {
     *("LF after chunks", "LF at the end of chunks", "a trailer", "an odd trailer"),
@@ -107,7 +109,7 @@ NOT_DECHUNKED = {
     *(f"the coding {codings}" for codings in (", chunked", "chunked, chunked", "gzip, chunked")),
     "the coding Chunked",
 }
-"""Where warcio leaves chunk framing, or what follows it, in the payload."""
+"""Responses for which warcio leaves chunk framing, or what follows it, in the payload."""
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if ODD[name].is_kept])

@@ -1,4 +1,4 @@
-"""A host is asked by few at a time, at a distance, and not at all while it rests."""
+"""Requests to a host are limited in number, spaced, and withheld during a pause."""
 
 import asyncio
 from contextlib import suppress
@@ -62,7 +62,7 @@ async def test_the_distance_runs_from_when_the_system_had_the_request():
         async with turn.sending():
             following = asyncio.create_task(send(next_turn))
             await asyncio.sleep(0)
-            clock.now += 3  # until this process has a core again
+            clock.now += 3  # until this process gets a CPU core again
         gone_out = clock.now
         await following
 
@@ -74,10 +74,10 @@ async def test_a_request_goes_out_again_at_its_distance_if_the_host_may_have_had
     async with polite.slot("a.example") as turn:
         with suppress(ConnectionError):
             async with turn.sending():
-                raise ConnectionError  # the connection had ended: nothing went out
+                raise ConnectionError  # the connection was closed, so nothing was sent
         await send(turn)
         first = clock.now
-        clock.now += 0.5  # until it is known that there is no answer
+        clock.now += 0.5  # until the lack of a response is known
         await turn.due()
         await send(turn)
         again = clock.now
@@ -115,7 +115,7 @@ async def test_nobody_waits_longer_than_they_would_for_a_host_that_asks_for_rest
 
 
 class Worker:
-    """A worker among others."""
+    """One of several workers."""
 
     def __init__(self, workers, hosts=()):
         self.workers = workers

@@ -1,4 +1,4 @@
-"""A request is written as aiohttp would write it, and goes to the host of its URL."""
+"""Requests are written as by aiohttp, and sent to the host of their URL."""
 
 import aiohttp
 import pytest

@@ -1,4 +1,4 @@
-"""Bodies come home as they came, whatever happens meanwhile."""
+"""Bodies are returned as received, even after cancellation."""
 
 import asyncio
 from threading import Event

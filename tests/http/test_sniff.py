@@ -1,4 +1,4 @@
-"""What a payload is to be treated as."""
+"""Media type that a payload is treated as."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-r"""SURT keys are the field's: each key below is what the ``surt`` library gives for its URL.
+"""SURT keys equal those of the ``surt`` library.
 
-That library is AGPL, so it is no dependency; ``benchmarks/surt_oracle.py`` runs it beside.
+That library is AGPL and so not a dependency; ``benchmarks/surt_oracle.py`` compares both.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Bytes are read as a browser reads them, whole or in pieces."""
+"""Bytes are decoded as in browsers, whole or in pieces."""
 
 import base64
 import json
@@ -42,14 +42,14 @@ INPUTS = {
     "iso-2022-jp": [*KANJI, b"\x1b(B\x1b(Ba", b"\x1b(Bx\x1b$Ba", b"\x1b", b"\x1b$", b"\x0e\x80"],
 }
 LOOK_ALIKES = {"big5": {b"\xa2\x41", b"\xa2\x42"}, "euc-jp": {b"\x8f\xa2\xb7"}}
-"""Where ours is another character of nearly the same form."""
+"""Characters for which ours differs by a similar one."""
 MISREAD = {b"\x88\x62", b"\x88\x64", b"\x88\xa3", b"\x88\xa5"}
-"""What Chromium makes lone surrogates of, against the standard: Ê and ê with accents."""
+"""Bytes that Chromium, against the standard, decodes to lone surrogates: Ê and ê with accents."""
 READ = """([name, inputs]) => JSON.stringify(inputs.split(",").map((each) => {
   const bytes = Uint8Array.from(atob(each), (one) => one.charCodeAt(0));
   return new TextDecoder(name, {ignoreBOM: false}).decode(bytes);
 }))"""
-"""Each way in one string: what drives the browser is slow with lists."""
+"""Each result as one string, because the browser driver is slow with lists."""
 
 
 async def test_every_byte_and_pair_is_what_chromium_reads():

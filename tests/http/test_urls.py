@@ -1,4 +1,4 @@
-"""URLs are parsed and named as the contract says."""
+"""URLs are parsed and hashed as specified."""
 
 import re
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What the tests of references share: how a page is discovered, and how it is led."""
+"""Fixtures for tests of references: discovery and rewriting of a page."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ Pointed = set[tuple[str, RequisiteKind]]
 
 
 class Watched(UrlRewriter):
-    """Leads references, and remembers what it led into the archive."""
+    """Rewriter that records the references it changed."""
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
@@ -37,13 +37,13 @@ class Watched(UrlRewriter):
 
 @pytest.fixture(scope="session")
 def discovered() -> Callable[[str], Pointed]:
-    """What discovery names."""
+    """Return a function for the references that discovery finds."""
     return lambda markup: {(each.url, each.kind) for each in find_requisites(markup, PAGE, 1000)}
 
 
 @pytest.fixture(scope="session")
 def loaded() -> Callable[[str], Pointed]:
-    """What rewriting leads into the archive as something that a browser loads."""
+    """Return a function for the references that rewriting treats as loaded by a browser."""
 
     def lead(markup: str) -> Pointed:
         links = Watched(PAGE, MOMENT)
@@ -57,7 +57,7 @@ def loaded() -> Callable[[str], Pointed]:
 
 @pytest.fixture(scope="session")
 def css() -> Callable[..., str]:
-    """Leads a style sheet; with a ``seed``, in pieces of random small sizes."""
+    """Return a function that rewrites a style sheet; with a ``seed``, in random small pieces."""
 
     def lead(sheet: str, *, seed: int | None = None) -> str:
         return fed(CssReferences(UrlRewriter(PAGE, MOMENT).lead), sheet, seed)
@@ -67,5 +67,5 @@ def css() -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def led() -> Callable[..., str]:
-    """Where a URL of the page is led to."""
+    """Return a function for the rewritten form of a URL in the page."""
     return led_to

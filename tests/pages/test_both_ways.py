@@ -1,6 +1,6 @@
-"""The law of this room: what rewriting leads in as loaded is discovered, and the other way round.
+"""Rewriting treats exactly those references as loaded that discovery finds.
 
-Discovery reads the tree that a parser built, rewriting the source; both read one table.
+Discovery reads the parsed tree, rewriting the source; both use one table.
 """
 
 from itertools import count
@@ -56,7 +56,7 @@ ROWS = [
     ("<math>{}</math>", "mglyph", MATHML),
 ]
 MOVED = {"body", "form", "frame", "head", "html", "image"}
-"""Elements that parsers drop or put together, in places, if they come again."""
+"""Elements that parsers drop or merge in some places if they are repeated."""
 ANYWHERE = [row for row in ROWS if row[1] not in MOVED]
 CASES = [
     (around, name, attribute, rule, others)
@@ -74,7 +74,7 @@ VALUES = {
 
 
 def value_for(rule, name):
-    """A value with a reference of its own, in the form that the rule reads."""
+    """Return a value with a unique reference, in the form that the rule reads."""
     form = rule.form if not isinstance(rule, Choice) else Form.URL
     if isinstance(rule, Choice) and rule.uses == {Use.ANCHOR}:
         form = Form.REFRESH
@@ -117,7 +117,7 @@ def _uses(rule):
 
 @st.composite
 def documents(draw):
-    """Elements of the table, in any order, each reference a different one."""
+    """Draw elements of the table in any order, each with a different reference."""
     numbers = count()
     parts = []
     for _ in range(draw(st.integers(1, 6))):

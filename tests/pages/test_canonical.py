@@ -1,4 +1,4 @@
-"""Which other address a page names as its own, where that can be believed."""
+"""Canonical URLs that are plausible."""
 
 import pytest
 

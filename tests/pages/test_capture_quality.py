@@ -1,4 +1,4 @@
-"""How well a page was kept: a score with its reasons."""
+"""Capture quality: the score and its reasons."""
 
 import pytest
 from hypothesis import given

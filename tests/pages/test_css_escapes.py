@@ -1,4 +1,4 @@
-"""Names in style sheets may be spelt with escapes; browsers read them all the same."""
+"""Names in style sheets may contain escapes, as in browsers."""
 
 import pytest
 

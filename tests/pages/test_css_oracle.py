@@ -1,4 +1,4 @@
-"""What ``references.css`` finds is what another tokenizer of CSS Syntax 3 finds: tinycss2's."""
+"""``references.css`` finds the same URLs as tinycss2, another tokenizer of CSS Syntax 3."""
 
 import re
 
@@ -19,8 +19,9 @@ PARTS = [
     *" |\n|\r\n|\f|\t".split("|"),
 ]
 ESCAPED_END = re.compile(r"\\(?:[\n\r\f]|\Z)")
-"""tinycss2 reads the end of a line as part of ``url(…)``, where it makes a bad one (CSS Syntax 3
-§4.3.6); at the end of a sheet an escape stands for U+FFFD, which we leave out."""
+"""tinycss2 takes the end of a line as part of ``url(…)``, where it makes a bad URL (CSS Syntax 3
+§4.3.6); at the end of a sheet an escape means U+FFFD, which we omit.
+"""
 SHEETS = (
     st.lists(st.sampled_from(PARTS) | st.text(max_size=3), max_size=30)
     .map("".join)
@@ -41,7 +42,7 @@ def found_by_tinycss2(sheet):
 
 
 def _walk(nodes, found, name=""):
-    """Note (URL, whether it is a style sheet's) of each of these tokens and what they hold."""
+    """Collect (URL, whether it is a style sheet) from these tokens and their content."""
     is_import = is_namespace = False
     for node in nodes:
         url = _url_of(node)

@@ -129,7 +129,7 @@ def test_a_sheet_without_functions_at_rules_and_escapes_stays_as_it_is(css, shee
 
 @given(SHEETS)
 def test_every_reference_is_shown_to_lead(sheet):
-    """What is put in the place of a URL is what ``lead`` gave, and nothing else changes."""
+    """A URL is replaced by the result of ``lead``, and nothing else changes."""
     seen = []
 
     def lead(reference, use):

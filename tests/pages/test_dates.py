@@ -1,4 +1,4 @@
-"""Dates of articles: what can be read is ISO 8601, what can't is not shown."""
+"""Readable dates become ISO 8601; others are dropped."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Marked words are found again where they stand, or stand much alike, and nowhere else."""
+"""Highlights are found again at the same or a very similar passage only."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Which icon and which picture a page is recognised by."""
+"""Icon and preview image of a page."""
 
 import pytest
 

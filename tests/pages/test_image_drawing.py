@@ -1,4 +1,4 @@
-"""Strangers' pictures become small ones, or none."""
+"""Untrusted images become small ones, or none."""
 
 import struct
 import zlib
@@ -70,7 +70,7 @@ def test_a_counting_pixel_is_no_icon():
 
 
 def bomb(wide, high):
-    """A PNG that says that it is so large, and packs nothing but zeroes."""
+    """Return a PNG that declares this size and contains only zeroes."""
 
     def chunk(kind, body):
         return (
@@ -149,7 +149,7 @@ def test_a_drawing_that_is_none_or_too_large_is_left_out(content):
 
 
 def tenfold(levels):
-    """Groups that each show the one before ten times."""
+    """Return groups that each reference the previous one ten times."""
     shown = (f"<use href='#a{level}'/>" * 10 for level in range(levels))
     groups = (f"<g id='a{level}'>{each}</g>" for level, each in enumerate(shown, 1))
     return "<path id='a0' d='M0 0h9'/>" + "".join(groups)

@@ -1,4 +1,4 @@
-"""What says that it is too small to show is told so without a child, and nothing else is."""
+"""Images that declare a too small size, and only those, are rejected without a worker."""
 
 from io import BytesIO
 

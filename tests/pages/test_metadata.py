@@ -1,4 +1,4 @@
-"""What a page says of itself is read from wherever it says it, and no more than that."""
+"""Metadata is read from every place that pages use, and from no other."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a page tells without its scripts: that it is empty, or that a wall stands in its place."""
+"""Pages that are empty without scripts, and bot walls, are recognised from their source."""
 
 import pytest
 
@@ -56,7 +56,7 @@ WALLS = {
     ),
     "AWS WAF, with a puzzle": "<title>Human</title><script>window.gokuProps = {};</script>",
 }
-"""By whose it is, and which of theirs."""
+"""Walls by provider."""
 PARKED = {
     "Sedo": '<title>fox.example</title><script src="//img.sedoparking.com/js/jquery.js"></script>',
     "Bodis": "<html data-adblockkey=x><body><script>window.park = 'eyJ1dWlk';</script>",

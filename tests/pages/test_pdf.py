@@ -1,4 +1,4 @@
-"""The text of PDFs: paragraphs, what it says of itself, and nothing that can hurt."""
+"""PDF text: paragraphs, metadata, and no harm from hostile files."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Everything a page makes a browser load is named, once, with what it is for."""
+"""Every resource that a page loads is named once, with its use."""
 
 from hypothesis import given
 from hypothesis import strategies as st

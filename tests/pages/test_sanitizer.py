@@ -1,4 +1,4 @@
-"""What was sanitised stays as it is, and nothing in it reaches out of an article."""
+"""Sanitising is idempotent, and its output cannot affect the surrounding page."""
 
 import re
 

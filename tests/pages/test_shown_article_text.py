@@ -1,4 +1,4 @@
-"""The text of an article and where it stands: marks change nothing but what they mark."""
+"""Text of an article and positions in it: marks change nothing else."""
 
 import re
 from html import unescape

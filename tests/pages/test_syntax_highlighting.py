@@ -1,4 +1,4 @@
-"""Code is coloured by the language it says, within bounds, and stays what it was."""
+"""Code is highlighted by its declared language, within limits, without changing its text."""
 
 import re
 
@@ -55,7 +55,7 @@ def test_code_that_takes_too_long_stays_plain(monkeypatch):
 
 
 LENGTHY = "&lt;?php $x = [1, 2];\n" * 900
-"""Takes every lexer many times as long as a system needs to see that a process's time is over."""
+"""Takes every lexer far longer than the system needs to signal the CPU limit."""
 
 LARGE = ["raku", "lasso", "php", "mathematica", "scss", "vim", "erlang", "stata"]
 
@@ -63,7 +63,7 @@ LARGE = ["raku", "lasso", "php", "mathematica", "scss", "vim", "erlang", "stata"
 def test_time_that_ends_while_a_lexer_is_being_made_leaves_code_plain(monkeypatch):
     monkeypatch.setattr(syntax_highlighting, "SECONDS", 0.0001)
     for language in LARGE:
-        find_lexer_class_by_name(language)  # reads its module, and makes nothing of it yet
+        find_lexer_class_by_name(language)  # imports its module without creating a lexer
     never_made = [code(LENGTHY, language) for language in LARGE]
 
     assert [coloured(each) for each in never_made] == never_made

@@ -1,4 +1,4 @@
-"""Texts held against each other: nothing of either is lost, and the work is bounded."""
+"""Comparing texts loses nothing of either, in bounded time."""
 
 from hypothesis import given
 from hypothesis import strategies as st

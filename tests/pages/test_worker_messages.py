@@ -1,4 +1,4 @@
-"""What a child says of a page and of its pictures is what the service hears."""
+"""Messages of workers arrive unchanged."""
 
 from hypothesis import given
 from hypothesis import strategies as st

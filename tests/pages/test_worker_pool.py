@@ -1,4 +1,4 @@
-"""Pages are read in processes of their own, which may be lost without loss."""
+"""Pages are processed in worker processes, which may die without harm."""
 
 import asyncio
 from dataclasses import replace
@@ -111,7 +111,7 @@ async def test_a_picture_has_less_time_than_an_article(pool, monkeypatch):
 
 @pytest.fixture
 async def pool_of():
-    """A pool of so many children that has time enough on the busiest machine."""
+    """Return a pool of this size with a timeout for the busiest machine."""
     made = []
 
     def make(processes, backlog):
@@ -166,6 +166,6 @@ async def test_a_child_that_was_lost_is_replaced(pool_of):
 
 
 def children_that_read():
-    """The processes of this one that read pages."""
+    """Return the page workers of this process."""
     module = "archiver.pages.worker"
     return [each for each in psutil.Process().children() if module in each.cmdline()]

@@ -1,4 +1,4 @@
-"""In which direction lines go, by what style sheets say and by the script of a text."""
+"""Writing modes by style sheets and by script."""
 
 import pytest
 

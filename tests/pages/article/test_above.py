@@ -1,4 +1,4 @@
-"""Lists of other pages go that stand above the title; what else stands there stays."""
+"""Lists of links above the title are removed; other content there stays."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a page calls the appendix of its article comes with it."""
+"""A section named appendix is part of the article."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Everything that belongs to an article is in it, however a page writes it."""
+"""All content of an article is extracted, however the page marks it up."""
 
 import re
 import unicodedata
@@ -15,7 +15,7 @@ PROSE = (
 
 
 def read(middle: str, head: str = "", around: str = "{}") -> str:
-    """The article of a page with something between paragraphs, without those."""
+    """Return the article of a page with content between paragraphs, without these paragraphs."""
     body = around.format(f"<article>{PROSE * 3}{middle}{PROSE * 3}</article>")
     html = extract_article(f"<html><head>{head}</head><body>{body}</body></html>", URL).html
     return html.replace(PROSE, "")

@@ -1,4 +1,4 @@
-"""Who wrote it is said above an article; a line in it that says no more goes."""
+"""A line in the article that only repeats the byline is removed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is chosen of a page is what it holds to read and to see, and nothing that leads around."""
+"""The chosen element has the content of the page and no navigation."""
 
 import pytest
 
@@ -10,7 +10,7 @@ SENTENCE = "The mill stood by the river and ground what the valley grew each yea
 
 
 def article_of(body: str) -> str:
-    """The article of a page with such a body, its head above it."""
+    """Return the article of a page with this body, including its head."""
     return whole(extract_article(f"<html><body>{body}</body></html>", URL))
 
 

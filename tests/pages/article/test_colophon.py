@@ -1,4 +1,4 @@
-"""A line of whose a site is ends no article; whose a picture is does."""
+"""A copyright line of the site at the end is removed; a picture credit stays."""
 
 import pytest
 

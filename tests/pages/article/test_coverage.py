@@ -1,4 +1,4 @@
-"""A choice is held against what else the page has to read."""
+"""A choice is widened if the rest of the page has much more prose."""
 
 import pytest
 from lxml import html

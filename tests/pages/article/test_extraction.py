@@ -1,4 +1,4 @@
-"""Articles are read clean, whatever the page; what could act is gone."""
+"""Articles are extracted cleanly from any page, without active content."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""An article has a head and a text: what says the title and what leads in stand above, apart."""
+"""Title, subtitle and lead picture are in the article's head, apart from the text."""
 
 import pytest
 

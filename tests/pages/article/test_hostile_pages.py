@@ -12,12 +12,12 @@ from archiver.pages.article.extraction import extract_article
 
 URL = "https://example.com/"
 DEEP = 200
-"""Levels of each nest, far from where a page is no longer parsed."""
+"""Nesting depth of each page, well below the limit of the parser."""
 
 FILL = "<i></i>"
 
 LONG = f"<p>{'word and more words, here. ' * 60}</p>"
-"""What makes an article of a page."""
+"""Paragraph that makes a page an article."""
 
 FLAT = {
     "functions": ("<p style='", "url(", "'>x"),

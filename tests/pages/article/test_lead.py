@@ -1,4 +1,4 @@
-"""What leads from a title into an article comes with it; what else stands there does not."""
+"""The lead between the title and the article is extracted; other content there is not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Notes come with the article that leads to them; asides of the author stay between paragraphs."""
+"""Linked notes are part of the article; the author's asides stay between paragraphs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Links of headings to themselves are no words of theirs."""
+"""Permalinks of headings are not part of their text."""
 
 import pytest
 

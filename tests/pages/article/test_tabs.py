@@ -1,4 +1,4 @@
-"""Code behind tabs is all there, each block with the name of its tab."""
+"""All code in tabs is extracted, each block with its tab's name."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Lines of a site between a title and the first sentence are none of the article."""
+"""Taglines of the site between title and first sentence are removed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Links to edit a page are no words of its headings, and take no heading with them."""
+"""Edit links are not part of headings, and removing them keeps the headings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is read is valid HTML, whatever the page wrote."""
+"""Extracted articles are valid HTML for any page."""
 
 from itertools import pairwise
 
@@ -49,14 +49,14 @@ _trees = st.recursive(
 
 
 def tree_of(html: str) -> Element:
-    """A fragment as the reader sees it."""
+    """Return a fragment as the extraction parses it."""
     body = to_tree(LexborHTMLParser(f"<body><div>{html}</div>"))
     assert body is not None
     return make_root(tuple(body))
 
 
 def valid(root: Element) -> str:
-    """What becomes of a fragment."""
+    """Return a fragment made valid."""
     make_valid(root)
     return sanitise(etree.tostring(root, encoding="unicode", method="html"))
 

@@ -1,4 +1,4 @@
-"""Text that a page sets from top to bottom is kept so, by two names and no other style."""
+"""Vertical text keeps its writing mode as one of two class names, without other styles."""
 
 import pytest
 

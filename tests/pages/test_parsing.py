@@ -1,4 +1,4 @@
-"""What parsers in C see is bounded first: attributes a tag, depth, and what is built again."""
+"""Input of C parsers is bounded first: attributes per tag, depth, reconstructed elements."""
 
 import pytest
 from hypothesis import given
@@ -99,7 +99,7 @@ def test_a_long_page_is_not_too_deep(html):
     "unit", ["url(", "url('", "'\\", "\\", "image-set(", "@import '", "/*", "url(  ", "@font-face{"]
 )
 def test_floods_of_css_are_read_in_linear_time(unit):
-    """A quadratic scan of this much would not end while anyone waits."""
+    """A quadratic scan of this input would not finish in practice."""
     assert len(find_sheet_requisites(unit * 30_000, "http://example.com/")) < 2
 
 

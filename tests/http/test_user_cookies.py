@@ -1,4 +1,4 @@
-"""Cookies that a person gave go to their host, and are nowhere in what is kept."""
+"""User cookies are sent to their host and never archived."""
 
 import gzip
 import stat
@@ -24,7 +24,7 @@ def keeping(tmp_path):
 
 @pytest.fixture
 def members(live):
-    """A page that only who has the cookie sees, and what it is asked with."""
+    """Run a server with a page for cookie holders; yield the requests it received."""
     asked = {}
 
     async def answer(request):
@@ -44,7 +44,7 @@ def members(live):
 
 
 def everything_in(directory):
-    """Each file beneath a directory but that of the cookies, unpacked where it is packed."""
+    """Yield each file of a directory except the cookie file, decompressed."""
     for path in directory.rglob("*"):
         if path.is_file() and path.name != "cookies.txt":
             content = path.read_bytes()
