@@ -286,6 +286,7 @@ class Database:
         self._writer = engines.writer()
         self._readers = engines.readers()
         self._last_moment = inf
+        self._begin_timeout: asyncio.Timeout | None = None
         self.machine = machine
         self.given_up = GivenUp()
         self.locks: WorkerLocks | None = None
@@ -358,12 +359,14 @@ class Database:
     async def _begin(self, conn: AsyncConnection) -> None:
         seconds = min(BUSY_SECONDS, self._last_moment - time.monotonic())
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as self._begin_timeout:
                 await self._engines.begin_write(conn)
         except TimeoutError as error:
             raise IndexUnavailable(
                 "{path} can't be written: {orig}.", path=self._engines.place, orig=_IN_THE_WAY
             ) from error
+        finally:
+            self._begin_timeout = None
 
     def _unavailable(self, message: str, error: Exception) -> IndexUnavailable:
         orig = self._engines.message_of(error) if isinstance(error, DBAPIError) else str(error)
@@ -379,8 +382,14 @@ class Database:
             await self.locks.enter()
 
     def hurry(self) -> None:
-        """Wait for other processes' writers only for a few seconds in all from now on."""
+        """Wait for other processes' writers only for a few seconds in all from now on.
+
+        A transaction that waits already gives up after these seconds, too.
+        """
         self._last_moment = min(self._last_moment, time.monotonic() + HURRY_SECONDS)
+        if self._begin_timeout and not self._begin_timeout.expired():
+            soon = asyncio.get_running_loop().time() + HURRY_SECONDS
+            self._begin_timeout.reschedule(min(self._begin_timeout.when() or soon, soon))
 
     async def close(self) -> None:
         """Close every connection."""
