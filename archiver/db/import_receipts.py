@@ -48,9 +48,7 @@ async def write(
         (import_id, each.row, _outcome(each), each.given, None, each.reason) for each in rejected
     ]
     rows.sort(key=itemgetter(1))
-    if rows:
-        named = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
-        await conn.execute(insert(import_row), named)
+    await insert_rows(conn, import_row, _COLUMNS, rows)
 
 
 def _outcome(rejected: Rejected) -> str:

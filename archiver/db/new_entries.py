@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, bindparam, insert, select, update
+from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import annotations, counters, hosts, lists, queue, tags_and_lists, tombstones
@@ -17,7 +17,7 @@ from archiver.db.counters import next_number
 from archiver.db.imports import mark_touched
 from archiver.db.pending_records import mark_unrecorded
 from archiver.db.schema import entry, entry_table, job
-from archiver.db.statements import among, among_texts
+from archiver.db.statements import among, among_texts, insert_rows
 from archiver.formats.own_json import describes_captures, without_captures
 from archiver.model.annotation import merged_all
 from archiver.model.capture import HashUrl
@@ -174,18 +174,19 @@ async def insert_entries(
         "document_stale": int(is_link),
     }
     rows = [
-        {
-            "id": ids[seed.hash_url],
-            "hash_url": seed.hash_url,
-            "url": seed.url,
-            "host": seed.host,
-            "generation": deleted.get(seed.hash_url, -1) + 1,
-            **common,
-            **annotations.by_column(seed.annotation),
-        }
+        (
+            ids[seed.hash_url],
+            seed.hash_url,
+            seed.url,
+            seed.host,
+            deleted.get(seed.hash_url, -1) + 1,
+            *common.values(),
+            *annotations.values(seed.annotation),
+        )
         for seed in seeds
     ]
-    await conn.execute(insert(entry_table), rows)
+    names = ("id", "hash_url", "url", "host", "generation", *common, *annotations.NAMES)
+    await insert_rows(conn, entry_table, names, rows)
     await hosts.note_hosts(conn, {seed.host for seed in seeds})
     await counters.change(conn, {counters.ENTRIES: len(seeds)})
     return ids

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import lists as db_lists
@@ -39,8 +39,7 @@ async def attach(
         if (entry_id, ids[name]) not in there
     ]
     if fresh:
-        rows = [{"entry_id": row[0], "tag_id": row[1], "added_at": row[2]} for row in fresh]
-        await conn.execute(insert(entry_tag), rows)
+        await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "added_at"), fresh)
         await _count(conn, Counter(row[1] for row in fresh))
     return {row[0] for row in fresh}
 

@@ -55,6 +55,19 @@ async def test_undo_deletes_only_what_the_import_created_and_merged_tags_stay(ar
     assert (await archive.import_undo.undo(theirs.id)).removed == 2
 
 
+async def test_entries_that_were_deleted_before_are_not_counted_and_undo_ends(archive):
+    theirs = await imported(archive, THEIRS)
+    await archive.deleting.entries(["http://a.example/1"])
+    plan = await archive.import_undo.plan(theirs.id)
+
+    done = await archive.import_undo.undo(theirs.id)
+    again = await archive.import_undo.plan(theirs.id)
+
+    assert (plan.removed, done.removed, again.removed) == (2, 2, 0)
+    assert not (await archive.imports.status(theirs.id)).is_put_back
+    assert await urls(archive) == set()
+
+
 async def test_an_undone_import_can_be_restored_and_undone_again(archive):
     await imported(archive, MINE)
     await archive.crawling.work()
