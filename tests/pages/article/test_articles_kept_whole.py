@@ -305,7 +305,7 @@ def test_words_of_cards_are_apart_from_all_that_is_beside_them(around):
     words = text.split()
     assert words.count("Embedded") == 2
     assert {"youtube.com", "b.example"} <= set(words)
-    assert ("there" in words) == ("RenderHint" in words) == ("RenderHint" in around)
+    assert ("there" in words) == ("Look" in words) == ("Look" in around)
 
 
 @pytest.mark.parametrize(
