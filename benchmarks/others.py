@@ -22,12 +22,12 @@ from archiver.http.urls import parse_url
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.model.imports import ImportStatus
 from archiver.replay.addresses import Modifier
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.warc.records import digest_of
 from benchmarks.independent_reader import SUFFIXES, Theirs, read_captures
 
-ASKED = Asked(Viewer("http://localhost"), Modifier.IDENTITY)
+ASKED = ReplayRequest(Viewer("http://localhost"), Modifier.IDENTITY)
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ from archiver.crawl.browser_requests import Traffic
 from archiver.crawl.rendering_policy import Fidelity
 from archiver.errors import ArchiverError
 from archiver.replay.addresses import Modifier, ReplayAddress
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 
 _WORD = re.compile(r"\w+")
@@ -127,7 +127,7 @@ async def live_text(browser: Browser, url: str) -> str:
 
 async def replayed_text(runtime: App, browser: Browser, url: str) -> str:
     capture = await runtime.replay.resolve(ReplayAddress("", Modifier.NONE, url))
-    answer = await runtime.replay.open(capture, Asked(Viewer("http://127.0.0.1")))
+    answer = await runtime.replay.open(capture, ReplayRequest(Viewer("http://127.0.0.1")))
     async with aclosing(answer.body) as body:
         html = b"".join([piece async for piece in body]).decode()
     context = await browser.new_context(

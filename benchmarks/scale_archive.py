@@ -24,7 +24,7 @@ from archiver.model.capture import Capture, PayloadDigest
 from archiver.model.entry import Snapshot
 from archiver.model.page import PageMetadata
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.search.search_document import findable, indexed
+from archiver.search.search_document import indexed, page_document
 from archiver.warc.records import new_record_id
 
 REAL = 200
@@ -143,7 +143,7 @@ def snapshot(
     seed: Seed, capture: Capture, real: Snapshot, said: str, at: datetime
 ) -> dict[str, object]:
     """The fields of a snapshot's row but for what it points to; its records are a real one's."""
-    found_by = findable(
+    found_by = page_document(
         seed.annotation,
         PageMetadata(),
         url=seed.url,

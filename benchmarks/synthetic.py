@@ -12,7 +12,7 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId
 from archiver.model.page import PageMetadata
 from archiver.model.seed import RevisedSeed, Seed
-from archiver.search.search_document import findable, indexed
+from archiver.search.search_document import indexed, page_document
 
 SEGMENT = "archiver-20200101000000-0123456789ab-00001.warc.gz"
 
@@ -105,7 +105,7 @@ def _snapshot(
         article=None,
         extractor="1",
         record=capture.location,
-        found_by=findable(
+        found_by=page_document(
             said,
             metadata,
             url=capture.url,

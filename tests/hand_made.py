@@ -13,7 +13,7 @@ from archiver.http.timestamps import to_datetime
 from archiver.http.urls import redirect_target
 from archiver.model.capture import Capture, Exchange, PayloadDigest
 from archiver.replay.addresses import Modifier
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.services.replay import Replay
 from archiver.warc import writer
@@ -91,7 +91,7 @@ class Archive:
 
     async def get(self, capture, modifier=Modifier.NONE, **options):
         """Replay a capture; its status, its fields and its body."""
-        replayed = await self.replay.open(capture, Asked(VIEWER, modifier, **options))
+        replayed = await self.replay.open(capture, ReplayRequest(VIEWER, modifier, **options))
         async with aclosing(replayed.body) as body:
             data = b"".join([piece async for piece in body])
         return replayed.status, replayed.headers, data

@@ -485,8 +485,7 @@ def run(arguments: Sequence[str]) -> int:
 
     Returns:
         0 when all went well, 1 when something failed, 2 when the arguments or settings are wrong,
-        75 when other machines took this process for dead, 128 and the signal's number when a signal
-        ended it.
+        128 and the signal's number when a signal ended it.
     """
     try:
         status = cli.main(list(arguments), prog_name="archiver", standalone_mode=False)

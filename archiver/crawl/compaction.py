@@ -2,7 +2,7 @@
 
 If the record that holds a payload is deleted, one of the revisits becomes a response with the
 payload, and the others refer to it. A payload with chunk framing can only be referred to from its
-own URL (docs/decisions/0003), so a revisit whose head says chunked is used only if there is no
+own URL, so a revisit whose head says chunked is used only if there is no
 other.
 
 ``read_seen`` lists the records of a segment in batches; ``verdict_of`` decides by what the index

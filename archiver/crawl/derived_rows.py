@@ -26,7 +26,7 @@ from archiver.model.listing import MOST_EARLIER, SearchDocument
 from archiver.model.rendering import WHOLE
 from archiver.pages.article_text import read_article_document, to_text
 from archiver.pages.capture_quality import score_of
-from archiver.search.search_document import findable, indexed, unvisited
+from archiver.search.search_document import indexed, link_document, page_document
 from archiver.warc.segments import SegmentStore
 
 if TYPE_CHECKING:
@@ -92,10 +92,12 @@ async def _made(
 def _found_by(store: SegmentStore, known: Revised, held: Sequence[Held]) -> SearchDocument:
     entry = known.entry
     if not held:
-        return unvisited(entry.annotation, url=entry.url, host=entry.host, revision=known.revision)
+        return link_document(
+            entry.annotation, url=entry.url, host=entry.host, revision=known.revision
+        )
     kept = held[0].snapshot
     texts = [_text(store, each) for each in _differing(held)]
-    found_by = findable(
+    found_by = page_document(
         entry.annotation,
         kept.metadata,
         url=entry.url,

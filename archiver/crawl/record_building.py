@@ -29,7 +29,7 @@ from archiver.model.listing import SearchDocument
 from archiver.model.page import EXTRACTOR_VERSION, PageMetadata
 from archiver.model.rendering import Rendering, RenditionRef
 from archiver.pages.article_text import write_article_document
-from archiver.search.search_document import findable
+from archiver.search.search_document import page_document
 from archiver.warc import writer
 from archiver.warc.metadata_records import (
     DELETION_URI,
@@ -246,7 +246,7 @@ def found_by(visit: Visit, facts: EntryFacts) -> SearchDocument | None:
     """Return the search document of a saved entry; None if the previous one stays valid."""
     if reused_article(visit, facts):
         return None
-    return findable(
+    return page_document(
         facts.entry.annotation,
         visit.article.metadata,
         url=facts.entry.url,

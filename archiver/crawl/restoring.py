@@ -31,7 +31,7 @@ from archiver.model.rendering import renditions_of
 from archiver.model.requisite import needed
 from archiver.model.seed import RevisedSeed, Seed
 from archiver.pages.capture_quality import score_of
-from archiver.search.search_document import findable, indexed, unvisited
+from archiver.search.search_document import indexed, link_document, page_document
 from archiver.warc.metadata_records import EntryRecord, SnapshotRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
@@ -191,7 +191,7 @@ def _failed(
         at=entry_record.at,
         failure=entry_record.failure,
         final=True,
-        found_by=unvisited(
+        found_by=link_document(
             known.entry.annotation,
             url=known.entry.url,
             host=known.entry.host,
@@ -289,7 +289,7 @@ def _row(
     words: str,
 ) -> visit_results.NewSnapshot:
     row_id, capture = found
-    found_by = findable(
+    found_by = page_document(
         known.entry.annotation,
         kept.metadata,
         url=known.entry.url,

@@ -24,7 +24,7 @@ from archiver.model.listing import SearchDocument
 from archiver.model.rendering import Rendition
 from archiver.model.requisite import RequisiteOutcome, needed
 from archiver.pages.capture_quality import score_of
-from archiver.search.search_document import unvisited
+from archiver.search.search_document import link_document
 
 
 def visit_of(visit_result: VisitResult) -> Visit:
@@ -117,7 +117,7 @@ def failed_attempts(
 
 def _unvisited(facts: EntryFacts) -> SearchDocument:
     entry = facts.entry
-    return unvisited(entry.annotation, url=entry.url, host=entry.host, revision=facts.revision)
+    return link_document(entry.annotation, url=entry.url, host=entry.host, revision=facts.revision)
 
 
 def ends(

@@ -17,7 +17,7 @@ from archiver.db.prefix_costs import DEAR_PAGES, MOST_PAGES, begun_in, pages_of
 from archiver.db.query_sql import Split, is_open_ended, is_worded, split
 from archiver.db.ranking import by_part, which_of
 from archiver.db.schema import PART_SIZE, search_table
-from archiver.search.query_tree import Node, Term, conjuncts, every
+from archiver.search.query_tree import Node, Term, conjunction, conjuncts
 from archiver.search.words import phrase_of
 
 ROUNDS = (8, 24, 72)
@@ -54,7 +54,9 @@ async def loosened(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> L
     if pages < DEAR_PAGES:
         return None
     begun = tuple(phrase_of(each.text)[0] for each in terms)
-    return Loose(split(every(others)), begun, split(tree).match, pages, parts[len(parts) // 2])
+    return Loose(
+        split(conjunction(others)), begun, split(tree).match, pages, parts[len(parts) // 2]
+    )
 
 
 def _is_beginning(term: Term) -> bool:

@@ -57,8 +57,8 @@ from archiver.search.query_tree import (
     Not,
     Numbers,
     Term,
+    conjunction,
     conjuncts,
-    every,
 )
 from archiver.search.words import dates_within, fold, is_open, key, list_key, phrase_of, site_range
 
@@ -97,9 +97,9 @@ def split(tree: Node) -> Split:
     keyed = [each for each in rest if _is_keyed(each)]
     denied = [each for each in rest if isinstance(each, Not) and is_worded(each.node)]
     rest = [each for each in rest if each not in denied]
-    wanted = every([*worded, *keyed, *denied])
+    wanted = conjunction([*worded, *keyed, *denied])
     match, apart = expression(wanted), expression(wanted, apart=True)
-    return Split(match, every(rest) if rest else EVERYTHING, apart if apart != match else "")
+    return Split(match, conjunction(rest) if rest else EVERYTHING, apart if apart != match else "")
 
 
 def is_worded(node: Node) -> bool:

@@ -23,8 +23,15 @@ from archiver.db.schema import PART_SIZE, document, entry, entry_tag, search_tab
 from archiver.db.sql_functions import Gathered, ListedNumbers
 from archiver.db.statements import THESE
 from archiver.helpers import both
-from archiver.search.query_tree import Node, Term, conjuncts, either, every, sought
-from archiver.search.words import MOST_TERMS, fold, forms_of, phrase_of, words_of
+from archiver.search.query_tree import (
+    Node,
+    Term,
+    conjunction,
+    conjuncts,
+    disjunction,
+    positive_terms,
+)
+from archiver.search.words import MAX_EXPANDED_TERMS, fold, forms_of, phrase_of, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +106,11 @@ def in_any_form(terms: Sequence[Term]) -> Node | None:
     forms = [*map(forms_of, terms)]
     if not _takes_forms(terms) or all(len(each) == 1 for each in forms):
         return None
-    return every([either(each) for each in forms])
+    return conjunction([disjunction(each) for each in forms])
 
 
 def _takes_forms(terms: Sequence[Term]) -> bool:
-    return len(terms) <= MOST_TERMS
+    return len(terms) <= MAX_EXPANDED_TERMS
 
 
 def _stretch_of(term: Term) -> str:
@@ -141,7 +148,7 @@ class Part:
 
 def begins(node: Node) -> bool:
     """Return whether a node contains a prefix."""
-    return any(map(is_open_ended, sought(node)))
+    return any(map(is_open_ended, positive_terms(node)))
 
 
 async def countable(
@@ -182,7 +189,9 @@ def scales(terms: Sequence[Term], parts: Sequence[Part], counts: Counts) -> dict
 
 def _words_of(worded: Sequence[Node]) -> list[str]:
     """Return the words whose document counts are looked up."""
-    words = dict.fromkeys(word for term in sought(every(worded)) for word in phrase_of(term.text))
+    words = dict.fromkeys(
+        word for term in positive_terms(conjunction(worded)) for word in phrase_of(term.text)
+    )
     return [*words][:MOST_COUNTED]
 
 
@@ -198,7 +207,7 @@ def _countable(worded: Sequence[Node], parts: Sequence[Part], counts: Counts) ->
 
 def _cost(node: Node, parts: Sequence[Part], counts: Counts) -> int:
     """Return how many postings bm25 reads for a node."""
-    terms = [*sought(node)]
+    terms = [*positive_terms(node)]
     begun = sum(map(is_open_ended, terms))
     words = [word for term in terms for word in phrase_of(term.text)]
     return sum(
@@ -306,7 +315,7 @@ def in_names(match: str, tree: Node) -> str:
     """
     terms = _plain_terms(tree)
     others = [each for each in conjuncts(tree) if isinstance(each, Term) and each.column]
-    return "" if not terms or others else _narrowed(match, tree, _named(every(terms)))
+    return "" if not terms or others else _narrowed(match, tree, _named(conjunction(terms)))
 
 
 async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> Sequence[int]:
@@ -339,11 +348,11 @@ async def _scores(
         counted, counts = await countable(conn, counted, parts)
     if not counted:
         return {each: 1.0 for part in parts for each in part.candidates}
-    narrow = match if len(counted) == len(worded) else expression(every(counted))
+    narrow = match if len(counted) == len(worded) else expression(conjunction(counted))
     scores = await _bm25(conn, narrow, parts)
     if not counts:
         return scores
-    by_part = scales(_plain_terms(every(counted)), parts, counts)
+    by_part = scales(_plain_terms(conjunction(counted)), parts, counts)
     return {each: score * by_part[each // PART_SIZE] for each, score in scores.items()}
 
 
@@ -414,7 +423,7 @@ async def _by_index(conn: AsyncConnection, match: str, tree: Node, parts: Sequen
     """Return candidates with the words in title or tags, using the index."""
     terms = _plain_terms(tree)
     forms = in_any_form(terms)
-    asked = [_among(match, tree, _named(every(terms)))]
+    asked = [_among(match, tree, _named(conjunction(terms)))]
     if forms:
         asked.append(f"{match} AND {_named(forms)}")
     anywhere, *others = await which(conn, asked, parts)
@@ -439,7 +448,7 @@ async def _named_first(
 def _narrowed(match: str, tree: Node, better: str) -> str:
     """Restrict a better match to all matches; not needed for plain words."""
     terms = _plain_terms(tree)
-    return better if match == expression(every(terms)) else f"{match} AND {better}"
+    return better if match == expression(conjunction(terms)) else f"{match} AND {better}"
 
 
 def by_part(documents: Iterable[int], last: int = _MOST) -> list[Part]:

@@ -14,7 +14,7 @@ from archiver.db.query_sql import lists_named
 from archiver.db.schema import entry_list, host, search_table, tag
 from archiver.db.sql_functions import ListedTexts
 from archiver.search.query_tree import Condition
-from archiver.search.spelling import distance, slips, twice_left_out
+from archiver.search.spelling import distance, words_one_edit_away, words_with_two_deletions
 from archiver.search.words import fold, list_key, reversed_host
 
 MOST_PARTS = 3
@@ -57,7 +57,11 @@ async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[
     if dialect_of(conn).words.vocabulary:
         found = [await _words(conn, part, beginning) for beginning in _beginnings(word)]
         return [each for some in found for each in some]
-    tried = slips(word) if most == 1 else slips(word) | twice_left_out(word)
+    tried = (
+        words_one_edit_away(word)
+        if most == 1
+        else words_one_edit_away(word) | words_with_two_deletions(word)
+    )
     statement = _tried(dialect_of(conn).words.tried.format(search_table(part)))
     rows = await conn.execute(statement, {"tried": sorted(tried)})
     return [(row.term, row.doc) for row in rows]

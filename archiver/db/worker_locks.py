@@ -164,7 +164,15 @@ class WorkerLocks:
         await self._lost.wait()
 
     async def permit(self) -> None:
-        """Wait until the server has responded recently, so that this worker may fetch."""
+        """Wait until the server has responded recently, so that this worker may fetch.
+
+        A process that only fetches feeds takes its worker lock here.
+
+        Raises:
+            IndexUnavailable: the server can't be reached to take the lock.
+        """
+        if self._checking is None:
+            await self.enter()
         while self._connection is None or _now() - self._checked_at > SURE_SECONDS:
             self._checked.clear()
             await self._checked.wait()

@@ -29,7 +29,7 @@ class _Host:
 
 
 class Sharing(Protocol):
-    """Locks shared by several workers (``index.worker_locks``)."""
+    """Locks shared by several workers (``db.worker_locks``)."""
 
     @property
     def workers(self) -> int:

@@ -11,12 +11,12 @@ from archiver.http.urls import parse_url
 
 PREFIX = "/web"
 
-EVERY = "*"
-"""Stands where a timestamp would: all captures of a URL."""
+ALL_CAPTURES = "*"
+"""In place of a timestamp: all captures of a URL."""
 
 
 class Modifier(StrEnum):
-    """What the one who asks takes the capture for."""
+    """The kind of content that the client expects of a capture."""
 
     NONE = ""
     IDENTITY = "id_"
@@ -26,8 +26,8 @@ class Modifier(StrEnum):
     FRAME = "if_"
 
 
-_OTHERS = {"fw_": Modifier.FRAME, "oe_": Modifier.IMAGE, "mp_": Modifier.NONE}
-"""Modifiers other archives write, and what they come to here."""
+_MODIFIER_ALIASES = {"fw_": Modifier.FRAME, "oe_": Modifier.IMAGE, "mp_": Modifier.NONE}
+"""Modifiers of other archives and their equivalents here."""
 
 _MOMENT = re.compile(r"([0-9]{1,14}|\*|)((?:id|im|cs|js|if|fw|oe|mp)_)?/")
 _SCHEME = re.compile(r"(https?):/{1,2}(?!/)", re.IGNORECASE)
@@ -37,11 +37,11 @@ _ANY_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?![0-9])", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ReplayAddress:
-    """What a replay path asks for.
+    """The parts of a replay path.
 
     Attributes:
         timestamp_prefix: up to 14 digits; empty for the latest; ``*`` for all captures.
-        modifier: what it is taken for.
+        modifier: the expected kind of content.
         url: the URI-R, serialised, without fragment.
     """
 
@@ -51,7 +51,7 @@ class ReplayAddress:
 
 
 def replay_path(timestamp: str, modifier: Modifier, url: str, *, prefix: str = PREFIX) -> str:
-    """The root-relative path of a memento, so that the archive works under any host name.
+    """Return the root-relative path of a memento, which works under any host name.
 
     >>> replay_path("20240229120001", Modifier.IMAGE, "https://example.com/a.png?b")
     '/web/20240229120001im_/https://example.com/a.png?b'
@@ -61,23 +61,23 @@ def replay_path(timestamp: str, modifier: Modifier, url: str, *, prefix: str = P
 
 
 PathWriter = Callable[[ReplayAddress], str]
-"""Writes where a memento is asked for, with the permission to do so where it needs one."""
+"""Writer of memento paths, with an access token where one is needed."""
 
 
 def plain_path(address: ReplayAddress) -> str:
-    """The path of a memento that needs no permission of its own."""
+    """Return the path of a memento without an access token."""
     return replay_path(address.timestamp_prefix, address.modifier, address.url)
 
 
 @dataclass(frozen=True, slots=True)
 class PathWriters:
-    """How the addresses in what is replayed are written.
+    """Path writers for each kind of reference in a replayed document.
 
     Attributes:
-        requisite: of what a page loads.
-        frame: of documents within a page.
-        link: of pages that a page links to.
-        redirect: of what a capture is answered with instead.
+        requisite: for page requisites.
+        frame: for documents within a page.
+        link: for pages that a page links to.
+        redirect: for the targets of redirects.
     """
 
     requisite: PathWriter = plain_path
@@ -90,13 +90,13 @@ PLAIN = PathWriters()
 
 
 def parse_replay_path(path_and_query: str, *, prefix: str = PREFIX) -> ReplayAddress:
-    """Read a path as it stood in the request, its query belonging to the archived URL.
+    """Parse the path and query of a replay request; the query belongs to the archived URL.
 
     ``http:/example.com`` (proxies and path normalisers merge slashes), a URL without a scheme
-    (``http`` is taken) and a percent-encoded one are understood.
+    (``http`` is assumed) and a percent-encoded URL are accepted.
 
     Raises:
-        InvalidUrl: what it asks for is not a URL that can be in an archive.
+        InvalidUrl: the URL is invalid or cannot be in an archive.
     """
     rest = path_and_query.removeprefix(prefix).removeprefix("/")
     found = _MOMENT.match(rest)
@@ -104,24 +104,24 @@ def parse_replay_path(path_and_query: str, *, prefix: str = PREFIX) -> ReplayAdd
     if found and (found[1] or found[2]):
         timestamp, modifier = found[1], _modifier(found[2] or "")
         rest = rest[found.end() :]
-    return ReplayAddress(timestamp, modifier, parse_url(_whole(rest)))
+    return ReplayAddress(timestamp, modifier, parse_url(_with_scheme(rest)))
 
 
 def parse_archived_url(text: str) -> str:
-    """The URL that stands in one of our paths, serialised; read as ``parse_replay_path`` does.
+    """Return the URL of a path, serialised, as accepted by ``parse_replay_path``.
 
     Raises:
-        InvalidUrl: it is none that can be in an archive.
+        InvalidUrl: the URL is invalid or cannot be in an archive.
     """
-    return parse_url(_whole(text))
+    return parse_url(_with_scheme(text))
 
 
 def _modifier(text: str) -> Modifier:
-    return _OTHERS[text] if text in _OTHERS else Modifier(text)
+    return _MODIFIER_ALIASES[text] if text in _MODIFIER_ALIASES else Modifier(text)
 
 
-def _whole(text: str) -> str:
-    """The URL with its scheme and both slashes."""
+def _with_scheme(text: str) -> str:
+    """Return the URL with its scheme and both slashes."""
     if not text:
         raise InvalidUrl("No URL is given: write it after /web/, such as /web/https://example.com/")
     given = unquote(text) if _ENCODED.match(text) else text

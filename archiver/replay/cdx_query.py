@@ -1,7 +1,7 @@
 """CDX server queries.
 
-A parameter that is not known is refused: a client that believes it was heard would take the same
-rows for the next ones, or some for all.
+Unknown parameters are rejected: if they were ignored, a client that uses them for paging or
+filtering would get wrong rows without noticing.
 """
 
 import re
@@ -16,23 +16,23 @@ from archiver.http.surt import surt
 from archiver.http.urls import parse_url
 
 FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
-"""What a row has if nothing else is asked for, in order."""
+"""Default fields of a row, in order."""
 EXTRA_FIELDS = ("offset", "filename", "redirect")
 DUPES = ("dupecount",)
 RESOLVED = ("orig.length", "orig.offset", "orig.filename")
 SKIPS = ("skipcount",)
 LAST_SKIP = ("endtimestamp",)
 COUNTED = (*DUPES, *RESOLVED, *SKIPS, *LAST_SKIP)
-"""What a row has where it is asked for by a parameter of its own."""
+"""Fields that a row has only if the client requests them with a parameter."""
 PYWB_NAMES = {"original": "url", "mimetype": "mime", "statuscode": "status"}
 ALIASES = {theirs: name for name, theirs in PYWB_NAMES.items()}
 
 
 def field_of(name: str) -> str:
-    """The field that a name means.
+    """Return the canonical name of a field.
 
     Raises:
-        InputError: there is none.
+        InputError: the field does not exist.
     """
     name = ALIASES.get(name, name)
     if name not in FIELDS + EXTRA_FIELDS + COUNTED:
@@ -46,7 +46,7 @@ _LAST = "\U0010ffff"
 
 
 class MatchType(StrEnum):
-    """Which URLs are meant."""
+    """How the ``url`` parameter selects captures."""
 
     EXACT = "exact"
     PREFIX = "prefix"
@@ -55,10 +55,10 @@ class MatchType(StrEnum):
 
 
 def match_of(url: str, given: str) -> tuple[str, MatchType]:
-    """The URL without its star, and the match type that is given or that the star means.
+    """Return the URL without its wildcard, and the match type of the parameter or the wildcard.
 
     Raises:
-        InputError: there is no URL, or no such match type.
+        InputError: the URL is missing, or the match type is unknown.
     """
     if not url:
         raise InputError("Say which captures are wanted: url=example.com, or url=example.com/*.")
@@ -74,10 +74,10 @@ def match_of(url: str, given: str) -> tuple[str, MatchType]:
 
 
 def key_range(url: str, match: MatchType) -> tuple[str, str]:
-    """The SURT keys that a URL and a match type mean: from the first up to, not with, the last.
+    """Return the range of SURT keys that a URL and a match type select; the end is exclusive.
 
     Raises:
-        InputError: the URL is none.
+        InputError: the URL is invalid.
     """
     key = _key(url)
     host, _, path = key.partition(")")
@@ -102,22 +102,22 @@ def _key(url: str) -> str:
         raise InputError(f"url: {error}") from error
 
 
-MOST_FILTERS = 16
-MOST_PATTERN = 500
-_PATTERN_BYTES = 1 << 20
+MAX_FILTERS = 16
+MAX_PATTERN_LENGTH = 500
+_MAX_PATTERN_MEMORY = 1 << 20
 _Test = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A test of one field. ``passes`` tells whether a value does."""
+    """A test of one field. ``passes`` returns whether a value matches."""
 
     field: str
     passes: _Test
 
 
 def parse_filters(given: Iterable[str], *, pywb: bool = False) -> tuple[Filter, ...]:
-    """Read filters as the Wayback CDX server does, or as pywb does.
+    """Parse filters in the dialect of the Wayback CDX server or of pywb.
 
     ============  ==============================  ===============================
     filter        Wayback                         pywb
@@ -127,14 +127,14 @@ def parse_filters(given: Iterable[str], *, pywb: bool = False) -> tuple[Filter, 
     =field:x      the field is x                  the field is x
     ============  ==============================  ===============================
 
-    ``!`` before or after the operator turns it around.
+    ``!`` before or after the operator negates it.
 
     Raises:
-        InputError: one can't be understood.
+        InputError: a filter is invalid.
     """
     found = tuple(_filter(text, pywb=pywb) for text in given)
-    if len(found) > MOST_FILTERS:
-        raise InputError(f"There may be {MOST_FILTERS} filters.")
+    if len(found) > MAX_FILTERS:
+        raise InputError(f"There may be {MAX_FILTERS} filters.")
     return found
 
 
@@ -142,7 +142,7 @@ def _filter(text: str, *, pywb: bool) -> Filter:
     head, colon, value = text.partition(":")
     name = head.lstrip("!=~")
     marks = head[: len(head) - len(name)]
-    if not colon or len(value) > MOST_PATTERN or marks.strip("!") not in ("", "=", "~"):
+    if not colon or len(value) > MAX_PATTERN_LENGTH or marks.strip("!") not in ("", "=", "~"):
         raise InputError("filter is [!]field:regex, such as filter=statuscode:200.")
     passes = _test(marks.strip("!"), value, pywb=pywb)
     negated = marks.count("!") % 2 == 1
@@ -160,7 +160,7 @@ def _test(operator: str, value: str, *, pywb: bool) -> _Test:
 def _matcher(pattern: str, *, whole: bool) -> _Test:
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = _PATTERN_BYTES
+    options.max_mem = _MAX_PATTERN_MEMORY
     try:
         compiled = re2.compile(pattern, options)
     except re2.error as error:
@@ -169,28 +169,28 @@ def _matcher(pattern: str, *, whole: bool) -> _Test:
     return lambda text: look(text) is not None
 
 
-MOST_ROWS = 150_000
-"""The default limit, and the greatest: the Wayback CDX server's own."""
-MOST_FROM_THE_END = 10_000
-BLOCK = 3000
-"""Captures in a block, of which pages are made."""
-MOST_BLOCKS = 50
-"""Blocks of a page if nothing else is asked for, and the most."""
+MAX_ROWS = 150_000
+"""Default and maximum limit, the same as that of the Wayback CDX server."""
+MAX_ROWS_FROM_END = 10_000
+BLOCK_CAPTURES = 3000
+"""Captures in a block. Pages consist of blocks."""
+MAX_BLOCKS = 50
+"""Default and maximum number of blocks in a page."""
 FIRST, LAST = 0, 99991231235959
 _PERIOD = re.compile(r"[0-9]{1,14}")
 _YES, _NO = ("true", "1", "yes", "on"), ("", "false", "0", "no", "off")
-_KNOWN = frozenset(
+_PARAMETERS = frozenset(
     """
     url matchType from to filter fl limit offset sort closest collapse output gzip fastLatest page
     pageSize showNumPages showPagedIndex showResumeKey resumeKey resolveRevisits showDupeCount
     showSkipCount lastSkipTimestamp fields
     """.split()
 )
-_KNOWN_TO_PYWB = _KNOWN | {"from_ts", "reverse", "collapseTime", "allowFuzzy"}
+_PYWB_PARAMETERS = _PARAMETERS | {"from_ts", "reverse", "collapseTime", "allowFuzzy"}
 
 
 class Output(StrEnum):
-    """How rows are written."""
+    """Output formats."""
 
     TEXT = "text"
     JSON = "json"
@@ -200,18 +200,18 @@ class Output(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """Which part of an answer is wanted.
+    """Paging parameters.
 
     Attributes:
-        number: of the page, from 0; None for all of it.
-        blocks: of which a page consists.
-        is_counted: only the number of pages is wanted.
-        shows_resume_key: the key of the next row stands behind the last one.
-        resume_key: of the row to begin with; empty for the first.
+        number: page number, from 0; None for no paging.
+        blocks: blocks in a page.
+        is_counted: return only the number of pages.
+        shows_resume_key: append the key of the next row to the response.
+        resume_key: key of the first row; empty for the start.
     """
 
     number: int | None = None
-    blocks: int = MOST_BLOCKS
+    blocks: int = MAX_BLOCKS
     is_counted: bool = False
     shows_resume_key: bool = False
     resume_key: str = ""
@@ -219,24 +219,25 @@ class Paging:
 
 @dataclass(frozen=True, slots=True)
 class CdxQuery:
-    """A question.
+    """A parsed CDX query.
 
     Attributes:
-        first_key, last_key: SURT keys from the one up to, but not with, the other.
-        first, last: timestamps from the one to the other, as 14-digit integers.
-        filters: all of them have to pass.
-        fields: of a row, in order.
-        limit: the most rows.
-        offset: how many rows to pass over first.
-        newest_first: walk the keys backwards.
-        from_end: the last ``limit`` rows are wanted, in the usual order.
-        closest: a timestamp; rows come by their distance from it.
-        collapse: (field, characters) that neighbours may not have the same; 0 is all of them.
-        output: how rows are written.
-        counts: fields of a row that have to be worked out from others.
-        paging: which part of the answer is wanted.
-        is_packed: whether the answer may be compressed.
-        pywb: the dialect.
+        first_key, last_key: range of SURT keys; the end is exclusive.
+        first, last: inclusive range of timestamps, as 14-digit integers.
+        filters: all must match.
+        fields: fields of a row, in order.
+        limit: maximum number of rows.
+        offset: number of rows to skip.
+        newest_first: iterate over the keys in descending order.
+        from_end: return the last ``limit`` rows, in ascending order.
+        closest: a timestamp; rows are sorted by their distance from it.
+        collapse: (field, length) pairs: adjacent rows with the same prefix of that length are
+            collapsed; 0 compares the whole value.
+        output: output format.
+        counts: computed fields that the client requested.
+        paging: paging parameters.
+        is_packed: whether the response may be compressed.
+        pywb: use the dialect of pywb.
     """
 
     first_key: str
@@ -245,7 +246,7 @@ class CdxQuery:
     last: int = LAST
     filters: tuple[Filter, ...] = ()
     fields: tuple[str, ...] = FIELDS
-    limit: int = MOST_ROWS
+    limit: int = MAX_ROWS
     offset: int = 0
     newest_first: bool = False
     from_end: bool = False
@@ -259,39 +260,41 @@ class CdxQuery:
 
 
 def parse_cdx_query(given: Mapping[str, Sequence[str]], *, pywb: bool = False) -> CdxQuery:
-    """Read parameters, each with all of its values.
+    """Parse query parameters, each with all of its values.
 
     Raises:
-        InputError: one can't be understood, or is not known; its message says which.
+        InputError: a parameter is unknown or invalid; the message names it.
     """
-    _refuse_unknown(given, _KNOWN_TO_PYWB if pywb else _KNOWN)
-    url, match = match_of(_one(given, "url"), _one(given, "matchType"))
+    _reject_unknown(given, _PYWB_PARAMETERS if pywb else _PARAMETERS)
+    url, match = match_of(_first_value(given, "url"), _first_value(given, "matchType"))
     first_key, last_key = key_range(url, match)
-    limit, counts = _limit(given), _counts(given)
+    limit, counts = _limit(given), _computed_fields(given)
     query = CdxQuery(
         first_key=first_key,
         last_key=last_key,
-        first=_bound(_one(given, "from") or _one(given, "from_ts"), "from", "0"),
-        last=_bound(_one(given, "to"), "to", "9"),
+        first=_timestamp_bound(
+            _first_value(given, "from") or _first_value(given, "from_ts"), "from", "0"
+        ),
+        last=_timestamp_bound(_first_value(given, "to"), "to", "9"),
         filters=parse_filters(given.get("filter", ()), pywb=pywb),
-        fields=_fields(_one(given, "fl") or _one(given, "fields"), counts),
-        limit=min(abs(limit), MOST_ROWS),
+        fields=_fields(_first_value(given, "fl") or _first_value(given, "fields"), counts),
+        limit=min(abs(limit), MAX_ROWS),
         offset=_number(given, "offset", 0, least=0),
-        newest_first=_one(given, "sort") == "reverse" or _flag(given, "reverse"),
+        newest_first=_first_value(given, "sort") == "reverse" or _flag(given, "reverse"),
         from_end=limit < 0,
         closest=_closest(given),
         collapse=_collapses(given),
-        output=_output(_one(given, "output"), pywb=pywb),
+        output=_output(_first_value(given, "output"), pywb=pywb),
         counts=counts,
         paging=_paging(given),
         is_packed=_flag(given, "gzip", otherwise=True),
         pywb=pywb,
     )
-    _refuse_contradictions(query, match)
+    _reject_contradictions(query, match)
     return query
 
 
-def _refuse_unknown(given: Mapping[str, Sequence[str]], known: frozenset[str]) -> None:
+def _reject_unknown(given: Mapping[str, Sequence[str]], known: frozenset[str]) -> None:
     for name in given:
         if name not in known:
             raise InputError(
@@ -303,7 +306,7 @@ def _refuse_unknown(given: Mapping[str, Sequence[str]], known: frozenset[str]) -
         raise InputError("allowFuzzy: URLs are not matched fuzzily here.")
 
 
-def _refuse_contradictions(query: CdxQuery, match: MatchType) -> None:
+def _reject_contradictions(query: CdxQuery, match: MatchType) -> None:
     if query.closest and (match is not MatchType.EXACT or query.newest_first or query.from_end):
         raise InputError(
             "sort=closest wants one URL (matchType=exact), and no limit below 0 or fastLatest."
@@ -312,17 +315,17 @@ def _refuse_contradictions(query: CdxQuery, match: MatchType) -> None:
         raise InputError("page goes with neither sort=closest nor a limit below 0 or fastLatest.")
     if query.from_end and not {*SKIPS, *LAST_SKIP}.isdisjoint(query.counts):
         raise InputError("showSkipCount and lastSkipTimestamp want a limit above 0.")
-    if query.from_end and query.limit > MOST_FROM_THE_END:
-        raise InputError(f"The last {MOST_FROM_THE_END:,} rows are the most (limit=-N).")
+    if query.from_end and query.limit > MAX_ROWS_FROM_END:
+        raise InputError(f"The last {MAX_ROWS_FROM_END:,} rows are the most (limit=-N).")
 
 
-def _one(given: Mapping[str, Sequence[str]], name: str) -> str:
+def _first_value(given: Mapping[str, Sequence[str]], name: str) -> str:
     values = given.get(name, ())
     return values[0].strip() if values else ""
 
 
 def _flag(given: Mapping[str, Sequence[str]], name: str, *, otherwise: bool = False) -> bool:
-    text = _one(given, name).lower()
+    text = _first_value(given, name).lower()
     if text not in _YES + _NO:
         raise InputError(f"{name} is true or false.")
     return text in _YES if text else otherwise
@@ -331,7 +334,7 @@ def _flag(given: Mapping[str, Sequence[str]], name: str, *, otherwise: bool = Fa
 def _number(
     given: Mapping[str, Sequence[str]], name: str, otherwise: int, *, least: int, most: int = 10**9
 ) -> int:
-    text = _one(given, name)
+    text = _first_value(given, name)
     if not text:
         return otherwise
     if not re.fullmatch(r"[0-9]{1,9}", text) or not least <= int(text) <= most:
@@ -340,16 +343,16 @@ def _number(
 
 
 def _limit(given: Mapping[str, Sequence[str]]) -> int:
-    """The limit; below 0 for that many from the end, which is what fastLatest asks for too."""
-    text, latest = _one(given, "limit"), _flag(given, "fastLatest")
+    """Return the limit; negative for rows from the end, as with ``fastLatest``."""
+    text, latest = _first_value(given, "limit"), _flag(given, "fastLatest")
     if not text:
-        return -1 if latest else MOST_ROWS
+        return -1 if latest else MAX_ROWS
     if not re.fullmatch(r"-?[0-9]{1,9}", text) or int(text) == 0:
         raise InputError("limit is a number, and not 0.")
-    return -min(abs(int(text)), MOST_FROM_THE_END) if latest else int(text)
+    return -min(abs(int(text)), MAX_ROWS_FROM_END) if latest else int(text)
 
 
-def _bound(text: str, name: str, filler: str) -> int:
+def _timestamp_bound(text: str, name: str, filler: str) -> int:
     if not text:
         return FIRST if filler == "0" else LAST
     if not _PERIOD.fullmatch(text):
@@ -358,7 +361,7 @@ def _bound(text: str, name: str, filler: str) -> int:
 
 
 def _closest(given: Mapping[str, Sequence[str]]) -> str:
-    text, sort = _one(given, "closest"), _one(given, "sort").lower() or "default"
+    text, sort = _first_value(given, "closest"), _first_value(given, "sort").lower() or "default"
     if sort not in ("default", "reverse", "closest"):
         raise InputError("sort is one of default, reverse and closest.")
     if sort == "closest" and not text:
@@ -368,7 +371,7 @@ def _closest(given: Mapping[str, Sequence[str]]) -> str:
     return text
 
 
-def _counts(given: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _computed_fields(given: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     asked = {
         "showDupeCount": DUPES,
         "resolveRevisits": RESOLVED,
@@ -398,7 +401,10 @@ def _collapse(text: str) -> tuple[str, int]:
 
 
 def _output(text: str, *, pywb: bool) -> Output:
-    """``json`` is the Wayback CDX server's array of arrays, or pywb's object on each line."""
+    """Return the output format.
+
+    ``json`` is an array of arrays, or with pywb one object per line.
+    """
     if text and text not in list(Output):
         raise InputError(f"output is one of {', '.join(Output)}.")
     if pywb:
@@ -407,11 +413,13 @@ def _output(text: str, *, pywb: bool) -> Output:
 
 
 def _paging(given: Mapping[str, Sequence[str]]) -> Paging:
-    number = None if _one(given, "page").startswith("-") else _number(given, "page", -1, least=0)
+    number = (
+        None if _first_value(given, "page").startswith("-") else _number(given, "page", -1, least=0)
+    )
     return Paging(
         number=None if number == -1 else number,
-        blocks=_number(given, "pageSize", MOST_BLOCKS, least=1, most=MOST_BLOCKS),
+        blocks=_number(given, "pageSize", MAX_BLOCKS, least=1, most=MAX_BLOCKS),
         is_counted=_flag(given, "showNumPages"),
         shows_resume_key=_flag(given, "showResumeKey"),
-        resume_key=_one(given, "resumeKey"),
+        resume_key=_first_value(given, "resumeKey"),
     )

@@ -9,12 +9,12 @@ from archiver.replay.cdx_query import DUPES, FIELDS, PYWB_NAMES, RESOLVED, SKIPS
 REVISIT = "warc/revisit"
 Row = dict[str, str]
 Found = tuple[str, Capture, int]
-"""A capture with its SURT key and its row in the index."""
+"""A capture with its SURT key and its row id in the index."""
 Originals = Mapping[PayloadDigest, Capture]
 
 
 def row_of(key: str, capture: Capture) -> Row:
-    """Every field of a capture; one with nothing to say is ``-``."""
+    """Return all fields of a capture; empty fields are ``-``."""
     return {
         "urlkey": key,
         "timestamp": capture.timestamp,
@@ -30,20 +30,20 @@ def row_of(key: str, capture: Capture) -> Row:
 
 
 class Selection:
-    """The rows of captures that pass a question's filters, neighbours that collapse into one once.
+    """Filter and collapse the captures of a query.
 
-    Stateful: captures come a page at a time. A row is held back until the next one is met where it
-    has to say how many were skipped behind it.
+    Stateful: captures arrive one page at a time. If the query counts skipped rows, the last row is
+    held back until the next row is known.
 
     Attributes:
-        following: the row in the index of the first capture that was one too many.
+        following: row id of the first capture beyond the limit.
     """
 
     def __init__(self, query: CdxQuery) -> None:
         self._query = query
         self._left = query.limit
-        self._to_pass_over = 0 if query.paging.resume_key else query.offset
-        self._marks: list[str | None] = [None] * len(query.collapse)
+        self._to_skip = 0 if query.paging.resume_key else query.offset
+        self._last_values: list[str | None] = [None] * len(query.collapse)
         self._seen: dict[str, int] = {}
         self._held: Row | None = None
         self._skipped = 0
@@ -52,17 +52,17 @@ class Selection:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing further can change the answer."""
+        """Return whether further captures can change the result."""
         looks_ahead = self._counts_skips or self._query.paging.shows_resume_key
         return not self._left and (not looks_ahead or self.following is not None)
 
     def prime(self, before: Iterable[Found]) -> None:
-        """Learn what stands before the first capture: neighbours collapse across a page's edge."""
+        """Record the captures before the first one: rows collapse across page boundaries."""
         for key, capture, _ in before:
             self._passes(row_of(key, capture))
 
     def select(self, captures: Iterable[Found], originals: Originals) -> list[Row]:
-        """The rows of some more captures, no more than are wanted."""
+        """Return the rows of the next captures, up to the limit."""
         rows: list[Row] = []
         for key, capture, number in captures:
             if self.is_done:
@@ -71,8 +71,8 @@ class Selection:
             resolved = self._resolved(row, capture, originals)
             if not self._passes(resolved if self._query.pywb else row):
                 self._skip(row)
-            elif self._to_pass_over:
-                self._to_pass_over -= 1
+            elif self._to_skip:
+                self._to_skip -= 1
             elif self._left:
                 self._left -= 1
                 rows += self._take(self._counted(resolved, capture))
@@ -81,7 +81,7 @@ class Selection:
         return rows
 
     def rest(self) -> list[Row]:
-        """The row that was held back, once nothing further comes."""
+        """Return the row that was held back, at the end of the captures."""
         held, self._held = self._held, None
         return [held] if held else []
 
@@ -102,13 +102,13 @@ class Selection:
             return False
         for place, (name, length) in enumerate(self._query.collapse):
             mark = row[name][: length or None]
-            if mark == self._marks[place]:
+            if mark == self._last_values[place]:
                 return False
-            self._marks[place] = mark
+            self._last_values[place] = mark
         return True
 
     def _resolved(self, row: Row, capture: Capture, originals: Originals) -> Row:
-        """A revisit with the place of its payload, and what media type that has."""
+        """Return the row of a revisit with the location and the media type of its payload."""
         if RESOLVED[0] not in self._query.counts:
             return row
         original = originals.get(capture.payload_digest) if capture.is_revisit else None
@@ -131,7 +131,7 @@ def _media_type(capture: Capture) -> str:
 
 
 def media_type(output: Output) -> str:
-    """The media type of an answer."""
+    """Return the media type of an output format."""
     return {
         Output.JSON: "application/json",
         Output.LINES: "text/x-ndjson",
@@ -141,15 +141,15 @@ def media_type(output: Output) -> str:
 
 
 class CdxWriter:
-    """Writes an answer piece by piece: ``rows`` as often as there are some, then ``end``."""
+    """Incremental writer of CDX output: call ``rows`` for each batch, then ``end``."""
 
     def __init__(self, query: CdxQuery) -> None:
         self._fields = query.fields
         self._output = query.output
-        self._begun = False
+        self._started = False
 
     def rows(self, rows: Iterable[Row]) -> bytes:
-        """Write some rows."""
+        """Return the output for a batch of rows."""
         write = {
             Output.JSON: self._array,
             Output.LINES: self._object,
@@ -159,29 +159,29 @@ class CdxWriter:
         return "".join(map(write, rows)).encode("utf-8", "replace")
 
     def end(self, resume_key: str = "") -> bytes:
-        """Write what stands behind the last row, the key of the next one among it."""
+        """Return the output after the last row, including the resume key."""
         if self._output is not Output.JSON:
             return f"\n{resume_key}\n".encode() if resume_key else b""
         if resume_key:
             return f",\n[],\n[{json.dumps(resume_key)}]]\n".encode()
-        return b"]\n" if self._begun else b"[]\n"
+        return b"]\n" if self._started else b"[]\n"
 
     def _text(self, row: Row) -> str:
-        """Fields with a space between them, which stands in none of them."""
+        """Return a line of fields separated by spaces; spaces in values are percent-encoded."""
         values = (row.get(name, "-") for name in self._fields)
         return " ".join(each.replace(" ", "%20") or "-" for each in values) + "\n"
 
     def _array(self, row: Row) -> str:
-        """An array a row, the names of the fields in the first: as the Wayback CDX server does."""
+        """Return a row as a JSON array, after an array of field names, as in Wayback."""
         lead = ",\n"
-        if not self._begun:
-            self._begun = True
+        if not self._started:
+            self._started = True
             lead = f"[{json.dumps(self._fields)},\n"
         values = [row.get(name, "-") for name in self._fields]
         return lead + json.dumps(values, ensure_ascii=False)
 
     def _object(self, row: Row) -> str:
-        """An object a line, as pywb does, with its names."""
+        """Return a JSON object on its line, with pywb's field names."""
         return json.dumps(self._named(row, ()), ensure_ascii=False) + "\n"
 
     def _cdxj(self, row: Row) -> str:

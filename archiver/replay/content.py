@@ -8,25 +8,25 @@ from archiver.http.text_decoders import Encoding, decoder
 from archiver.pages.css_references import CssReferences
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.response import Presentation, Rewriting
-from archiver.replay.tag_syntax import Raw
+from archiver.replay.tag_syntax import BytesText
 from archiver.replay.url_rewriter import UrlRewriter
 
-PIECE = 64 << 10
-"""Bytes that are rewritten at a time."""
-SKIPPED = 8 << 20
-"""Bytes that are passed over at a time."""
+PIECE_BYTES = 64 << 10
+"""Size of the pieces that are rewritten."""
+SKIP_BYTES = 8 << 20
+"""Size of the pieces that are skipped."""
 
 
 class _Rewriter(Protocol):
     def feed(self, text: str, /) -> str:
-        """Take some more; return what is ready."""
+        """Accept more text; return the output that is ready."""
 
     def close(self) -> str:
-        """Return what is left."""
+        """Return the remaining output."""
 
 
-def gather(payload: Iterable[bytes], *, first: int = PIECE) -> Iterator[bytes]:
-    """The same bytes in pieces of about ``first``, then ``PIECE``: what came chunked is in bits."""
+def merge_pieces(payload: Iterable[bytes], *, first: int = PIECE_BYTES) -> Iterator[bytes]:
+    """Merge small pieces, such as transfer chunks: about `first`, then `PIECE_BYTES`."""
     held: list[bytes] = []
     length, wanted = 0, first
     for piece in payload:
@@ -34,18 +34,20 @@ def gather(payload: Iterable[bytes], *, first: int = PIECE) -> Iterator[bytes]:
         length += len(piece)
         if length >= wanted:
             yield b"".join(held)
-            held, length, wanted = [], 0, PIECE
+            held, length, wanted = [], 0, PIECE_BYTES
     if held:
         yield b"".join(held)
 
 
-def rewritten(pieces: Iterator[bytes], shown: Presentation, links: UrlRewriter) -> Iterator[bytes]:
-    """A document led into the archive.
+def rewrite_document(
+    pieces: Iterator[bytes], shown: Presentation, links: UrlRewriter
+) -> Iterator[bytes]:
+    """Return a document with its references rewritten.
 
     Args:
-        pieces: of the document, without content codings.
-        shown: what was decided about it.
-        links: where its references lead.
+        pieces: bytes of the document, without content codings.
+        shown: how the document is presented.
+        links: rewriter of its references.
     """
     make = _rewriter_of(shown, links)
     if shown.charset.is_kept:
@@ -53,14 +55,14 @@ def rewritten(pieces: Iterator[bytes], shown: Presentation, links: UrlRewriter) 
     return _as_text(pieces, make(None), shown.charset.encoding)
 
 
-def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
-    """The bytes from ``first`` on and before ``end``.
+def byte_range(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
+    """Yield the bytes from `first` to `end` (exclusive).
 
-    An empty piece comes now and then while those before are passed over, so that whoever waits
-    can give up.
+    While earlier bytes are skipped, an empty piece is yielded now and then so that the caller can
+    cancel.
 
     Raises:
-        StoreError: there are not as many.
+        StoreError: the payload is shorter than `end`.
     """
     at = passed = 0
     while at < end:
@@ -73,21 +75,21 @@ def part(pieces: Iterator[bytes], first: int, end: int) -> Iterator[bytes]:
         start, at = at, at + len(piece)
         if at > first:
             yield piece[max(first - start, 0) : end - start]
-        elif at - passed >= SKIPPED:
+        elif at - passed >= SKIP_BYTES:
             passed = at
             yield b""
 
 
 def _rewriter_of(shown: Presentation, links: UrlRewriter) -> Callable[[Encoding | None], _Rewriter]:
-    """Makes the rewriter of a document, given the encoding whose bytes it is to read."""
+    """Return a factory that makes the rewriter, given the encoding of bytes-as-latin-1 input."""
     if shown.rewriting is Rewriting.CSS:
-        return lambda encoding: CssReferences(links.lead, Raw(encoding).to_text)
+        return lambda encoding: CssReferences(links.rewrite, BytesText(encoding).to_text)
     is_xml, rests = shown.rewriting is Rewriting.XML, shown.is_sandboxed
     return lambda encoding: HtmlRewriter(links, encoding=encoding, xml=is_xml, rests=rests)
 
 
 def _as_bytes(pieces: Iterator[bytes], rewriter: _Rewriter) -> Iterator[bytes]:
-    """Rewrite bytes as if each were a character, so that the untouched come out as they went in."""
+    """Rewrite bytes as if each were a character, so that bytes outside references stay the same."""
     for piece in pieces:
         ready = rewriter.feed(piece.decode("latin-1"))
         if ready:
@@ -96,7 +98,7 @@ def _as_bytes(pieces: Iterator[bytes], rewriter: _Rewriter) -> Iterator[bytes]:
 
 
 def _as_text(pieces: Iterator[bytes], rewriter: _Rewriter, encoding: Encoding) -> Iterator[bytes]:
-    """Rewrite text, and encode it as UTF-8."""
+    """Rewrite decoded text and encode it as UTF-8."""
     reading = decoder(encoding)
     for piece in pieces:
         yield rewriter.feed(reading.decode(piece)).encode("utf-8", "replace")

@@ -1,8 +1,9 @@
 """Tracking of SVG and MathML in markup.
 
-There a ``<style>`` or ``<script>`` holds markup, CDATA sections exist, and any element can have an
-``href``. This follows the tree builder (HTML §13.2.6.5) as far as a tokenizer can: open SVG and
-MathML elements, the points where HTML begins again, and the tags that break out.
+In SVG and MathML ``<style>`` and ``<script>`` contain markup, CDATA sections exist, and any element
+can have an ``href``. This module follows the HTML tree builder (§13.2.6.5) within the limits of a
+tokenizer: it tracks open SVG and MathML elements, HTML integration points, and the tags that end
+foreign content.
 """
 
 from typing import Final
@@ -57,7 +58,7 @@ _BREAK_OUT: Final = frozenset(
         "var",
     ]
 )
-_AROUND: Final = _BREAK_OUT | frozenset(
+_CLOSES_OUTER: Final = _BREAK_OUT | frozenset(
     (
         *("a", "abbr", "address", "article", "aside", "button", "cite", "details", "dialog"),
         *("fieldset", "figcaption", "figure", "font", "footer", "form", "header", "hgroup", "html"),
@@ -66,61 +67,61 @@ _AROUND: Final = _BREAK_OUT | frozenset(
         *("thead", "time", "tr"),
     )
 )
-"""HTML elements whose end, if they were not opened inside, is that of one around."""
+"""HTML elements whose end tag closes an outer element if it was not opened inside."""
 
-_MARKS = ROOTS.union(*HTML_AGAIN.values())
-_DEEPEST = 256
+_TRACKED = ROOTS.union(*HTML_AGAIN.values())
+_MAX_DEPTH = 256
 
 
 class Foreign:
-    """The stack of elements that matter. Names are lower case.
+    """Stack of open foreign elements. Names are lower case.
 
     Args:
-        xml: the document is XML, in which nothing is read as HTML's tokenizer reads HTML.
+        xml: the document is XML, where the rules of the HTML tree builder do not apply.
     """
 
     def __init__(self, *, xml: bool = False) -> None:
         self._xml = xml
         self._open: list[tuple[str, str]] = []
-        """Names, and what stands inside: ``svg``, ``math``, or empty for HTML."""
+        """Names and content kinds: ``svg``, ``math``, or empty for HTML."""
 
     @property
     def near(self) -> bool:
-        """Whether any such element is open, so that each tag has to be looked at."""
+        """Return whether a foreign element is open, so that each tag must be examined."""
         return self._xml or bool(self._open)
 
     @property
     def inside(self) -> bool:
-        """Whether what comes next is read as foreign content."""
+        """Return whether the next content is foreign content."""
         return self._xml or bool(self._kind())
 
     def start(self, name: str, *, closes_itself: bool) -> str:
-        """A start tag; returns ``svg`` or ``math`` if it is of that, else nothing."""
+        """Process a start tag; return ``svg`` or ``math`` if it is a foreign element, else ""."""
         if self._xml:
             return ""
         kind = self._kind()
         if kind and name in _BREAK_OUT:
-            self._leave()
+            self._leave_foreign()
             return ""
         kind = kind_of(name, kind)
-        if kind and not closes_itself and len(self._open) < _DEEPEST:
+        if kind and not closes_itself and len(self._open) < _MAX_DEPTH:
             self._open.append((name, kind_inside(name, kind)))
         return kind
 
     def end(self, name: str) -> None:
-        """An end tag: closes the nearest open element of that name, or breaks out."""
+        """Process an end tag: close the nearest open element of that name, or leave the content."""
         kind = self._kind()
-        if not kind and name not in _MARKS:
+        if not kind and name not in _TRACKED:
             return
         if any(name == each for each, _ in self._open):
             while self._open.pop()[0] != name:
                 pass
-        elif kind and name in _AROUND:
-            self._leave()
+        elif kind and name in _CLOSES_OUTER:
+            self._leave_foreign()
 
     def _kind(self) -> str:
         return self._open[-1][1] if self._open else ""
 
-    def _leave(self) -> None:
+    def _leave_foreign(self) -> None:
         while self._kind():
             self._open.pop()

@@ -1,8 +1,8 @@
 """Streaming rewriter of HTML and XML.
 
-It sees a document as a browser's tokenizer does (HTML §13.2.5) and changes start tags and style
-sheets; every other character comes out as it went in. What it holds back between two feeds is at
-most one tag, of bounded length.
+It tokenizes a document as a browser does (HTML §13.2.5) and changes start tags and style sheets;
+all other characters are copied. Between two calls of ``feed`` it holds back at most one tag, of
+bounded length.
 """
 
 import re
@@ -18,13 +18,13 @@ from archiver.replay.tag_syntax import (
     PLAIN,
     RAW_TEXT,
     TAG,
-    UPPER,
+    TO_LOWER,
+    BytesText,
     PartialTag,
-    Raw,
     ScriptEnd,
     decode_references,
     encode_references,
-    held_from,
+    held_back_from,
     text_end,
 )
 from archiver.replay.url_rewriter import UrlRewriter
@@ -33,17 +33,17 @@ _STYLE = re.compile(r"<\?xml-stylesheet[\t\n\r ]")
 _HREF = re.compile(r"""([\t\n\r ]href[\t\n\r ]*+=[\t\n\r ]*+)("[^"]*+"|'[^']*+')""")
 
 
-def rewrite_instruction(source: str, links: UrlRewriter, raw: Raw) -> str:
-    """Rewrite an instruction from ``<?`` to ``?>``."""
+def rewrite_instruction(source: str, links: UrlRewriter, raw: BytesText) -> str:
+    """Rewrite a processing instruction from ``<?`` to ``?>``."""
 
-    def lead(found: re.Match[str]) -> str:
+    def rewrite(found: re.Match[str]) -> str:
         quote, reference = found[2][0], raw.to_text(found[2][1:-1])
-        led = links.lead(decode_references(reference), Use.STYLE)
+        led = links.rewrite(decode_references(reference), Use.STYLE)
         if led is None:
             return found[0]
         return f"{found[1]}{quote}{encode_references(led, quote, xml=True)}{quote}"
 
-    return _HREF.sub(lead, source) if _STYLE.match(source) else source
+    return _HREF.sub(rewrite, source) if _STYLE.match(source) else source
 
 
 _Step = Callable[[int], int | None]
@@ -51,24 +51,24 @@ _PIECE = 64 << 10
 _TAG_START = re.compile(r"</?[a-zA-Z]")
 _ENDS = {end: re.compile(re.escape(end)) for end in (">", "]]>", "?>")}
 _ENDS["-->"] = re.compile("--!?>")
-_BEHIND_IMAGE = re.compile(r"(?>(?:[\t\n\f\r ]++|</picture>)*)", re.IGNORECASE | re.ASCII)
+_AFTER_IMAGE = re.compile(r"(?>(?:[\t\n\f\r ]++|</picture>)*)", re.IGNORECASE | re.ASCII)
 _FALLBACKS = ("<noscript", "</picture>")
 
 
 class HtmlRewriter:
-    """Rewrites one document as it comes, in pieces of any size; the output does not depend on them.
+    """Rewrites one document in pieces; the output does not depend on the size of the pieces.
 
     Args:
-        links: where the document's references lead; its ``<base>`` changes them.
-        encoding: one that is ASCII-transparent, where each character stands for a byte (latin-1);
-            None where the characters are text.
+        links: rewriter of the document's references; ``<base>`` changes its base URL.
+        encoding: an ASCII-transparent encoding if each character represents a byte (latin-1); None
+            if the characters are text.
         xml: the document is XML (XHTML, SVG).
-        rests: whether what would run is put to rest (``resting``).
-        depth: how many documents it is nested in by ``srcdoc``.
+        rests: disable scripts, event handlers and plug-ins.
+        depth: nesting level of documents in ``srcdoc``.
     """
 
     _plain = PLAIN
-    """What is passed over without a look at each tag."""
+    """Markup that can be copied without examining each tag."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class HtmlRewriter:
         depth: int = 0,
     ) -> None:
         self._links = links
-        self._raw = Raw(encoding)
+        self._raw = BytesText(encoding)
         self._xml = xml
         self._rests = rests
         self._depth = depth
@@ -98,16 +98,16 @@ class HtmlRewriter:
         self._in_section = False
         self._hides_next = False
         self._step: _Step = self._data
-        """What is done with the next character: the state of the tokenizer."""
+        """The handler of the tokenizer's current state."""
 
     def feed(self, markup: str) -> str:
-        """Take some more; return what is ready."""
+        """Accept more markup; return the output that is ready."""
         for start in range(0, len(markup), _PIECE):
             self._feed(markup[start : start + _PIECE])
         return self._ready()
 
     def close(self) -> str:
-        """The end of the document: a tag that is not whole is none (HTML §13.2.5), so it stays."""
+        """Process the end of the document; an incomplete tag is copied (HTML §13.2.5)."""
         self._final = True
         self._feed("")
         self._out.append(self._partial.source() if self._partial else self._text)
@@ -138,7 +138,7 @@ class HtmlRewriter:
 
     def _data(self, at: int) -> int | None:
         if self._tags.promoted:
-            return self._behind_image(at)
+            return self._after_image(at)
         if self._foreign.near:
             end = self._text.find("<", at)
             if end != at:
@@ -149,9 +149,9 @@ class HtmlRewriter:
                 return self._copy(at, end)
         return self._markup(at)
 
-    def _behind_image(self, at: int) -> int | None:
-        """A noscript right behind an image that was promoted would show it a second time."""
-        end = end_of(_BEHIND_IMAGE, self._text, at)
+    def _after_image(self, at: int) -> int | None:
+        """Detect a noscript after a promoted image, which would show the image a second time."""
+        end = end_of(_AFTER_IMAGE, self._text, at)
         if end > at:
             return self._copy(at, end)
         rest = self._text[at : at + len(_FALLBACKS[-1])].lower()
@@ -169,7 +169,7 @@ class HtmlRewriter:
         return end
 
     def _markup(self, at: int) -> int | None:
-        """What begins with ``<``, perhaps."""
+        """Process text that starts with ``<``."""
         if self._sheet is not None:
             self._close_sheet()
             self._sheet = self._foreign_sheet()
@@ -184,10 +184,10 @@ class HtmlRewriter:
         if following == "?" and self._xml:
             self._step = self._instruction
             return at
-        return self._bogus(following, at)
+        return self._bogus_comment(following, at)
 
-    def _bogus(self, following: str, at: int) -> int:
-        """Text, or what is read as a comment up to the next ``>``."""
+    def _bogus_comment(self, following: str, at: int) -> int:
+        """Process ``<`` as text, or as a comment that ends at the next ``>``."""
         if following not in "/?":
             return self._characters(at, at + 1)
         if self._text.startswith("</>", at):
@@ -195,7 +195,7 @@ class HtmlRewriter:
         return self._skip_to(">", at, at + 2)
 
     def _declaration(self, at: int) -> int | None:
-        """A comment, a CDATA section, or what is read as a comment up to the next ``>``."""
+        """Process a comment, a CDATA section, or a declaration that is read as a comment."""
         text = self._text
         marks = ("<!--", "<![CDATA[") if self._foreign.inside else ("<!--",)
         for mark in marks:
@@ -210,7 +210,7 @@ class HtmlRewriter:
         return self._skip_to(">", at, at + 2)
 
     def _comment(self, at: int) -> int | None:
-        """``<!-->`` and ``<!--->`` are whole comments (HTML §13.2.5.43)."""
+        """Process a comment; ``<!-->`` and ``<!--->`` are complete comments (HTML §13.2.5.43)."""
         behind = self._text[at + 4 : at + 6]
         if behind.startswith(">") or behind == "->":
             return self._copy(at, at + 4 + behind.index(">") + 1)
@@ -219,11 +219,11 @@ class HtmlRewriter:
         return self._skip_to("-->", at, at + 4)
 
     def _skip_to(self, end: str, start: int, at: int) -> int:
-        self._step = self._until_rest
+        self._step = self._skip_rest
         self._until = end
         return self._copy(start, at)
 
-    def _until_rest(self, at: int) -> int | None:
+    def _skip_rest(self, at: int) -> int | None:
         found = _ENDS[self._until].search(self._text, at)
         end = found.end() if found else len(self._text)
         if found:
@@ -240,7 +240,7 @@ class HtmlRewriter:
         return end if end > at else None
 
     def _instruction(self, at: int) -> int | None:
-        """A processing instruction of XML; ``xml-stylesheet`` points with its ``href``."""
+        """Process an XML processing instruction; ``xml-stylesheet`` has a reference in ``href``."""
         end = self._text.find("?>", at)
         if (end if end >= 0 else len(self._text)) - at > _PIECE:
             self._out.append("<?archived-")
@@ -273,7 +273,7 @@ class HtmlRewriter:
         found = NAME.match(source)
         if not found:
             return
-        name = found[2].translate(UPPER)
+        name = found[2].translate(TO_LOWER)
         if found[1]:
             self._foreign.end(name)
             self._out.append(source)
@@ -291,15 +291,15 @@ class HtmlRewriter:
             is_sheet = name.rpartition(":")[2] == "style" and not closed
             self._sheet = self._foreign_sheet() if is_sheet else self._sheet
         else:
-            self._enter(name)
+            self._enter_element(name)
 
-    def _enter(self, name: str) -> None:
-        """What an HTML element holds, where that is not markup."""
+    def _enter_element(self, name: str) -> None:
+        """Switch the tokenizer's state for elements whose content is not markup."""
         if name in RAW_TEXT:
             self._step, self._raw_name = self._raw_text, name
         elif name == "style":
             self._step = self._style_text
-            self._sheet = CssReferences(self._links.lead, self._raw.to_text)
+            self._sheet = CssReferences(self._links.rewrite, self._raw.to_text)
         elif name == "script":
             self._step, self._script = self._script_text, ScriptEnd()
         elif name == "plaintext":
@@ -310,7 +310,7 @@ class HtmlRewriter:
         if end >= 0:
             self._step = self._data
             return self._copy(at, end)
-        held = held_from(self._text, at)
+        held = held_back_from(self._text, at)
         return self._copy(at, held) if held > at else None
 
     def _script_text(self, at: int) -> int | None:
@@ -327,7 +327,7 @@ class HtmlRewriter:
             self._close_sheet()
             self._step = self._data
             return end
-        held = len(self._text) if self._final else held_from(self._text, at)
+        held = len(self._text) if self._final else held_back_from(self._text, at)
         return self._characters(at, held) if held > at else None
 
     def _plaintext(self, at: int) -> int:
@@ -339,13 +339,13 @@ class HtmlRewriter:
             self._sheet = None
 
     def _foreign_sheet(self) -> CssReferences:
-        """A style element's content in SVG and XML, where references are decoded."""
-        return CssReferences(self._lead_in_markup, self._raw.to_text)
+        """Return a rewriter for a style element in SVG or XML, which decodes references."""
+        return CssReferences(self._rewrite_in_markup, self._raw.to_text)
 
-    def _lead_in_markup(self, reference: str, use: Use) -> str | None:
+    def _rewrite_in_markup(self, reference: str, use: Use) -> str | None:
         if self._in_section:
-            return self._links.lead(reference, use)
-        led = self._links.lead(decode_references(reference).strip("\"'"), use)
+            return self._links.rewrite(reference, use)
+        led = self._links.rewrite(decode_references(reference).strip("\"'"), use)
         return encode_references(led, '"', xml=True) if led else led
 
     def _rewrite_nested(self, markup: str) -> str:

@@ -1,7 +1,7 @@
 """Memento Link headers and TimeMaps (RFC 7089).
 
-The JSON is that of the field's tools (pywb, MemGator). Both are written as the mementos come, so
-a TimeMap can be as long as it likes; the last memento is known when the next one does not come.
+The JSON format is that of pywb and MemGator. TimeMaps are streamed, so their length is not limited;
+one memento is held back because the last one must be marked ``last``.
 """
 
 import json
@@ -28,7 +28,7 @@ class Link:
 
 
 def write_links(links: Iterable[Link], *, separator: str = ", ") -> str:
-    """The links as one header value, or a TimeMap's body with a newline in the separator.
+    """Return links as a header value, or as a TimeMap's body with a newline in the separator.
 
     >>> write_links([Link("https://example.com/", ("original",))])
     '<https://example.com/>; rel="original"'
@@ -37,33 +37,33 @@ def write_links(links: Iterable[Link], *, separator: str = ", ") -> str:
 
 
 def original(url: str) -> Link:
-    """URI-R (RFC 7089 §2.2.1)."""
+    """Return the link to the URI-R (RFC 7089 §2.2.1)."""
     return Link(url, ("original",))
 
 
 def timegate(path: str) -> Link:
-    """URI-G (RFC 7089 §2.2.2)."""
+    """Return the link to the URI-G (RFC 7089 §2.2.2)."""
     return Link(path, ("timegate",))
 
 
 def timemap(path: str) -> Link:
-    """URI-T (RFC 7089 §2.2.3), in link format."""
+    """Return the link to the URI-T (RFC 7089 §2.2.3), in link format."""
     return Link(path, ("timemap",), (("type", "application/link-format"),))
 
 
 def memento(path: str, moment: datetime, *also: str) -> Link:
-    """URI-M (RFC 7089 §2.2.4); ``also`` holds ``first``, ``last``, ``prev``, ``next``."""
+    """Return the link to a URI-M (RFC 7089 §2.2.4), with relations such as ``first``."""
     return Link(path, (*also, "memento"), (("datetime", http_date(moment)),))
 
 
 def _write(link: Link) -> str:
     parameters = (("rel", " ".join(link.relations)), *link.attributes)
     written = "".join(f'; {name}="{_quoted(value)}"' for name, value in parameters)
-    return f"<{_reference(link.target)}>{written}"
+    return f"<{_escaped_uri(link.target)}>{written}"
 
 
-def _reference(target: str) -> str:
-    """Angle brackets, quotes and control characters never stand in a URI; a header may end so."""
+def _escaped_uri(target: str) -> str:
+    """Percent-encode characters that are not allowed in a URI and could end the header."""
     return "".join(
         character if " " < character <= "~" and character not in '<>"' else _percent(character)
         for character in target
@@ -84,7 +84,7 @@ LINK_FORMAT = "application/link-format"
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where the things of one original are, as URIs.
+    """URIs of the resources of one original.
 
     Attributes:
         original: URI-R.
@@ -100,7 +100,7 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True)
 class Memento:
-    """URI-M and its moment (aware, UTC)."""
+    """A URI-M and its datetime (aware, UTC)."""
 
     uri: str
     at: datetime
@@ -109,7 +109,7 @@ class Memento:
 async def link_timemap(
     addresses: Addresses, mementos: AsyncIterator[Memento]
 ) -> AsyncGenerator[str, None]:
-    """A TimeMap in link format (RFC 7089 §5, RFC 6690)."""
+    """Yield a TimeMap in link format (RFC 7089 §5, RFC 6690)."""
     head = (
         original(addresses.original),
         Link(addresses.link_timemap, ("self",), (("type", LINK_FORMAT),)),
@@ -117,7 +117,7 @@ async def link_timemap(
         timegate(addresses.timegate),
     )
     yield write_links(head, separator=",\n")
-    async for each, also in _placed(mementos):
+    async for each, also in _with_relations(mementos):
         yield ",\n" + write_links([memento(each.uri, each.at, *also)])
     yield "\n"
 
@@ -125,7 +125,7 @@ async def link_timemap(
 async def json_timemap(
     addresses: Addresses, mementos: AsyncIterator[Memento]
 ) -> AsyncGenerator[str, None]:
-    """A TimeMap as one JSON object."""
+    """Yield a TimeMap as one JSON object."""
     head = {
         "original_uri": addresses.original,
         "self": addresses.json_timemap,
@@ -138,7 +138,7 @@ async def json_timemap(
     yield json.dumps(head, ensure_ascii=False)[:-1] + ', "mementos": {"list": ['
     ends: dict[str, object] = {}
     separator = "\n"
-    async for each, also in _placed(mementos):
+    async for each, also in _with_relations(mementos):
         fields = {"datetime": _iso(each.at), "uri": each.uri}
         ends |= dict.fromkeys(also, fields)
         yield separator + json.dumps(fields, ensure_ascii=False)
@@ -147,10 +147,10 @@ async def json_timemap(
     yield f"\n]{', ' if rest else ''}{rest}}}}}\n"
 
 
-async def _placed(
+async def _with_relations(
     mementos: AsyncIterator[Memento],
 ) -> AsyncGenerator[tuple[Memento, tuple[str, ...]], None]:
-    """Mementos with what they are of all: ``first``, ``last``, both, or nothing."""
+    """Yield mementos with their relations ``first`` and ``last``."""
     before: Memento | None = None
     place: tuple[str, ...] = ("first",)
     async for each in mementos:

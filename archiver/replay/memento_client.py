@@ -1,7 +1,7 @@
 """Mementos of other archives.
 
-Addresses of the form ``…/{14 digits}{modifier}/{URL}`` are the Wayback Machine's, pywb's and ours;
-with the modifier ``id_`` they give what was archived, as it was.
+Addresses of the form ``…/{14 digits}{modifier}/{URL}`` are used by the Wayback Machine, pywb and
+this program; with the modifier ``id_`` they return the archived bytes unchanged.
 """
 
 import re
@@ -16,32 +16,32 @@ from archiver.http.urls import host, join, parse_url
 from archiver.model.capture import Timestamp
 
 FIRST_YEAR = 1990
-"""Before the first page there was."""
-MOST_LINK = 16 << 10
+"""The year before the first web page was published."""
+MAX_LINK_BYTES = 16 << 10
 _ADDRESS = re.compile(r"(https?://[^/]+/(?:[^/]+/){0,6}?)([0-9]{14})(?:[a-z]{2}_)?/(https?:/.+)")
 _WITHOUT_RAW_FORM = frozenset(
     f"archive.{each}" for each in ("today", "ph", "is", "md", "li", "vn", "fo")
 )
-"""The hosts of archive.today."""
-_ORIGINAL = "x-archive-orig-"
-_OF_TRANSFER = frozenset(
+"""Hosts of archive.today."""
+_ORIGINAL_PREFIX = "x-archive-orig-"
+_TRANSFER_HEADERS = frozenset(
     {
         *("connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"),
         *("content-encoding", "content-length", "set-cookie", "set-cookie2", "location"),
     }
 )
-_AS_SENT = frozenset({"content-type", "content-language", "last-modified"})
+_UNPREFIXED_HEADERS = frozenset({"content-type", "content-language", "last-modified"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]{1,128}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
 class PublicMemento:
-    """A memento that some archive says it has.
+    """A memento that a public archive lists.
 
     Attributes:
         address: its URI-M.
-        at: what moment it is of (aware, UTC).
+        at: its datetime (aware, UTC).
     """
 
     address: str
@@ -50,7 +50,7 @@ class PublicMemento:
 
 @dataclass(frozen=True, slots=True)
 class MementoAddress:
-    """A URI-M in its parts: what stands before the digits, the digits, the original's URL."""
+    """A URI-M split into the prefix before the timestamp, the timestamp, and the original URL."""
 
     prefix: str
     timestamp: Timestamp
@@ -58,22 +58,22 @@ class MementoAddress:
 
     @property
     def raw(self) -> str:
-        """Where what was archived is, as it was; as it is shown where an archive has no such."""
+        """Return the URI-M of the unmodified content, or of the page if there is no such form."""
         modifier = "id_" if self.has_raw_form else ""
         return f"{self.prefix}{self.timestamp}{modifier}/{self.url}"
 
     @property
     def has_raw_form(self) -> bool:
-        """Whether that is as it was."""
+        """Return whether the archive serves unmodified content."""
         return host(self.prefix).removeprefix("www.") not in _WITHOUT_RAW_FORM
 
     def of(self, url: str) -> "MementoAddress":
-        """The same moment of another URL."""
+        """Return the URI-M for the same timestamp and another URL."""
         return replace(self, url=url)
 
 
 def read_address(uri: str) -> MementoAddress | None:
-    """The parts of a URI-M; None where it is of no form that is known.
+    """Split a URI-M; return None if its form is unknown.
 
     >>> read_address("https://web.archive.org/web/20130508055413im_/http://a.example/").raw
     'https://web.archive.org/web/20130508055413id_/http://a.example/'
@@ -83,7 +83,7 @@ def read_address(uri: str) -> MementoAddress | None:
         return None
     try:
         to_datetime(Timestamp(found[2]))
-        # Some archives leave one slash of two: the URL is within a path.
+        # Some archives merge the two slashes of the scheme, because the URL is part of a path.
         url = parse_url(re.sub("^(https?:)/(?!/)", r"\1//", found[3]))
     except (InputError, InvalidUrl):
         return None
@@ -91,9 +91,9 @@ def read_address(uri: str) -> MementoAddress | None:
 
 
 def moment_of(headers: Iterable[tuple[str, str]], now: datetime) -> datetime | None:
-    """The moment that an answer says it is a memento of (RFC 7089 §2.1.1).
+    """Return the Memento-Datetime of a response (RFC 7089 §2.1.1), or None.
 
-    None where it is none: an archive's own pages do not say so, and no page is of the future.
+    None for an archive's own pages, which lack the header, and for dates in the future.
 
     Args:
         headers: (name, value), names lower case.
@@ -112,8 +112,8 @@ def moment_of(headers: Iterable[tuple[str, str]], now: datetime) -> datetime | N
 def named_mementos(
     headers: Iterable[tuple[str, str]], base: str, now: datetime
 ) -> Iterator[PublicMemento]:
-    """The mementos that the ``Link`` fields of an answer name, with their moments (§2.2.4)."""
-    field = ", ".join(value for name, value in headers if name == "link")[:MOST_LINK]
+    """Yield the mementos in the ``Link`` headers of a response that have a datetime (§2.2.4)."""
+    field = ", ".join(value for name, value in headers if name == "link")[:MAX_LINK_BYTES]
     for reference, parameters in link_values(field):
         if "memento" not in parameters.get("rel", "").lower().split():
             continue
@@ -126,22 +126,24 @@ def named_mementos(
 def original_head(
     status: int, headers: Iterable[tuple[str, str]], *, length: int | None, location: str | None
 ) -> bytes:
-    """The head of the original response, as far as an archive tells of it.
+    """Return the head of the original response, where the archive's response contains it.
 
-    What describes the bytes as they came (codings, length) is as they came.
+    Headers that describe the transferred bytes (codings, length) are those of the archive's
+    response.
 
     Args:
-        status: of the original.
-        headers: of the archive's answer, names lower case, values latin-1.
-        length: of the body; None where it carries chunk framing.
-        location: where the original led.
+        status: status of the original response.
+        headers: headers of the archive's response, names lower case, values latin-1.
+        length: bytes of the body; None if it is chunked.
+        location: redirect target of the original response.
     """
     headers = [*headers]
-    given = {name: value for name, value in headers if name in _AS_SENT}
+    given = {name: value for name, value in headers if name in _UNPREFIXED_HEADERS}
     original = {
-        name.removeprefix(_ORIGINAL): value
+        name.removeprefix(_ORIGINAL_PREFIX): value
         for name, value in headers
-        if name.startswith(_ORIGINAL) and name.removeprefix(_ORIGINAL) not in _OF_TRANSFER
+        if name.startswith(_ORIGINAL_PREFIX)
+        and name.removeprefix(_ORIGINAL_PREFIX) not in _TRANSFER_HEADERS
     }
     fields = [*(given | original).items()]
     fields += [each for each in headers if each[0] == "content-encoding"]
@@ -160,6 +162,6 @@ def original_head(
 
 
 def nearest_first(found: Iterable[PublicMemento], moment: datetime) -> list[PublicMemento]:
-    """Mementos, each once, those nearest to a moment first; of two as near the first."""
+    """Return the mementos without duplicates, nearest to a moment first."""
     once = {to_timestamp(each.at) + each.address: each for each in found}
     return sorted(once.values(), key=lambda each: abs(each.at - moment))

@@ -1,8 +1,8 @@
-"""Responses of replay: status, media type, charset and protection.
+"""Responses of replay: status, media type, charset and security headers.
 
-A document that is rewritten is served in its encoding, byte for byte but for what was rewritten,
-where that is ASCII-transparent, and else as UTF-8. What is stated in ``Content-Type`` browsers
-believe before anything in the document.
+A rewritten document keeps its encoding if that is ASCII-transparent, and bytes outside references
+stay the same; otherwise it is served as UTF-8. Browsers give the charset in ``Content-Type``
+precedence over the document.
 """
 
 import re
@@ -22,24 +22,24 @@ from archiver.replay.memento import original, timegate, timemap, write_links
 from archiver.replay.response_headers import (
     Viewer,
     content_disposition,
-    protection,
     rewrite_headers,
+    security_headers,
 )
 from archiver.replay.url_rewriter import UrlRewriter
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is asked for, and by whom.
+class ReplayRequest:
+    """A replay request.
 
     Attributes:
-        viewer: whoever asks.
-        modifier: what the capture is taken for.
-        paths: how the addresses in the answer are written.
-        paths_end: whether the permissions in them are over soon.
-        is_exact: whether the capture was asked for by its own URL and timestamp.
-        conditions: of the request.
-        is_head: whether only the head is asked for.
+        viewer: properties of the client.
+        modifier: the expected kind of content.
+        paths: path writers for references in the response.
+        paths_end: whether the access tokens in the paths expire soon.
+        is_exact: whether the capture was requested by its exact URL and timestamp.
+        conditions: conditional headers of the request.
+        is_head: whether the method is HEAD.
     """
 
     viewer: Viewer
@@ -52,26 +52,26 @@ class Asked:
 
     @property
     def page(self) -> Modifier:
-        """What the pages are asked for as that the capture links to: within a frame, as framed."""
+        """Return the modifier for linked pages: within a frame they are also shown in the frame."""
         return self.modifier if self.modifier is Modifier.FRAME else Modifier.NONE
 
     def links(self, capture: Capture) -> UrlRewriter:
-        """Where the references of a capture's content lead."""
+        """Return the rewriter for references in a capture's content."""
         return UrlRewriter(capture.url, capture.timestamp, page=self.page, paths=self.paths)
 
     def redirects(self, capture: Capture) -> UrlRewriter:
-        """Where its header fields lead: a redirect's target is asked for as the redirect was."""
+        """Return the rewriter for headers; a redirect's target keeps the redirect's modifier."""
         paths = replace(self.paths, link=self.paths.redirect)
         return UrlRewriter(capture.url, capture.timestamp, page=self.modifier, paths=paths)
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentCharset:
-    """How the text of a document is read and written.
+    """The charset in which a document is read and served.
 
     Attributes:
-        encoding: the one it is stored in.
-        label: of the one it is served in (WHATWG Encoding §4.2); empty where none is stated.
+        encoding: the stored encoding.
+        label: label of the served encoding (WHATWG Encoding §4.2); empty if none is stated.
     """
 
     encoding: Encoding
@@ -79,20 +79,20 @@ class DocumentCharset:
 
     @property
     def is_kept(self) -> bool:
-        """Whether it can be rewritten in the encoding it is stored in."""
+        """Return whether the document can be rewritten without changing its encoding."""
         return self.encoding in ASCII_TRANSPARENT
 
 
 def document_charset(
     start: bytes, media_type: MediaType, url: str, *, is_rewritten: bool
 ) -> DocumentCharset:
-    """The charset of a document; a style sheet that declares none takes that of its page.
+    """Return the charset of a document; an undeclared style sheet inherits that of its page.
 
     Args:
-        start: its first bytes, so many that ``has_enough``.
-        media_type: what it is taken for.
-        url: where it was.
-        is_rewritten: whether it is served as other bytes than it came in.
+        start: its first bytes, enough for ``has_enough``.
+        media_type: its media type.
+        url: its URL.
+        is_rewritten: whether the served bytes differ from the stored bytes.
     """
     choice = choose_encoding(start, media_type.essence, media_type.get("charset"), url)
     if choice.source is Source.ENVIRONMENT:
@@ -102,12 +102,12 @@ def document_charset(
 
 
 def has_enough(start: bytes, media_type: MediaType) -> bool:
-    """Whether these first bytes of a document decide on its charset, whatever follows."""
+    """Return whether the first bytes of a document are enough to detect its charset."""
     return is_enough(start, media_type.essence, media_type.get("charset"))
 
 
 def stated_charset(media_type: MediaType) -> str:
-    """The charset parameter of a media type that is passed on; empty if it is no label."""
+    """Return the charset parameter of a media type; empty if it is not a valid label."""
     label = media_type.get("charset").strip()
     return label.lower() if re.fullmatch(r"[\w.:-]{1,40}", label, re.ASCII) else ""
 
@@ -121,13 +121,13 @@ _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,15})-([0-9]{1,15})/(?:[0-9]{1,15}|\
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What of the content is sent, and the fields that say so.
+    """The part of the content to send, and its headers.
 
     Attributes:
-        status: a final one (RFC 9110 §15).
-        part: the bytes that are sent, from the one on and before the other; None for all.
-        length: how many those are; None where they have yet to be made.
-        headers: ``ETag``, ``Accept-Ranges`` and ``Content-Range``, where they hold.
+        status: a final status (RFC 9110 §15).
+        part: byte range (the end is exclusive); None for all.
+        length: number of bytes; None if they are not yet known.
+        headers: ``ETag``, ``Accept-Ranges`` and ``Content-Range``, if they apply.
     """
 
     status: int
@@ -136,15 +136,18 @@ class Delivery:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def deliver(capture: Capture, head: ResponseHead, asked: Asked, *, is_as_stored: bool) -> Delivery:
-    """Apply what the request says of ranges and of copies that it has.
+def select_delivery(
+    capture: Capture, head: ResponseHead, asked: ReplayRequest, *, is_as_stored: bool
+) -> Delivery:
+    """Evaluate range and conditional headers.
 
-    What is decoded or rewritten has no entity tag: its bytes depend on this program, too.
+    Decoded or rewritten content has no entity tag, because its bytes also depend on the version of
+    this program.
 
     Args:
-        capture: with digest and length of the payload that is sent.
-        head: of its response.
-        asked: what is asked for.
+        capture: has the digest and the length of the payload.
+        head: head of the archived response.
+        asked: the replay request.
         is_as_stored: whether the payload is sent byte for byte.
     """
     length = capture.payload_length
@@ -168,14 +171,14 @@ def deliver(capture: Capture, head: ResponseHead, asked: Asked, *, is_as_stored:
 
 
 def _status(head: ResponseHead, length: int) -> int:
-    """A status that ends an exchange: what can't is an invalid answer of the server (§15.6.3)."""
+    """Return a final status; other statuses become 502, an invalid upstream response (§15.6.3)."""
     if not 200 <= head.status < 600:
         return _BAD_GATEWAY
     return 200 if head.status == _PARTIAL and not _range_of(head, length) else head.status
 
 
 def _range_of(head: ResponseHead, length: int) -> str:
-    """The Content-Range of a captured part, where it is one of so many bytes."""
+    """Return the captured Content-Range if it matches the payload's length, else ""."""
     value = head.header("content-range") or ""
     found = _CONTENT_RANGE.fullmatch(value)
     return value if found and int(found[2]) - int(found[1]) + 1 == length else ""
@@ -188,18 +191,18 @@ _PDF = "application/pdf"
 _PDF_SIGNATURE = b"%PDF-"
 _CSS = "text/css"
 _HTML = "text/html"
-_SHOWN = ("text/", "image/", "audio/", "video/", "font/")
+_DISPLAYED_TYPES = ("text/", "image/", "audio/", "video/", "font/")
 _NOT_MODIFIED = 304
 _CODINGS = re.compile(r"[A-Za-z0-9 ,-]{1,64}")
-_LONGEST_TYPE = 256
-_OF_PAYLOAD = frozenset(
+_MAX_TYPE_LENGTH = 256
+_PAYLOAD_HEADERS = frozenset(
     {"content-encoding", "content-length", "content-range", "content-type", "transfer-encoding"}
 )
-"""Fields that describe the bytes of the response they came with, and no other's."""
+"""Headers that describe the bytes of the response in which they are sent."""
 
 
 class Rewriting(StrEnum):
-    """What a payload is read as, to lead its references into the archive."""
+    """The syntax in which references in a payload are rewritten."""
 
     NONE = "none"
     HTML = "html"
@@ -209,17 +212,17 @@ class Rewriting(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """What is sent for a capture.
+    """The response for a capture.
 
     Attributes:
-        status: a final one (RFC 9110 §15).
-        media_type: the one that is stated, and all that a browser may take the content for.
-        rewriting: what its payload is read as, to be led into the archive.
-        charset: of what is rewritten.
-        is_sandboxed: whether it gets an opaque origin, where no script runs.
-        part: the bytes that are sent, from the one on and before the other; None for all.
-        length: how many those are, where it is known before they are made.
-        headers: all fields but ``Content-Length``.
+        status: a final status (RFC 9110 §15).
+        media_type: the stated media type, which browsers must not override.
+        rewriting: syntax for rewriting references.
+        charset: charset of a rewritten document.
+        is_sandboxed: whether it gets an opaque origin without scripts.
+        part: byte range (the end is exclusive); None for all.
+        length: number of bytes, if known in advance.
+        headers: all headers except ``Content-Length``.
     """
 
     status: int
@@ -232,23 +235,25 @@ class Presentation:
     headers: tuple[tuple[str, str], ...]
 
 
-def present(capture: Capture, head: ResponseHead, start: bytes, asked: Asked) -> Presentation:
-    """Decide what is sent.
+def build_presentation(
+    capture: Capture, head: ResponseHead, start: bytes, asked: ReplayRequest
+) -> Presentation:
+    """Return the response for a capture.
 
     Args:
-        capture: that was asked for.
-        head: of its response; a revisit's as ``head_of_revisit`` gives it.
-        start: the first bytes of its payload without content codings, so many that ``has_start``.
-        asked: what is asked for.
+        capture: the requested capture.
+        head: head of the archived response; for a revisit, from ``head_of_revisit``.
+        start: first bytes of the payload without content codings, enough for ``has_start``.
+        asked: the replay request.
     """
     is_stored = asked.modifier is Modifier.IDENTITY
     given = _media_type(head, start, asked.modifier)
     rewriting = Rewriting.NONE if is_stored else _rewriting(given)
     charset = _charset(capture, start, given, rewriting, is_stored=is_stored)
-    media_type = _stated(given, rewriting, charset)
+    media_type = _stated_media_type(given, rewriting, charset)
     is_pdf = media_type.essence == _PDF and start.startswith(_PDF_SIGNATURE)
     is_changed = rewriting is not Rewriting.NONE or (not is_stored and _is_coded(head))
-    sent = deliver(capture, head, asked, is_as_stored=not is_changed)
+    sent = select_delivery(capture, head, asked, is_as_stored=not is_changed)
     return Presentation(
         status=sent.status,
         media_type=media_type,
@@ -258,40 +263,40 @@ def present(capture: Capture, head: ResponseHead, start: bytes, asked: Asked) ->
         part=sent.part,
         length=sent.length,
         headers=(
-            *protection(asked.viewer, is_sandboxed=not is_pdf),
+            *security_headers(asked.viewer, is_sandboxed=not is_pdf),
             ("Content-Type", str(media_type)),
-            *_memento(capture),
-            *_archived(capture, head, asked),
-            *_saved(capture, head, is_shown=is_pdf or _is_shown(media_type)),
-            *(_coding(head) if is_stored else ()),
-            *_freshness(capture, asked, rewriting),
+            *_memento_headers(capture),
+            *_archived_headers(capture, head, asked),
+            *_disposition(capture, head, is_shown=is_pdf or _is_displayed(media_type)),
+            *(_coding_headers(head) if is_stored else ()),
+            *_cache_headers(capture, asked, rewriting),
             *sent.headers,
         ),
     )
 
 
 def head_of_revisit(own: ResponseHead | None, original: ResponseHead) -> ResponseHead:
-    """The head that a revisit is shown with; its payload is that of an earlier response.
+    """Return the head for replay of a revisit, whose payload belongs to an earlier response.
 
-    Its own head counts where it has one. One of a 304 updates the original's (RFC 9111 §3.2), as
-    a client's cache would have done.
+    The revisit's own head is used if it has one. The headers of a 304 update the original head (RFC
+    9111 §3.2), as in a client's cache.
 
     Args:
-        own: of the revisit; None if its block is empty (ISO 28500 §6.7.2).
-        original: of the response that has the payload.
+        own: head of the revisit; None if its block is empty (ISO 28500 §6.7.2).
+        original: head of the response with the payload.
     """
     if own is None:
         return original
     if own.status != _NOT_MODIFIED:
         return own
-    updates = tuple(field for field in own.headers if field[0] not in _OF_PAYLOAD)
+    updates = tuple(field for field in own.headers if field[0] not in _PAYLOAD_HEADERS)
     updated = {name for name, _ in updates}
     kept = tuple(field for field in original.headers if field[0] not in updated)
     return replace(original, headers=kept + updates)
 
 
 def _media_type(head: ResponseHead, start: bytes, modifier: Modifier) -> MediaType:
-    """What it is taken for; what nothing is known of is what it is asked for as."""
+    """Return the media type; without any evidence, the one that the modifier implies."""
     if modifier is Modifier.STYLE and not head.combined("content-type"):
         return MediaType(_CSS)
     return resolve_media_type(declared_media_type(head.headers), start)
@@ -305,15 +310,15 @@ def _rewriting(media_type: MediaType) -> Rewriting:
     return Rewriting.XML if media_type.is_xml else Rewriting.NONE
 
 
-def has_start(head: ResponseHead, start: bytes, asked: Asked) -> bool:
-    """Whether ``start`` is as much of a payload as ``present`` wants to see."""
+def has_start(head: ResponseHead, start: bytes, asked: ReplayRequest) -> bool:
+    """Return whether `start` is enough of the payload for ``build_presentation``."""
     return has_enough(start, _media_type(head, start, asked.modifier))
 
 
 def _charset(
     capture: Capture, start: bytes, media_type: MediaType, rewriting: Rewriting, *, is_stored: bool
 ) -> DocumentCharset:
-    """What is text gets the charset that it is read in, so that browsers need not guess."""
+    """State the detected charset for text, so that browsers need not guess."""
     is_rewritten = rewriting is not Rewriting.NONE
     is_text = media_type.essence.startswith("text/") and not media_type.is_javascript
     if is_rewritten or (is_text and not is_stored):
@@ -321,28 +326,30 @@ def _charset(
     return DocumentCharset(UTF_8, stated_charset(media_type))
 
 
-def _stated(given: MediaType, rewriting: Rewriting, charset: DocumentCharset) -> MediaType:
-    """The one media type that is sent, in its canonical form and of bounded length."""
+def _stated_media_type(
+    given: MediaType, rewriting: Rewriting, charset: DocumentCharset
+) -> MediaType:
+    """Return the media type to send, in canonical form and of bounded length."""
     stated = MediaType(given.essence)
     if rewriting is Rewriting.NONE:
         safe = tuple(pair for pair in given.parameters if pair[1].isascii() and "\t" not in pair[1])
         stated = MediaType(given.essence, safe)
     stated = stated.with_parameter("charset", charset.label)
-    if len(str(stated)) <= _LONGEST_TYPE:
+    if len(str(stated)) <= _MAX_TYPE_LENGTH:
         return stated
-    if len(given.essence) > _LONGEST_TYPE:
+    if len(given.essence) > _MAX_TYPE_LENGTH:
         return MediaType("application/octet-stream")
     return MediaType(given.essence).with_parameter("charset", charset.label)
 
 
-def _is_shown(media_type: MediaType) -> bool:
-    """Whether browsers show it; what they do not is saved."""
+def _is_displayed(media_type: MediaType) -> bool:
+    """Return whether browsers display the media type; other files are downloaded."""
     known = media_type.is_xml or media_type.is_json or media_type.is_javascript
-    return known or media_type.essence.startswith(_SHOWN)
+    return known or media_type.essence.startswith(_DISPLAYED_TYPES)
 
 
-def _memento(capture: Capture) -> tuple[tuple[str, str], ...]:
-    """What RFC 7089 §4.2 asks of a memento."""
+def _memento_headers(capture: Capture) -> tuple[tuple[str, str], ...]:
+    """Return the headers that RFC 7089 §4.2 requires of a memento."""
     links = (
         original(capture.url),
         timegate(TIMEGATE + capture.url),
@@ -354,8 +361,10 @@ def _memento(capture: Capture) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _archived(capture: Capture, head: ResponseHead, asked: Asked) -> list[tuple[str, str]]:
-    """The response's own fields; what a redirect leads to is asked for as the redirect was."""
+def _archived_headers(
+    capture: Capture, head: ResponseHead, asked: ReplayRequest
+) -> list[tuple[str, str]]:
+    """Return the archived headers with rewritten references."""
     fields = rewrite_headers(head.headers, asked.redirects(capture))
     unwanted = {"Refresh"} | ({"Link"} if asked.modifier is Modifier.IDENTITY else set())
     if capture.redirect_to is None:
@@ -363,7 +372,9 @@ def _archived(capture: Capture, head: ResponseHead, asked: Asked) -> list[tuple[
     return [field for field in fields if field[0] not in unwanted]
 
 
-def _saved(capture: Capture, head: ResponseHead, *, is_shown: bool) -> tuple[tuple[str, str], ...]:
+def _disposition(
+    capture: Capture, head: ResponseHead, *, is_shown: bool
+) -> tuple[tuple[str, str], ...]:
     given = head.header("content-disposition")
     name = content_disposition(given, capture.url, is_shown=is_shown)
     return (("Content-Disposition", name),) if name else ()
@@ -373,13 +384,15 @@ def _is_coded(head: ResponseHead) -> bool:
     return head.combined("content-encoding") is not None
 
 
-def _coding(head: ResponseHead) -> tuple[tuple[str, str], ...]:
+def _coding_headers(head: ResponseHead) -> tuple[tuple[str, str], ...]:
     coding = head.combined("content-encoding") or ""
     return (("Content-Encoding", coding),) if _CODINGS.fullmatch(coding) else ()
 
 
-def _freshness(capture: Capture, asked: Asked, rewriting: Rewriting) -> tuple[tuple[str, str], ...]:
-    """What is asked for by its exact name never changes, but for the permissions in it."""
+def _cache_headers(
+    capture: Capture, asked: ReplayRequest, rewriting: Rewriting
+) -> tuple[tuple[str, str], ...]:
+    """Return caching headers: an exact memento never changes, except for expiring access tokens."""
     ends_soon = asked.paths_end and rewriting is not Rewriting.NONE
     if asked.is_exact:
         return (("Cache-Control", f"private, {'no-cache' if ends_soon else 'max-age=3600'}"),)

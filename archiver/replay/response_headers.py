@@ -1,10 +1,10 @@
-"""Header fields of replayed responses.
+"""Headers of replayed responses.
 
-``Content-Language`` stays; ``Location``, ``Refresh`` and ``Link`` lead into the archive. Every
-other field is shown as ``X-Archive-Orig-<name>``, so that it can be read and does nothing: policies
-(Content-Security-Policy, Strict-Transport-Security, Clear-Site-Data, Service-Worker-Allowed …) were
-given for another origin. Cookies are left out: they were secrets. What describes the bytes
-(``Content-Type``, ``Content-Encoding``, ``Content-Length``) is for the one who serves them.
+``Content-Language`` is kept; ``Location``, ``Refresh`` and ``Link`` are rewritten. Every other
+header is renamed to ``X-Archive-Orig-<name>``, so that it is visible but has no effect: policies
+(Content-Security-Policy, Strict-Transport-Security, Clear-Site-Data, Service-Worker-Allowed …)
+apply to another origin. Cookies are dropped because they are secrets. The caller sets the headers
+that describe the bytes (``Content-Type``, ``Content-Encoding``, ``Content-Length``).
 """
 
 import re
@@ -25,52 +25,52 @@ _KEPT = frozenset({"content-language"})
 _LEFT_OUT = frozenset({"set-cookie", "set-cookie2"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9a-zA-Z-]{1,128}")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_MOST_FIELDS = 100
-_LONGEST_VALUE = 4096
+_MAX_FIELDS = 100
+_MAX_VALUE_LENGTH = 4096
 
 _LINK_PARAMETERS = ("as", "media", "type", "fetchpriority")
 
 
 def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> list[tuple[str, str]]:
-    """The fields to replay a response with.
+    """Return the archived headers for replay.
 
     Args:
-        fields: (name, value) as they were.
-        links: of the response's URL; what a redirect leads to gets the modifier of its pages.
+        fields: (name, value) as archived.
+        links: rewriter for the response's URL; redirect targets get the modifier of its pages.
     """
-    acting: list[tuple[str, str]] = []
+    effective: list[tuple[str, str]] = []
     shown: list[tuple[str, str]] = []
     for given, value in fields:
         name = given.lower()
-        if name in _LEFT_OUT or not _TOKEN.fullmatch(name) or len(value) > _LONGEST_VALUE:
+        if name in _LEFT_OUT or not _TOKEN.fullmatch(name) or len(value) > _MAX_VALUE_LENGTH:
             continue
         clean = _CONTROL.sub(" ", value)
         shown.append((ORIGINAL_PREFIX + name, readable(clean)))
         if name in _KEPT:
-            acting.append((name.title(), clean))
+            effective.append((name.title(), clean))
         elif name in _REWRITTEN and (rewritten := _REWRITTEN[name](clean, links)):
-            acting.append((name.title(), rewritten))
-    return acting + shown[:_MOST_FIELDS]
+            effective.append((name.title(), rewritten))
+    return effective + shown[:_MAX_FIELDS]
 
 
 def _location(value: str, links: UrlRewriter) -> str:
-    return links.lead(escape_bytes(value), Use.ANCHOR) or ""
+    return links.rewrite(escape_bytes(value), Use.ANCHOR) or ""
 
 
 def _refresh(value: str, links: UrlRewriter) -> str:
-    return rewrite_refresh(value, lambda url: links.lead(url, Use.ANCHOR))
+    return rewrite_refresh(value, lambda url: links.rewrite(url, Use.ANCHOR))
 
 
 def _link(value: str, links: UrlRewriter) -> str:
-    """Only links that load something are kept: others could be taken for the archive's own.
+    """Keep only links that load something: others could be mistaken for the archive's own links.
 
-    What is only preloaded the page asks for itself, if it needs it, or else scripts would have.
+    Preloads are dropped: the page requests what it needs, and the rest is for scripts.
     """
     kept = []
     for link in read_link_header(value):
         if link.relations <= AHEAD:
             continue
-        led = links.lead(escape_bytes(link.reference), link.use)
+        led = links.rewrite(escape_bytes(link.reference), link.use)
         kept += [_write_link(led, link)] if led else []
     return ", ".join(kept)
 
@@ -88,7 +88,7 @@ _REWRITTEN: Final[dict[str, Callable[[str, UrlRewriter], str]]] = {
     "link": _link,
 }
 
-LONGEST = 120
+MAX_NAME_LENGTH = 120
 _EXTENDED = re.compile(r"""filename\*\s*=\s*[\w-]*'[^']*'([^\s;]+)""", re.IGNORECASE)
 _PLAIN = re.compile(r"""filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))""", re.IGNORECASE)
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"/\\|?*%\u2028\u2029\u202a-\u202e\u2066-\u2069]+')
@@ -96,12 +96,12 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNO
 
 
 def content_disposition(given: str | None, url: str, *, is_shown: bool) -> str | None:
-    """The Content-Disposition to replay a file with; None where it is shown and not saved.
+    """Return the Content-Disposition of a download; None if the file is displayed.
 
     Args:
-        given: the archived header, if there was one.
-        url: of the capture; its last part is the name where none was given.
-        is_shown: whether browsers show what it is.
+        given: the archived header, if any.
+        url: URL of the capture; its last path segment is the default file name.
+        is_shown: whether browsers display the media type.
     """
     given = readable((given or "")[:4096])
     if is_shown and not given.strip().lower().startswith("attachment"):
@@ -111,12 +111,12 @@ def content_disposition(given: str | None, url: str, *, is_shown: bool) -> str |
 
 
 def safe_name(name: str) -> str:
-    """A file name without a folder, a drive, a trick of writing direction, or a hidden file's dot.
+    """Return a file name without folders, drives, bidirectional overrides or a leading dot.
 
     >>> safe_name("../../etc/passwd"), safe_name("con.txt"), safe_name("")
     ('etc_passwd', '_con.txt', 'file')
     """
-    name = _UNSAFE.sub("_", name).strip(" ._")[-LONGEST:].lstrip(" ._")
+    name = _UNSAFE.sub("_", name).strip(" ._")[-MAX_NAME_LENGTH:].lstrip(" ._")
     if _RESERVED.match(name):
         name = f"_{name}"
     return name or "file"
@@ -132,12 +132,12 @@ def _given_name(given: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Whoever asks, as far as an answer depends on it.
+    """Properties of the client that the response depends on.
 
     Attributes:
-        origin: ``http://host[:port]`` of replay as it was asked for, checked.
-        is_framed: whether the answer may be framed.
-        wants_font: whether it is fetched as a font.
+        origin: ``http://host[:port]`` of the replay origin as requested, validated.
+        is_framed: whether the response may be framed.
+        wants_font: whether the client fetches a font.
     """
 
     origin: str
@@ -145,11 +145,12 @@ class Viewer:
     wants_font: bool = False
 
 
-def protection(viewer: Viewer, *, is_sandboxed: bool = True) -> tuple[tuple[str, str], ...]:
-    """What every answer of replay states, whatever the archived one did.
+def security_headers(viewer: Viewer, *, is_sandboxed: bool = True) -> tuple[tuple[str, str], ...]:
+    """Return the security headers of every replay response.
 
-    The page's origin is opaque, so all it loads from us is cross-origin, and its fonts, which
-    browsers fetch with CORS, are granted to ``null``; nothing else is readable by anyone.
+    The page's origin is opaque, so its requests to this server are cross-origin. Browsers fetch
+    fonts with CORS, so fonts allow the origin ``null``; other responses are not readable by
+    scripts.
     """
     policy = content_security_policy(viewer, is_sandboxed=is_sandboxed)
     granted = (("Access-Control-Allow-Origin", "null"),) if viewer.wants_font else ()
@@ -166,16 +167,16 @@ def protection(viewer: Viewer, *, is_sandboxed: bool = True) -> tuple[tuple[str,
 
 
 def content_security_policy(viewer: Viewer, *, is_sandboxed: bool = True) -> str:
-    """The policy of a replayed answer: no script, no form, and one place to load from.
+    """Return the Content-Security-Policy: no scripts, no forms, and resources only from replay.
 
-    Sources are absolute, since ``'self'`` is nothing in an opaque origin. ``http:`` sources also
-    match ``https:`` of the same host (CSP §6.7.2.8), so a TLS proxy needs no word of ours.
-    ``frame-ancestors`` can't name who may frame: above a frame inside a replayed page stands an
-    opaque origin, which matches nothing. So what is asked for without a token may not be framed
-    at all, and only our banner and the pages in it know one.
+    Sources are absolute because ``'self'`` matches nothing in an opaque origin. ``http:`` sources
+    also match ``https:`` of the same host (CSP §6.7.2.8), so a TLS proxy needs no configuration.
+    ``frame-ancestors`` cannot list an origin that may frame the page: the ancestor of a frame
+    inside a replayed page has an opaque origin, which matches nothing. So responses without an
+    access token must not be framed at all; only the banner and the pages it shows have a token.
 
     Args:
-        viewer: whoever asks.
+        viewer: properties of the client.
         is_sandboxed: whether the content gets an opaque origin.
     """
     here = f"{viewer.origin}/web/"

@@ -1,7 +1,7 @@
 """Rewriting of start tags and their attributes.
 
-Nothing runs in a sandbox without scripts, whatever stands in the markup. But Chromium tells its
-console of each script that it holds off, a line for every one, and of what it preloads for them.
+The sandbox without scripts blocks everything that runs. Scripts are disabled in the markup as well,
+because Chromium logs a console message for each blocked script and preloads files for them.
 """
 
 import re
@@ -24,13 +24,13 @@ from archiver.pages.reference_attributes import (
     rules_for,
 )
 from archiver.replay.tag_syntax import (
-    ACTING,
-    ACTING_EVERYWHERE,
     ATTRIBUTE,
-    HANDLER,
-    HOT_ANYWHERE,
-    UPPER,
-    Raw,
+    EVENT_HANDLER,
+    EXAMINED_IN_XML,
+    GLOBAL_TREATMENTS,
+    TO_LOWER,
+    TREATMENTS,
+    BytesText,
     Treatment,
     decode_references,
     encode_references,
@@ -38,25 +38,25 @@ from archiver.replay.tag_syntax import (
 from archiver.replay.url_rewriter import BLOCKED, UrlRewriter, rewrite_refresh, rewrite_srcset
 
 INERT_PREFIX = "data-archived-"
-"""What an attribute that must do nothing is renamed with; its value stays for who reads it."""
+"""Prefix of disabled attributes; it keeps their values readable."""
 
 _Found = re.Match[str]
 
 _DOUBLE, _SINGLE, _UNQUOTED = 2, 3, 4
-"""The groups of ``ATTRIBUTE`` that hold a value."""
+"""Groups of ``ATTRIBUTE`` that contain a value."""
 
 
 class StartTag:
-    """A whole start tag that is edited.
+    """A complete start tag that can be edited.
 
     Args:
         source: from ``<`` to ``>``.
-        name: of the element, lower case.
-        raw: between its characters and text.
-        xml: whether ``<`` has to be escaped in values.
+        name: element name, lower case.
+        raw: converter between its characters and text.
+        xml: whether ``<`` must be escaped in values.
     """
 
-    def __init__(self, source: str, name: str, raw: Raw, *, xml: bool = False) -> None:
+    def __init__(self, source: str, name: str, raw: BytesText, *, xml: bool = False) -> None:
         self.name = name
         self._source = source
         self._raw = raw
@@ -66,22 +66,22 @@ class StartTag:
         self._repeated: dict[str, list[_Found]] = {}
         self._name_end = len(name) + 1
         for found in ATTRIBUTE.finditer(source, self._name_end):
-            key = found[1].translate(UPPER)
+            key = found[1].translate(TO_LOWER)
             if key in self._attributes:
                 self._repeated.setdefault(key, []).append(found)
             else:
                 self._attributes[key] = found
 
     def names(self) -> tuple[str, ...]:
-        """The attributes' names, lower case, in order; of two alike the first counts."""
+        """Return the names of the attributes, lower case, in order, without duplicates."""
         return tuple(self._attributes)
 
     def has(self, name: str) -> bool:
-        """Whether it has that attribute, even without value."""
+        """Return whether the tag has the attribute, even without a value."""
         return name in self._attributes
 
     def value(self, name: str) -> str:
-        """What an attribute means; empty if there is none."""
+        """Return the decoded value of an attribute; empty if missing."""
         found = self._attributes.get(name)
         if found is None:
             return ""
@@ -89,7 +89,7 @@ class StartTag:
         return decode_references(self._raw.to_text(found[group])) if group > 1 else ""
 
     def set(self, name: str, value: str) -> None:
-        """Give an attribute another value, in the quotes it had; add it if there is none."""
+        """Set an attribute's value, in its existing quotes; add the attribute if missing."""
         found = self._attributes.get(name)
         group = (found.lastindex or 1) if found else 1
         quote = "'" if group == _SINGLE else '"'
@@ -107,9 +107,9 @@ class StartTag:
         self._edits[name] = edit
 
     def make_inert(self, name: str, instead: str = "") -> None:
-        """Rename an attribute so that it does nothing, with other source put before it.
+        """Rename an attribute so that it has no effect, with `instead` inserted before it.
 
-        One of the same name further on would come into force, so it is renamed, too.
+        Duplicates of the attribute are renamed too, because they would become effective.
         """
         found = self._attributes.get(name)
         if found is None:
@@ -132,55 +132,55 @@ class StartTag:
 
 
 def closes_itself(source: str) -> bool:
-    """Whether a whole tag has the self-closing flag: its slash belongs to no unquoted value."""
+    """Return whether a complete tag has the self-closing flag."""
     if not source.endswith("/>"):
         return False
     ends = [found.end() for found in ATTRIBUTE.finditer(source, 1)]
     return not ends or ends[-1] < len(source) - 1
 
 
-_DATA: Final = "text/x-archived-script"
-"""No type of a script, so that its element is a block of data (HTML §4.12.1)."""
-_RUNNING: Final = frozenset({"", "module", "importmap", "speculationrules", "webbundle"})
+_DATA_BLOCK_TYPE: Final = "text/x-archived-script"
+"""Not a script type, so the element becomes a data block (HTML §4.12.1)."""
+_SCRIPT_TYPES: Final = frozenset({"", "module", "importmap", "speculationrules", "webbundle"})
 
-_PLUGINS: Final = re.compile("flash|java|silverlight|x-director")
-"""What of a media type says that a plug-in would have shown it."""
+_PLUGIN_TYPES: Final = re.compile("flash|java|silverlight|x-director")
+"""Pattern of media types that plug-ins displayed."""
 
 
 def is_handler(name: str) -> bool:
-    """Whether an attribute of this name, lower case, is an event handler."""
-    return name.startswith("on") and HANDLER.fullmatch(name) is not None
+    """Return whether an attribute (lower case) is an event handler."""
+    return name.startswith("on") and EVENT_HANDLER.fullmatch(name) is not None
 
 
-def put_to_rest(tag: StartTag, name: str) -> bool:
-    """Do so with an element, but for its handlers; whether there was anything to do.
+def disable_element(tag: StartTag, name: str) -> bool:
+    """Disable a script or plug-in element, except its event handlers; return whether it changed.
 
     Args:
-        tag: its start tag.
-        name: of the element, lower case, without a prefix.
+        tag: the start tag.
+        name: element name, lower case, without a prefix.
     """
     if name == "script":
-        return _script(tag)
-    return name in {"embed", "object"} and _plugged(tag)
+        return _disable_script(tag)
+    return name in {"embed", "object"} and _disable_plugin(tag)
 
 
-def _script(tag: StartTag) -> bool:
-    """Give it a type that no browser runs; a block of data stays as it is."""
+def _disable_script(tag: StartTag) -> bool:
+    """Set a type that browsers do not run; data blocks stay as they are."""
     given = tag.value("type").strip().lower()
-    if given not in _RUNNING and not MediaType(given).is_javascript:
+    if given not in _SCRIPT_TYPES and not MediaType(given).is_javascript:
         return False
     if tag.has("type"):
-        tag.make_inert("type", instead=f'type="{_DATA}" ')
+        tag.make_inert("type", instead=f'type="{_DATA_BLOCK_TYPE}" ')
     else:
-        tag.set("type", _DATA)
+        tag.set("type", _DATA_BLOCK_TYPE)
     return True
 
 
-def _plugged(tag: StartTag) -> bool:
-    """Have nothing loaded for a plug-in, so that what stands in its place is shown."""
+def _disable_plugin(tag: StartTag) -> bool:
+    """Disable loading for a plug-in, so that the element's fallback content is shown."""
     loaded = [name for name in ("data", "src") if tag.has(name)]
     paths = (tag.value(name).partition("?")[0].lower() for name in loaded)
-    if not _PLUGINS.search(tag.value("type").lower()) and not any(
+    if not _PLUGIN_TYPES.search(tag.value("type").lower()) and not any(
         path.endswith(".swf") for path in paths
     ):
         return False
@@ -189,37 +189,38 @@ def _plugged(tag: StartTag) -> bool:
     return True
 
 
-_SHORTEST_HOT = sorted(
-    name for name in HOT_ANYWHERE if not any(each in name for each in HOT_ANYWHERE - {name})
+_SHORTEST_EXAMINED = sorted(
+    name for name in EXAMINED_IN_XML if not any(each in name for each in EXAMINED_IN_XML - {name})
 )
-_HOT: Final = re.compile(
-    "|".join([*_SHORTEST_HOT, rf"[\s/\"']{HANDLER.pattern}", r"\("]), re.IGNORECASE | re.ASCII
+_EXAMINED_PATTERN: Final = re.compile(
+    "|".join([*_SHORTEST_EXAMINED, rf"[\s/\"']{EVENT_HANDLER.pattern}", r"\("]),
+    re.IGNORECASE | re.ASCII,
 )
 _REFRESH = "refresh"
-_HARMLESS_EQUIVALENTS = frozenset(
+_HARMLESS_HTTP_EQUIV = frozenset(
     {"content-type", "content-language", "default-style", _REFRESH, "x-ua-compatible"}
 )
-_OUTSIDE = frozenset({"_top", "_parent", "_blank", "_unfencedtop"})
-_NONE: Final[dict[str, Treatment]] = {}
+_OUTER_TARGETS = frozenset({"_top", "_parent", "_blank", "_unfencedtop"})
+_NO_TREATMENTS: Final[dict[str, Treatment]] = {}
 _LAZY_FIRST: Final = LAZY["src"][0]
-"""Elements that are loaded lazily have a rule for this."""
+"""Present in the rules of elements that can be loaded lazily."""
 
 
 class Tags:
-    """Rewrites the start tags of one document.
+    """Rewriter of the start tags of one document.
 
     Args:
-        links: where its references lead.
-        raw: between its characters and text.
-        nested: rewrites the document in a ``srcdoc``; None where documents are nested too deep.
+        links: rewriter of its references.
+        raw: converter between its characters and text.
+        nested: rewriter of the document in a ``srcdoc``; None at the maximum depth.
         xml: whether the document is XML.
-        rests: whether what would run is put to rest.
+        rests: disable scripts, event handlers and plug-ins.
     """
 
     def __init__(
         self,
         links: UrlRewriter,
-        raw: Raw,
+        raw: BytesText,
         nested: Callable[[str], str] | None,
         *,
         xml: bool = False,
@@ -232,59 +233,59 @@ class Tags:
         self._rests = rests
         self._has_base = False
         self.promoted = False
-        """Whether the last tag was an image that was shown by promoting its lazy source."""
+        """Whether the last tag was an image whose lazy source was promoted."""
 
     def rewrite(self, source: str, name: str, *, foreign: bool = False, kind: str = "") -> str:
-        """Rewrite a whole start tag.
+        """Rewrite a complete start tag.
 
         Args:
             source: from ``<`` to ``>``.
-            name: of the element, lower case, as long as in the source.
-            foreign: whether it is SVG, MathML or in an XML document.
-            kind: ``svg``, ``math`` or neither.
+            name: element name, lower case, as long as in the source.
+            foreign: whether the tag is SVG, MathML or in an XML document.
+            kind: ``svg``, ``math`` or "".
         """
         self.promoted = False
         local = name.rpartition(":")[2] if self._xml else name
-        acting = ACTING.get(local, _NONE)
+        acting = TREATMENTS.get(local, _NO_TREATMENTS)
         is_known = bool(acting) or (not foreign and name in HTML)
-        if not is_known and not _HOT.search(source, len(name)):
+        if not is_known and not _EXAMINED_PATTERN.search(source, len(name)):
             return source
         tag = StartTag(source, name, self._raw, xml=self._xml)
         rules = rules_for(local, foreign=foreign, kind=kind)
         for attribute in tag.names():
             known = "xlink:href" if foreign and attribute.endswith(":href") else attribute
-            treatment = acting.get(known) or ACTING_EVERYWHERE.get(known)
+            treatment = acting.get(known) or GLOBAL_TREATMENTS.get(known)
             if treatment is not None:
-                self._restrain(tag, attribute, treatment)
+                self._apply_treatment(tag, attribute, treatment)
             elif pointer := resolve(rules.get(known) or EVERYWHERE.get(known), tag.value):
-                self._point(tag, attribute, pointer)
+                self._rewrite_attribute(tag, attribute, pointer)
             elif self._rests and is_handler(known):
                 tag.make_inert(attribute)
         if local == "link":
-            self._late_style(tag)
-        elif self._rests and put_to_rest(tag, local):
+            self._enable_late_style(tag)
+        elif self._rests and disable_element(tag, local):
             return str(tag)
         elif _LAZY_FIRST in rules:
-            self._lazy(tag, rules)
+            self._promote_lazy_sources(tag, rules)
         elif foreign:
-            self._animation(tag)
+            self._disable_animation(tag)
         return str(tag)
 
     def hide(self, source: str, name: str) -> str:
-        """A start tag with the attribute ``hidden``."""
+        """Add the attribute ``hidden`` to a start tag."""
         tag = StartTag(source, name, self._raw, xml=self._xml)
         if not tag.has("hidden"):
             tag.set("hidden", "")
         return str(tag)
 
-    def _restrain(self, tag: StartTag, attribute: str, treatment: Treatment) -> None:
+    def _apply_treatment(self, tag: StartTag, attribute: str, treatment: Treatment) -> None:
         if treatment is Treatment.TARGET:
-            if tag.value(attribute).lower() in _OUTSIDE:
+            if tag.value(attribute).lower() in _OUTER_TARGETS:
                 tag.set(attribute, "_self")
         elif treatment is Treatment.BASE:
             self._base(tag)
         elif treatment is Treatment.EQUIVALENT:
-            self._equivalent(tag)
+            self._disable_http_equiv(tag)
         elif treatment is Treatment.REFERRER:
             if tag.value(attribute).strip().lower() == "referrer":
                 tag.make_inert(attribute)
@@ -294,7 +295,7 @@ class Tags:
         elif treatment is Treatment.INERT or tag.value("as").lower() != "font":
             tag.make_inert(attribute)
 
-    def _point(self, tag: StartTag, attribute: str, pointer: Pointer) -> None:
+    def _rewrite_attribute(self, tag: StartTag, attribute: str, pointer: Pointer) -> None:
         form, use = pointer.form, pointer.use
         if use is Use.INERT:
             tag.make_inert(attribute)
@@ -303,16 +304,16 @@ class Tags:
         elif form is Form.CSS:
             self._css(tag, attribute)
         elif form is Form.SRCSET:
-            self._change(tag, attribute, lambda value: rewrite_srcset(value, self._image))
+            self._rewrite_value(tag, attribute, lambda value: rewrite_srcset(value, self._image))
         elif form is Form.REFRESH:
             self._refresh(tag, attribute)
         elif self._nested is None:
             tag.make_inert(attribute)
         else:
-            self._change(tag, attribute, self._nested)
+            self._rewrite_value(tag, attribute, self._nested)
 
     def _url(self, tag: StartTag, attribute: str, use: Use) -> None:
-        led = self._links.lead(tag.value(attribute), use)
+        led = self._links.rewrite(tag.value(attribute), use)
         if led == BLOCKED:
             is_link = use is Use.ANCHOR and attribute.endswith("href")
             tag.make_inert(attribute, instead=f'{attribute}="#" ' if is_link else "")
@@ -320,42 +321,42 @@ class Tags:
             tag.set(attribute, led)
 
     def _image(self, reference: str) -> str | None:
-        return self._links.lead(reference, Use.IMAGE)
+        return self._links.rewrite(reference, Use.IMAGE)
 
     def _css(self, tag: StartTag, attribute: str) -> None:
         value = tag.value(attribute)
         if "(" in value:
-            self._change(tag, attribute, lambda css: lead_css(css, self._links.lead))
+            self._rewrite_value(tag, attribute, lambda css: lead_css(css, self._links.rewrite))
 
-    def _change(self, tag: StartTag, attribute: str, change: Callable[[str], str]) -> None:
+    def _rewrite_value(self, tag: StartTag, attribute: str, change: Callable[[str], str]) -> None:
         value = tag.value(attribute)
         changed = change(value)
         if changed != value:
             tag.set(attribute, changed)
 
     def _base(self, tag: StartTag) -> None:
-        """The first base counts (HTML §4.2.3); none may move what was led into the archive."""
+        """Set the base URL from the first base (HTML §4.2.3), and disable the element."""
         if not self._has_base:
             self._has_base = True
             self._links.set_base(tag.value("href"))
         tag.make_inert("href")
 
-    def _equivalent(self, tag: StartTag) -> None:
-        """Of what a page says in a header's stead only what can do no harm has its say."""
+    def _disable_http_equiv(self, tag: StartTag) -> None:
+        """Disable an http-equiv that is not known to be harmless."""
         equivalent = tag.value("http-equiv").strip().lower()
-        if equivalent not in _HARMLESS_EQUIVALENTS or (self._rests and equivalent == _REFRESH):
+        if equivalent not in _HARMLESS_HTTP_EQUIV or (self._rests and equivalent == _REFRESH):
             tag.make_inert("http-equiv")
 
     def _refresh(self, tag: StartTag, attribute: str) -> None:
         content = tag.value(attribute)
-        led = rewrite_refresh(content, lambda url: self._links.lead(url, Use.ANCHOR))
+        led = rewrite_refresh(content, lambda url: self._links.rewrite(url, Use.ANCHOR))
         if led == BLOCKED:
             tag.make_inert("http-equiv")
         elif led != content:
             tag.set(attribute, led)
 
-    def _late_style(self, tag: StartTag) -> None:
-        """A style that the page's script would have switched on once it is loaded."""
+    def _enable_late_style(self, tag: StartTag) -> None:
+        """Enable a style sheet that the page's script would have enabled after loading."""
         script = tag.value("onload").lower()
         relations = frozenset(tag.value("rel").lower().split())
         is_preloaded = "preload" in relations and "stylesheet" in script
@@ -367,13 +368,15 @@ class Tags:
         if is_style and "media" in script and tag.value("media") == "print":
             tag.set("media", "all")
 
-    def _lazy(self, tag: StartTag, rules: Rules) -> None:
-        """What waits for the page's script: shown, as it was once the script had run."""
-        is_source_waiting = self._is_waiting(tag, "src") and self._is_waiting(tag, "srcset")
+    def _promote_lazy_sources(self, tag: StartTag, rules: Rules) -> None:
+        """Promote the lazy sources of an image or frame that waits for the page's script."""
+        is_source_waiting = self._has_placeholder(tag, "src") and self._has_placeholder(
+            tag, "srcset"
+        )
         for eager, lazies in LAZY.items():
             is_source = eager in {"src", "srcset"}
             if eager not in rules or not (
-                is_source_waiting if is_source else self._is_waiting(tag, eager)
+                is_source_waiting if is_source else self._has_placeholder(tag, eager)
             ):
                 continue
             for lazy in filter(tag.has, lazies):
@@ -381,20 +384,20 @@ class Tags:
                     self._promote(tag, eager, tag.value(lazy).strip(), pointer)
                     break
 
-    def _is_waiting(self, tag: StartTag, eager: str) -> bool:
+    def _has_placeholder(self, tag: StartTag, eager: str) -> bool:
         value = tag.value(eager)
-        return not self._links.is_ours(value) and is_placeholder(value)
+        return not self._links.is_rewritten_reference(value) and is_placeholder(value)
 
     def _promote(self, tag: StartTag, eager: str, value: str, pointer: Pointer) -> None:
         if pointer.form is Form.SRCSET:
             led: str | None = rewrite_srcset(value, self._image)
         else:
-            led = self._links.lead(value, pointer.use)
+            led = self._links.rewrite(value, pointer.use)
         if led and led != value:
             tag.set(eager, led)
             self.promoted = tag.name == "img"
 
-    def _animation(self, tag: StartTag) -> None:
-        """SVG's animations can set an ``href`` without any script."""
+    def _disable_animation(self, tag: StartTag) -> None:
+        """Disable SVG animations of ``href``, which work without scripts."""
         if tag.value("attributename").strip().lower() in {"href", "xlink:href"}:
             tag.make_inert("attributename")

@@ -1,12 +1,8 @@
 """Syntax of tags, raw text and character references.
 
-Which of them are event handlers, their names tell.
-
-All of them see what is whole; a tag that comes in pieces is gathered by ``partial_tag``.
-
-A document in an encoding that is ASCII-transparent is rewritten as if each byte were a character
-(latin-1), so that bytes that are not touched, invalid sequences among them, come out as they went
-in. What stands in an attribute is decoded only when it has to be understood.
+A document in an ASCII-transparent encoding is rewritten as if each byte were a character (latin-1),
+so that all other bytes, including invalid sequences, stay the same. Attribute values are decoded
+only when they must be understood.
 """
 
 import re
@@ -21,7 +17,7 @@ from archiver.pages.reference_attributes import EVERYWHERE, HTML, MATHML, PAINT,
 
 
 class Treatment(StrEnum):
-    """What is done to such an attribute."""
+    """Ways to handle an attribute that has an effect other than a reference."""
 
     INERT = "inert"
     CROSSORIGIN = "crossorigin"
@@ -39,7 +35,7 @@ _TARGET: Final[Treatments] = {"target": Treatment.TARGET}
 _SUBMIT: Final[Treatments] = {"formtarget": Treatment.TARGET}
 _FRAME: Final[Treatments] = {"csp": Treatment.INERT}
 
-ACTING: Final[Mapping[str, Treatments]] = {
+TREATMENTS: Final[Mapping[str, Treatments]] = {
     **dict.fromkeys(("audio", "image", "img", "script", "source", "track", "video"), _CROSSORIGIN),
     **dict.fromkeys(("a", "area", "form"), _TARGET),
     **dict.fromkeys(("button", "input"), _SUBMIT),
@@ -48,55 +44,62 @@ ACTING: Final[Mapping[str, Treatments]] = {
     "link": {**_CROSSORIGIN, **_TARGET},
     "meta": {"http-equiv": Treatment.EQUIVALENT, "name": Treatment.REFERRER},
 }
-"""By lower-case element name, in HTML and elsewhere."""
+"""Treatments by lower-case element name, in HTML and XML."""
 
-ACTING_EVERYWHERE: Final[Treatments] = {
+GLOBAL_TREATMENTS: Final[Treatments] = {
     **dict.fromkeys(("nonce", "integrity", "referrerpolicy"), Treatment.INERT),
     "autofocus": Treatment.RESTING,
 }
 
-_COMMON: Final = frozenset({"content", "value"})
-"""Attributes that point on a few elements and are found on many."""
+_COMMON_ATTRIBUTES: Final = frozenset({"content", "value"})
+"""Attributes that are references on few elements and exist on many."""
 
-LOOKED_AT: Final = frozenset(name for name, rules in HTML.items() if _COMMON & rules.keys())
-"""Elements of HTML that are looked at whatever attributes they have."""
-
-HOT: Final = frozenset(EVERYWHERE).union(
-    ACTING_EVERYWHERE,
-    *(rules for table in (HTML, ACTING) for name, rules in table.items() if name not in LOOKED_AT),
+ALWAYS_EXAMINED: Final = frozenset(
+    name for name, rules in HTML.items() if _COMMON_ATTRIBUTES & rules.keys()
 )
-"""Attributes for which any other element of HTML is looked at."""
+"""HTML elements that are always examined, with any attributes."""
 
-HANDLER: Final = re.compile("on[a-z]{3,}+", re.ASCII)
-"""Names of event handlers, lower case, and of little else."""
+EXAMINED_ATTRIBUTES: Final = frozenset(EVERYWHERE).union(
+    GLOBAL_TREATMENTS,
+    *(
+        rules
+        for table in (HTML, TREATMENTS)
+        for name, rules in table.items()
+        if name not in ALWAYS_EXAMINED
+    ),
+)
+"""Attributes because of which any other HTML element is examined."""
+
+EVENT_HANDLER: Final = re.compile("on[a-z]{3,}+", re.ASCII)
+"""Matches names of event handlers, lower case, and few other names."""
 
 _ANIMATED = "attributename"
-HOT_ANYWHERE: Final = (HOT | {_ANIMATED}).union(MATHML, *SVG.values()) - {*PAINT}
-"""The same in SVG, MathML and XML, where any attribute with a function is looked at, too."""
+EXAMINED_IN_XML: Final = (EXAMINED_ATTRIBUTES | {_ANIMATED}).union(MATHML, *SVG.values()) - {*PAINT}
+"""Attributes because of which an element of SVG, MathML or XML is examined."""
 
 _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+)(;|=)?)")
 
-_MOST_DIGITS = 7
+_MAX_DIGITS = 7
 
 
 def decode_references(value: str) -> str:
-    """The value that an attribute's source means.
+    """Decode character references in an attribute.
 
-    In an attribute a reference without semicolon that goes on with a letter, a digit or ``=`` is
-    none: ``?a=1&copy=2`` holds no copyright sign.
+    A reference without a semicolon that is followed by a letter, a digit or ``=`` is not decoded in
+    an attribute: ``?a=1&copy=2`` has no copyright sign.
     """
-    return _REFERENCE.sub(_meaning, value) if "&" in value else value
+    return _REFERENCE.sub(_decode_reference, value) if "&" in value else value
 
 
 def encode_references(value: str, quote: str, *, xml: bool = False) -> str:
-    """The source of an attribute in those quotes that means ``value``."""
+    """Encode a value for an attribute with the given quotes."""
     encoded = value.replace("&", "&amp;") if "&" in value else value
     if quote in encoded:
         encoded = encoded.replace(quote, "&quot;" if quote == '"' else "&#39;")
     return encoded.replace("<", "&lt;") if xml else encoded
 
 
-def _meaning(reference: re.Match[str]) -> str:
+def _decode_reference(reference: re.Match[str]) -> str:
     name, end = reference[1], reference[2]
     if name is None:
         return _character(reference[0][2:].rstrip(";"))
@@ -106,73 +109,80 @@ def _meaning(reference: re.Match[str]) -> str:
 
 
 def _character(number: str) -> str:
-    """The character of a numeric reference; zeros in front of it may go on for ever."""
+    """Return the character of a numeric reference, which may have any number of leading zeros."""
     is_hex = number[0] in "xX"
     digits = number[is_hex:].lstrip("0")
-    if len(digits) > _MOST_DIGITS:
+    if len(digits) > _MAX_DIGITS:
         return "\ufffd"
     return unescape(f"&#{'x' * is_hex}{digits or '0'};")
 
 
 RAW_TEXT: Final = frozenset({"textarea", "title", "xmp", "iframe", "noembed", "noframes"})
-"""Besides ``style``, ``script`` and ``plaintext``. ``noscript`` holds markup: no script runs."""
+"""Raw text elements besides ``style``, ``script`` and ``plaintext``.
+
+Without scripting ``noscript`` contains markup.
+"""
 
 _ENDS = {
     name: re.compile(rf"</{name}(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
     for name in (*RAW_TEXT, "style")
 }
 _SCRIPT = re.compile(r"<!--|-->|</?script(?=[\t\n\f\r />])", re.IGNORECASE | re.ASCII)
-_LONGEST = len("</noframes")
+_MAX_END_TAG = len("</noframes")
 
 
 def text_end(name: str, text: str, at: int) -> int:
-    """Where the end tag of raw text starts, or -1."""
+    """Return the start of the end tag of a raw text element, or -1."""
     found = _ENDS[name].search(text, at)
     return found.start() if found else -1
 
 
-def held_from(text: str, at: int, marks: str = "<") -> int:
-    """From where text must be held back, since what ends it may have begun."""
-    start = max(at, len(text) - _LONGEST)
+def held_back_from(text: str, at: int, marks: str = "<") -> int:
+    """Return the position from which text is held back because an end tag may have started."""
+    start = max(at, len(text) - _MAX_END_TAG)
     found = [place for mark in marks if (place := text.find(mark, start)) >= 0]
     return min(found, default=len(text))
 
 
-class _State(Enum):
+class _ScriptState(Enum):
     DATA = auto()
     ESCAPED = auto()
     DOUBLE_ESCAPED = auto()
 
 
 class ScriptEnd:
-    """Finds the end of one script, in which ``<!--`` and ``<script`` hide end tags."""
+    """Finder of a script's end tag; ``<!--`` and ``<script`` in the script can hide end tags."""
 
     def __init__(self) -> None:
-        self._state = _State.DATA
+        self._state = _ScriptState.DATA
 
     def find(self, text: str, at: int) -> tuple[int, bool]:
-        """Look on from ``at``.
+        """Continue the search from `at`.
 
         Returns:
-            Up to where the text is the script's, and whether its end tag starts there; if not,
-            what comes behind that place must be looked at again with more text.
+            The end of the script's text, and whether its end tag starts there. If not, the text
+                after that position must be passed again, with more text.
         """
         while found := _SCRIPT.search(text, at):
             mark = found[0].lower()
-            if mark == "</script" and self._state is not _State.DOUBLE_ESCAPED:
+            if mark == "</script" and self._state is not _ScriptState.DOUBLE_ESCAPED:
                 return found.start(), True
             self._state = self._after(mark)
             at = found.start() + 2 if mark == "<!--" else found.end()
-        return held_from(text, at, "<-"), False
+        return held_back_from(text, at, "<-"), False
 
-    def _after(self, mark: str) -> _State:
+    def _after(self, mark: str) -> _ScriptState:
         if mark == "-->":
-            return _State.DATA
+            return _ScriptState.DATA
         if mark == "<!--":
-            return _State.ESCAPED if self._state is _State.DATA else self._state
+            return _ScriptState.ESCAPED if self._state is _ScriptState.DATA else self._state
         if mark == "<script":
-            return _State.DATA if self._state is _State.DATA else _State.DOUBLE_ESCAPED
-        return _State.ESCAPED
+            return (
+                _ScriptState.DATA
+                if self._state is _ScriptState.DATA
+                else _ScriptState.DOUBLE_ESCAPED
+            )
+        return _ScriptState.ESCAPED
 
 
 _SPACE = r"\t\n\f\r "
@@ -182,73 +192,75 @@ _ATTRIBUTE = (
 )
 
 TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)(?>(?:{_ATTRIBUTE})*)[{_SPACE}/]*+>")
-"""A whole tag: whether it is an end tag, its name."""
+"""Matches a complete tag: groups are the slash of an end tag, and the name."""
 
 ATTRIBUTE: Final = re.compile(
     rf"([^{_SPACE}/>][^{_SPACE}/>=]*+)"
     rf"(?>(?:[{_SPACE}]*+=[{_SPACE}]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^{_SPACE}>\"'][^{_SPACE}>]*+)|(?=>)))?)"
 )
-"""One attribute inside a whole tag: name; value in double quotes, in single quotes, in none."""
+"""Matches one attribute inside a complete tag: name; double-quoted, single-quoted, unquoted value.
+"""
 
-_COLD_NAME = r"[a-z][a-z0-9-]*+"
+_ELEMENT_NAME = r"[a-z][a-z0-9-]*+"
 _SPECIAL = "|".join(
     sorted(
-        {*RAW_TEXT, "script", "style", "noscript", "plaintext", *ROOTS, *LOOKED_AT},
+        {*RAW_TEXT, "script", "style", "noscript", "plaintext", *ROOTS, *ALWAYS_EXAMINED},
     )
 )
-_HOT = "|".join([*sorted(HOT), HANDLER.pattern])
+_EXAMINED = "|".join([*sorted(EXAMINED_ATTRIBUTES), EVENT_HANDLER.pattern])
 PLAIN: Final = re.compile(
     rf"""(?>(?: [^<]++
     | </[a-zA-Z][^{_SPACE}/>]*+>
-    | <(?!(?:{_SPECIAL})[{_SPACE}/>]){_COLD_NAME}
-      (?>(?:[{_SPACE}]++(?!(?:{_HOT})[{_SPACE}=/>])[a-z_:@.-][a-z0-9_:@.-]*+
+    | <(?!(?:{_SPECIAL})[{_SPACE}/>]){_ELEMENT_NAME}
+      (?>(?:[{_SPACE}]++(?!(?:{_EXAMINED})[{_SPACE}=/>])[a-z_:@.-][a-z0-9_:@.-]*+
         (?:="[^"]*+"|='[^']*+'|=[^{_SPACE}>"'][^{_SPACE}>]*+|(?!=))
       )*)[{_SPACE}]*+/?>
     | <(?=[^a-zA-Z/!?])
     )*)""".replace(_SPACE, _SPACE.replace(" ", r"\x20")),
     re.VERBOSE,
 )
-"""Text, end tags, and start tags that point nowhere: what is left as it is outside SVG, MathML."""
+"""Matches text, end tags, and start tags without references, which HTML content copies unchanged.
+"""
 
 NAME: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)")
-"""The start of a tag: whether it is an end tag, its name."""
+"""Matches the start of a tag: groups are the slash of an end tag, and the name."""
 
-UPPER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-"""ASCII only: names that differ in other letters differ."""
+TO_LOWER: Final = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+"""ASCII only: names are compared without case only in ASCII."""
 
 
-class Raw:
-    """Between characters that stand for bytes and the text they mean.
+class BytesText:
+    """Converter between text and latin-1 characters that represent bytes.
 
     Args:
-        encoding: of the document, ASCII-transparent, where the characters rewritten stand for
-            bytes; None where they are text already.
+        encoding: the document's ASCII-transparent encoding, if the characters represent bytes; None
+            if they are text.
     """
 
     def __init__(self, encoding: Encoding | None = None) -> None:
         self._encoding = encoding
 
     def to_text(self, raw: str) -> str:
-        """The text that ``raw`` means; what is no text becomes U+FFFD."""
+        """Decode `raw`; invalid bytes become U+FFFD."""
         if self._encoding is None or raw.isascii():
             return raw
         return decode_part(raw.encode("latin-1", "replace"), self._encoding)
 
     def from_text(self, text: str) -> str:
-        """How ``text`` is written in an attribute: what the encoding lacks as a reference."""
+        """Encode `text` for an attribute; characters outside the encoding become references."""
         if self._encoding is None or text.isascii():
             return text
         return encode_part(text, self._encoding).decode("latin-1")
 
 
-MOST_HELD: Final = 8 << 20
-"""Characters of the longest tag that is rewritten; images given as data can be large."""
+MAX_TAG_LENGTH: Final = 8 << 20
+"""Maximum length of a tag that is rewritten; data URLs of images can be long."""
 
-_LONGEST_NAME = 64
+_MAX_NAME_LENGTH = 64
 
 
 class _PartialTagState(Enum):
-    """Where in a tag the next character stands."""
+    """Tokenizer states within a tag."""
 
     TAG_NAME = auto()
     BEFORE = auto()
@@ -260,7 +272,7 @@ class _PartialTagState(Enum):
     UNQUOTED = auto()
 
 
-_STOPS = {
+_STATE_ENDS = {
     _PartialTagState.TAG_NAME: re.compile(rf"[{_SPACE}/>]"),
     _PartialTagState.BEFORE: re.compile(rf"[^{_SPACE}/]"),
     _PartialTagState.NAME: re.compile(rf"[{_SPACE}/>=]"),
@@ -270,7 +282,7 @@ _STOPS = {
     _PartialTagState.SINGLE: re.compile("'"),
     _PartialTagState.UNQUOTED: re.compile(rf"[{_SPACE}>]"),
 }
-_NEXT: dict[_PartialTagState, tuple[dict[str, _PartialTagState], _PartialTagState]] = {
+_TRANSITIONS: dict[_PartialTagState, tuple[dict[str, _PartialTagState], _PartialTagState]] = {
     _PartialTagState.TAG_NAME: ({}, _PartialTagState.BEFORE),
     _PartialTagState.BEFORE: ({}, _PartialTagState.NAME),
     _PartialTagState.NAME: (
@@ -295,8 +307,8 @@ _QUOTED = frozenset({_PartialTagState.DOUBLE, _PartialTagState.SINGLE})
 class PartialTag:
     """A tag from its ``<`` or ``</`` on, in pieces.
 
-    One longer than ``MOST_HELD`` keeps its name and loses its attributes, so that what was not
-    rewritten is not loaded.
+    A tag longer than ``MAX_TAG_LENGTH`` keeps its name but loses its attributes, so that
+    references that were not rewritten are not loaded.
     """
 
     def __init__(self, opening: str) -> None:
@@ -305,40 +317,40 @@ class PartialTag:
         self._length = len(opening)
 
     def take(self, piece: str, at: int) -> int:
-        """Take what belongs to the tag; return where it ends in this piece, or -1."""
+        """Accept text; return the end of the tag in this piece, or -1."""
         end = self._find_end(piece, at)
         taken = piece[at:end] if end >= 0 else piece[at:]
         self._held.append(taken)
         self._length += len(taken)
         if self._is_too_long:
-            self._held = ["".join(self._held)[: _LONGEST_NAME + len("</>")]]
+            self._held = ["".join(self._held)[: _MAX_NAME_LENGTH + len("</>")]]
         return end
 
     def source(self) -> str:
-        """The tag, whole once its end was found."""
+        """Return the tag, which is complete once its end was found."""
         source = "".join(self._held)
         return _without_attributes(source) if self._is_too_long else source
 
     @property
     def _is_too_long(self) -> bool:
-        return self._length > MOST_HELD
+        return self._length > MAX_TAG_LENGTH
 
     def _find_end(self, piece: str, at: int) -> int:
         state = self._state
-        while found := _STOPS[state].search(piece, at):
+        while found := _STATE_ENDS[state].search(piece, at):
             at = found.end()
             character = found[0]
             if character == ">" and state not in _QUOTED:
                 return at
-            special, other = _NEXT[state]
+            special, other = _TRANSITIONS[state]
             state = special.get(character, other)
         self._state = state
         return -1
 
 
 def _without_attributes(source: str) -> str:
-    """A tag of which only the start is known: its name, if that is a name."""
+    """Return a tag with its name only; "" if the name is incomplete."""
     found = NAME.match(source)
-    if not found or len(found[2]) > _LONGEST_NAME:
+    if not found or len(found[2]) > _MAX_NAME_LENGTH:
         return ""
     return f"<{found[1]}{found[2]}>"

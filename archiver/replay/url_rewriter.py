@@ -1,4 +1,4 @@
-"""Rewriting of URLs into the archive."""
+"""Rewriting of URLs to replay addresses."""
 
 import re
 from collections.abc import Callable
@@ -11,9 +11,9 @@ from archiver.pages.reference_values import find_candidates, find_refresh_url
 from archiver.replay.addresses import PLAIN, Modifier, PathWriters, ReplayAddress
 
 BLOCKED: Final = ""
-"""What ``UrlRewriter.lead`` answers where a reference must not stay as it is."""
+"""Returned by ``UrlRewriter.rewrite`` if a reference must be disabled."""
 
-_CACHED = 4096
+_CACHE_SIZE = 4096
 _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _FRAGMENT_SAFE = "!#$%&'()*+,/:;=?@[]^_`{|}~\\"
 
@@ -24,25 +24,25 @@ _MODIFIERS = {
     Use.STYLE: Modifier.STYLE,
     Use.SCRIPT: Modifier.SCRIPT,
 }
-_LED_ALIKE = (Use.IMAGE, Use.STYLE, Use.SCRIPT, Use.FRAME, Use.ANCHOR)
-"""One use for each way that a reference is written; all others are led as images are."""
+_DISTINCT_USES = (Use.IMAGE, Use.STYLE, Use.SCRIPT, Use.FRAME, Use.ANCHOR)
+"""One use for each way that references are rewritten; other uses are rewritten as images."""
 _NAVIGATES = frozenset({Use.ANCHOR, Use.FRAME})
-_EMBEDDED = frozenset({"http", "https"})
+_ARCHIVED_SCHEMES = frozenset({"http", "https"})
 _HARMFUL = frozenset({"javascript", "vbscript", "livescript", "jar", "view-source"})
-"""Schemes that act where they stand."""
-_STANDING = frozenset({"about", "data"})
-"""Schemes of what needs nothing from elsewhere."""
+"""Schemes that run code or show local content."""
+_SELF_CONTAINED = frozenset({"about", "data"})
+"""Schemes that load nothing from elsewhere."""
 
 
 class UrlRewriter:
-    """Leads the references of one document.
+    """Rewriter of the references of one document.
 
     Args:
         url: the document's URL, serialised.
-        timestamp: 14 digits of its capture; what it points with is looked for near that.
-        page: ``FRAME`` where the document is shown in a frame, so that what its anchors lead to
-            is, too; else ``NONE``.
-        paths: how what it leads to is written.
+        timestamp: 14-digit timestamp of its capture; requisites nearest to it are used.
+        page: ``FRAME`` if the document is shown in a frame, so that linked pages are too; else
+            ``NONE``.
+        paths: path writers for the rewritten references.
     """
 
     def __init__(
@@ -58,44 +58,44 @@ class UrlRewriter:
         self._timestamp = timestamp
         self._paths = paths
         self._modifiers = {**_MODIFIERS, Use.ANCHOR: page}
-        self._moment = f"/{timestamp}"
-        self._known: dict[tuple[str, Use], str | None] = {}
+        self._timestamp_segment = f"/{timestamp}"
+        self._cache: dict[tuple[str, Use], str | None] = {}
 
     def nested(self) -> "UrlRewriter":
-        """The links of a document inside this one (``srcdoc``), whose base is this one's."""
+        """Return the rewriter for a document in ``srcdoc``, with the same base URL."""
         page = self._modifiers[Use.ANCHOR]
         return UrlRewriter(self.base, self._timestamp, page=page, paths=self._paths)
 
     def set_base(self, reference: str) -> None:
-        """Honour a ``<base href>`` (HTML §4.2.3); one that leads to no page is passed over."""
+        """Apply a ``<base href>`` (HTML §4.2.3); a base that is not an HTTP URL is ignored."""
         moved = join(self.url, clean_reference(reference))
         if moved is not None and moved != self.base:
             self.base = moved
-            self._known.clear()
+            self._cache.clear()
 
-    def lead(self, reference: str, use: Use) -> str | None:
-        """The reference to put in place of ``reference``.
+    def rewrite(self, reference: str, use: Use) -> str | None:
+        """Return the replacement of a reference.
 
         Returns:
-            A root-relative path, ASCII, with the fragment it had; None where the reference is to
-            stay as it is (a fragment, ``data:`` in a requisite, ``mailto:``, one that leads into
-            the archive already); ``BLOCKED`` where it must not stay and leads nowhere.
+            A root-relative ASCII path with the original fragment; None if the reference stays as it
+                is (a fragment, ``data:`` in a requisite, ``mailto:``, a reference that was already
+                rewritten); ``BLOCKED`` if it must be disabled.
         """
         key = (reference, use)
         try:
-            return self._known[key]
+            return self._cache[key]
         except KeyError:
-            found = self._lead(reference, use)
-        if len(self._known) >= _CACHED:
-            self._known.clear()
-        if len(reference) < _CACHED:
-            self._known[key] = found
+            found = self._rewrite(reference, use)
+        if len(self._cache) >= _CACHE_SIZE:
+            self._cache.clear()
+        if len(reference) < _CACHE_SIZE:
+            self._cache[key] = found
         return found
 
-    def is_ours(self, reference: str) -> bool:
-        """Whether it is what this very document's rewriting gives."""
+    def is_rewritten_reference(self, reference: str) -> bool:
+        """Return whether a reference was already rewritten for this document."""
         path = reference.partition("#")[0]
-        _, moment, rest = path.partition(self._moment)
+        _, moment, rest = path.partition(self._timestamp_segment)
         modifier, _, url = rest.partition("/")
         if not moment or join(url, url) != url:
             return False
@@ -104,14 +104,14 @@ class UrlRewriter:
             modifier == self._modifiers[use] and self._path(url, use) == path for use in uses
         )
 
-    def _lead(self, reference: str, use: Use) -> str | None:
+    def _rewrite(self, reference: str, use: Use) -> str | None:
         given = clean_reference(reference)
         if not given or given.startswith("#"):
             return self._same_document(given, use)
         scheme = _SCHEME.match(given)
-        if scheme and (name := scheme[1].lower()) not in _EMBEDDED:
+        if scheme and (name := scheme[1].lower()) not in _ARCHIVED_SCHEMES:
             return self._other_scheme(name, use)
-        if self.is_ours(given):
+        if self.is_rewritten_reference(given):
             return None
         address, mark, fragment = given.partition("#")
         url = join(self.base, address + mark)
@@ -126,26 +126,27 @@ class UrlRewriter:
         return write(ReplayAddress(self._timestamp, self._modifiers[use], url))
 
     def _same_document(self, fragment: str, use: Use) -> str | None:
-        """What stays within the document, unless its base is another's."""
+        """Return None for a reference within the document, unless its base URL is another page."""
         if use is not Use.ANCHOR or self.base == self.url:
             return None
         return self._path(self.base, use) + quote(fragment, safe=_FRAGMENT_SAFE)
 
     def _other_scheme(self, scheme: str, use: Use) -> str | None:
-        """Data stands for itself in a requisite, but as a page it was not rewritten.
+        """Return the result for a scheme that is not archived.
 
-        Files of whoever looks, and what only the page's browser held, no requisite is led to.
+        Data URLs are kept in requisites, but blocked as pages, since their content is not
+        rewritten. Requisites must not load local files or blobs.
         """
-        is_known = use is Use.ANCHOR or scheme in _STANDING
+        is_known = use is Use.ANCHOR or scheme in _SELF_CONTAINED
         if scheme in _HARMFUL or not is_known or (scheme == "data" and use in _NAVIGATES):
             return BLOCKED
         return None
 
 
 def rewrite_srcset(value: str, lead: Callable[[str], str | None]) -> str:
-    """Lead each candidate of a srcset; what stands between stays as it is.
+    """Rewrite each candidate of a srcset; the text between them is kept.
 
-    A candidate that must not stay is left out: its URL becomes ``data:,``.
+    The URL of a blocked candidate becomes ``data:,``.
     """
     out: list[str] = []
     done = 0
@@ -159,10 +160,10 @@ def rewrite_srcset(value: str, lead: Callable[[str], str | None]) -> str:
 
 
 def rewrite_refresh(value: str, lead: Callable[[str], str | None]) -> str:
-    """Lead the URL of a refresh, in meta or header.
+    """Rewrite the URL of a refresh, in a meta element or a header.
 
     Returns:
-        The value as it was where it names no URL; ``BLOCKED`` where its URL must not stay.
+        The unchanged value if it has no URL; ``BLOCKED`` if its URL must be disabled.
     """
     place = find_refresh_url(value)
     led = lead(value[slice(*place)]) if place else None

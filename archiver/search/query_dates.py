@@ -1,4 +1,4 @@
-"""Dates in queries."""
+"""Dates and date ranges in search queries."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A year, a month of it, or a day of that."""
+    """A year, a month or a day."""
 
     year: int
     month: int | None = None
@@ -24,12 +24,12 @@ class Date:
 
     @property
     def begins(self) -> datetime:
-        """Its first moment."""
+        """Return the start of the period (UTC)."""
         return datetime(self.year, self.month or 1, self.day or 1, tzinfo=UTC)
 
     @property
     def following(self) -> "Date":
-        """The year, month or day after it."""
+        """Return the next year, month or day."""
         if self.month is None:
             return Date(self.year + 1)
         if self.day is None:
@@ -39,7 +39,7 @@ class Date:
 
     @property
     def preceding(self) -> "Date":
-        """The year, month or day before it."""
+        """Return the previous year, month or day."""
         if self.month is None:
             return Date(self.year - 1)
         last = self.begins - timedelta(days=1)
@@ -48,7 +48,7 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """From the beginning of one date to the end of another; None leaves an end open."""
+    """A range from the start of `first` to the end of `last`; None leaves that end open."""
 
     first: Date | None = None
     last: Date | None = None
@@ -59,7 +59,7 @@ class Dates:
         return "..".join("" if each is None else str(each) for each in (self.first, self.last))
 
     def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """The first moment, and the one after the last."""
+        """Return the start (inclusive) and the end (exclusive) of the range."""
         del now
         first = self.first.begins if self.first else None
         return first, self.last.following.begins if self.last else None
@@ -67,7 +67,10 @@ class Dates:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """Longer ago than so many days, weeks, months of 30 days or years of 365; or not so long."""
+    """An age limit: newer or older than a number of days, weeks, months or years.
+
+    A month has 30 days, a year 365.
+    """
 
     is_older: bool
     count: int
@@ -77,16 +80,16 @@ class Age:
         return f"{'>' if self.is_older else '<'}{self.count}{self.unit}"
 
     def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """The first moment, and the one after the last."""
+        """Return the start (inclusive) and the end (exclusive) of the range."""
         moment = now - timedelta(days=min(self.count * _DAYS[self.unit], 365 * 1000))
         return (None, moment) if self.is_older else (moment, None)
 
 
 def read_dates(text: str) -> Dates | Age:
-    """What stands behind ``added:`` and the like.
+    """Parse the value of a date field such as ``added:``.
 
     Raises:
-        ValueError: it is no date, no range and no age.
+        ValueError: the text is not a date, a range or an age.
     """
     age = _AGE.fullmatch(text)
     if age:

@@ -11,14 +11,14 @@ from archiver.model.message import Message, marked
 from archiver.search.query_dates import read_dates
 from archiver.search.query_tree import Column, Condition, Mark, Numbers, Value
 
-MOST_NUMBER = 10**9
+MAX_NUMBER = 10**9
 _NUMBERS = re.compile(r"([<>]=?)?(\d{1,9})|(\d{0,9})\.\.(\d{0,9})", re.ASCII)
 _FRACTION = r"(?:0(?:\.\d{1,2})?|1(?:\.00?)?)"
 _WHOLE = 100
-_FRACTIONS = re.compile(rf"([<>]=?)?({_FRACTION})|({_FRACTION})?\.\.({_FRACTION})?", re.ASCII)
+_FRACTION_RANGE = re.compile(rf"([<>]=?)?({_FRACTION})|({_FRACTION})?\.\.({_FRACTION})?", re.ASCII)
 _STATES = ("saved", "failed", "queued", "link")
 _STATUS = re.compile(r"[1-5](?:\d\d|xx)", re.ASCII)
-_ANSWER = re.compile(r"[1-5]\d\d", re.ASCII)
+_HTTP_STATUS = re.compile(r"[1-5]\d\d", re.ASCII)
 _REASONS = frozenset(FailureKind)
 _LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
 _SITE = re.compile(r"[^\s/@?#]{1,253}")
@@ -26,15 +26,15 @@ _SITE = re.compile(r"[^\s/@?#]{1,253}")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What may stand before a colon.
+    """A field of the search language: ``name:value``.
 
     Attributes:
-        name: of a column or a condition.
-        takes: what may stand behind the colon, in a few words.
-        example: a query.
-        means: what the field finds, in a sentence without its end.
-        read: makes the value of what stands behind the colon, or raises ValueError; None for words.
-        values: all there are, if they can be listed.
+        name: column or condition that the field searches.
+        takes: short description of the accepted values.
+        example: an example query.
+        means: what the field matches; a sentence without the full stop.
+        read: parser of the value, raises ValueError; None for fields that take words.
+        values: the accepted values, if they can be listed.
     """
 
     name: Column | Condition
@@ -69,10 +69,10 @@ def _status(text: str) -> str:
 
 
 def _failure(text: str) -> str:
-    """A kind of failures, a status, or both, as failures are grouped."""
+    """Parse a failure kind, an HTTP status, or both (``http 404``), as failures are grouped."""
     text = text.lower()
     kind, _, status = text.rpartition(" ") if text[-1:].isdecimal() else (text, "", "")
-    if (kind and kind not in _REASONS) or (status and not _ANSWER.fullmatch(status)):
+    if (kind and kind not in _REASONS) or (status and not _HTTP_STATUS.fullmatch(status)):
         raise ValueError("no reason")
     return text
 
@@ -91,31 +91,31 @@ def _numbers(text: str) -> Numbers:
     sign, number, least, most = found.groups()
     if number is None:
         return Numbers(int(least) if least else None, int(most) if most else None)
-    return Numbers(*_bounds(sign, int(number)))
+    return Numbers(*_bounds_of(sign, int(number)))
 
 
 def _percent(text: str) -> Numbers:
-    """Whole percent; as a share, such as 0.5, where any number of it has a point."""
+    """Parse whole percent, or fractions such as 0.5 if a number has a decimal point."""
     if "." not in text.replace("..", " "):
         found = _numbers(text.replace("%", ""))
         if max(found.least or 0, found.most or 0) > _WHOLE:
             raise ValueError("more than all")
         return found
-    shares = _FRACTIONS.fullmatch(text)
+    shares = _FRACTION_RANGE.fullmatch(text)
     if not shares:
         raise ValueError("no share")
     sign, number, least, most = shares.groups()
     if number is None:
-        return Numbers(_count(least), _count(most))
-    return Numbers(*_bounds(sign, round(100 * float(number))))
+        return Numbers(_to_percent(least), _to_percent(most))
+    return Numbers(*_bounds_of(sign, round(100 * float(number))))
 
 
-def _count(share: str | None) -> int | None:
+def _to_percent(share: str | None) -> int | None:
     return round(100 * float(share)) if share else None
 
 
-def _bounds(sign: str | None, value: int) -> tuple[int | None, int | None]:
-    """The least and the most of the whole numbers that a sign and one of them mean."""
+def _bounds_of(sign: str | None, value: int) -> tuple[int | None, int | None]:
+    """Return the inclusive range of whole numbers for a comparison operator and a number."""
     bounds: Mapping[str, tuple[int | None, int | None]] = {
         ">": (value + 1, None),
         ">=": (value, None),
@@ -272,12 +272,12 @@ DATES = marked(
     "2019, 2019-03, 2019-03-05, 2019..2021, >2019, <2019; >7d for longer ago than "
     "7 days, <2w for the last two weeks; d, w, m, y"
 )
-"""How a date is written."""
+"""Help text on how to write dates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A way to put words together, and what it finds."""
+    """An operator of the search language, with an example and its meaning."""
 
     example: str
     means: str
@@ -296,23 +296,23 @@ OPERATORS: tuple[Operator, ...] = (
 )
 
 
-def takes(field: Field) -> Message:
-    """What may stand behind a field's colon, in a few words."""
+def accepted_values(field: Field) -> Message:
+    """Return a short description of the values that a field accepts."""
     if field.values:
         return Message("one of {values}", values=", ".join(field.values))
     return Message(field.takes)
 
 
-def explain(field: Field) -> Message:
-    """The same for a sentence, with how a date is written."""
+def describe_values(field: Field) -> Message:
+    """Return a description of the accepted values for an error message, with the date formats."""
     if field.read is read_dates:
         return Message("a date ({dates})", dates=Message(DATES))
-    return takes(field)
+    return accepted_values(field)
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Ways to join words, fields, and how a date is written."""
+    """Reference of the search language for the help page: operators, fields and date formats."""
 
     operators: tuple[Operator, ...] = OPERATORS
     fields: tuple[Field, ...] = FIELDS

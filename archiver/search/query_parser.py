@@ -1,11 +1,11 @@
 """Query parser.
 
-query   := either*                    all of them
+    query   := either*                    all must match
     either  := unary ("OR" unary)*        OR binds closer than a space
     unary   := "-"* (words | field | "(" query ")")
 
-Brackets and quotes need no closing; one that closes nothing, an OR that joins nothing and signs
-alone mean nothing.
+Missing closing brackets and quotes are added. Extra closing brackets, an OR without operands and
+punctuation alone are ignored.
 """
 
 import difflib
@@ -15,8 +15,17 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from archiver.errors import InvalidQuery
-from archiver.search.query_fields import BY_NAME, Field, explain, takes
-from archiver.search.query_tree import Column, Is, Node, Term, either, every, leaves, without
+from archiver.search.query_fields import BY_NAME, Field, accepted_values, describe_values
+from archiver.search.query_tree import (
+    Column,
+    Is,
+    Node,
+    Term,
+    conjunction,
+    count_terms,
+    disjunction,
+    negate,
+)
 from archiver.search.words import words_of
 
 _QUOTES = '"\u201c\u201d\u201e\u00ab\u00bb'
@@ -30,7 +39,7 @@ _TOKEN = re.compile(
 
 
 class Sign(Enum):
-    """What a token is."""
+    """Kinds of tokens."""
 
     WORD = auto()
     PHRASE = auto()
@@ -43,13 +52,13 @@ class Sign(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a query.
+    """A token of a query.
 
     Attributes:
-        sign: what it is.
-        at, end: where it begins, and where what follows it does, in characters.
+        sign: kind of the token.
+        at, end: position of its first character and of the first one after it.
         text: without quotes, colon or stars.
-        has_star: a ``*`` stood behind it.
+        has_star: whether ``*`` follows the text.
     """
 
     sign: Sign
@@ -60,7 +69,10 @@ class Token:
 
 
 def tokenize(text: str) -> Iterator[Token]:
-    """Split a query. Quotes need no closing; OR is upper case, so that the word can be found."""
+    """Split a query into tokens.
+
+    Only upper-case OR is an operator, so that "or" can be searched for.
+    """
     at = 0
     while found := _TOKEN.search(text, at):
         yield _token(found)
@@ -82,19 +94,19 @@ def _token(found: re.Match[str]) -> Token:
 
 
 MAX_LENGTH = 1_000
-"""Characters of a query."""
+"""Maximum characters of a query."""
 MAX_TERMS = 32
-"""Words, phrases and conditions of a query."""
+"""Maximum words, phrases and conditions of a query."""
 _ADDRESS = re.compile(r"https?://([^\s#]+)(?:#\S*)?", re.IGNORECASE)
 MAX_DEPTH = 10
-"""Brackets within brackets."""
+"""Maximum nesting of brackets."""
 
 
 def parse_query(text: str) -> Node:
-    """Read a query.
+    """Parse a query.
 
     Raises:
-        InvalidQuery: it can't be read, or is too long; the error says where.
+        InvalidQuery: the query is malformed or too long; the error has the position.
     """
     if len(text) > MAX_LENGTH:
         raise InvalidQuery(
@@ -108,12 +120,12 @@ def parse_query(text: str) -> Node:
 
 
 def fits(tree: Node, written: str) -> bool:
-    """Whether a tree of parsed nodes, as it is written, is not too long to be read again."""
-    return len(written) <= MAX_LENGTH and leaves(tree) <= MAX_TERMS
+    """Return whether a tree and its written form are within the limits of ``parse_query``."""
+    return len(written) <= MAX_LENGTH and count_terms(tree) <= MAX_TERMS
 
 
 class _Parser:
-    """One reading of a text, from its first token to its last."""
+    """Recursive descent parser of one query."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -123,28 +135,28 @@ class _Parser:
 
     def query(self, depth: int) -> Node:
         nodes = []
-        while self._peek() and not (depth and self._peek_is(Sign.CLOSE)):
+        while self._peek() and not (depth and self._next_is(Sign.CLOSE)):
             node = self._either(depth)
             if node:
                 nodes.append(node)
-        return every(nodes)
+        return conjunction(nodes)
 
     def _either(self, depth: int) -> Node | None:
         nodes = [self._unary(depth)]
-        while self._peek_is(Sign.OR):
+        while self._next_is(Sign.OR):
             self._take()
-            if self._peek() and not self._peek_is(Sign.CLOSE):
+            if self._peek() and not self._next_is(Sign.CLOSE):
                 nodes.append(self._unary(depth))
         found = [node for node in nodes if node]
-        return either(found) if found else None
+        return disjunction(found) if found else None
 
     def _unary(self, depth: int) -> Node | None:
-        if self._peek_is(Sign.OR):
+        if self._next_is(Sign.OR):
             return None
         token = self._take()
         if token.sign is Sign.MINUS:
             denied = self._unary(depth) if self._peek() else None
-            return without(denied) if denied else None
+            return negate(denied) if denied else None
         if token.sign is Sign.OPEN:
             return self._brackets(token, depth)
         if token.sign is Sign.CLOSE:
@@ -157,21 +169,21 @@ class _Parser:
         if depth == MAX_DEPTH:
             raise _refusal("Brackets stand too deep within brackets here.", token)
         node = self.query(depth + 1)
-        if self._peek_is(Sign.CLOSE):
+        if self._next_is(Sign.CLOSE):
             self._take()
-        return node if node != every([]) else None
+        return node if node != conjunction([]) else None
 
     def _field(self, token: Token) -> Node:
         field = BY_NAME.get(token.text.lower())
         if field is None:
-            raise self._unknown(token)
+            raise self._unknown_field(token)
         value = self._take() if self._peek() else token
         if value.sign not in (Sign.WORD, Sign.PHRASE, Sign.OR):
             raise _refusal(
                 "Behind {field}: stands {takes}, without brackets or signs.",
                 value,
                 field=field.name,
-                takes=takes(field),
+                takes=accepted_values(field),
             )
         node = self._value(field, value)
         self._count(value, node)
@@ -186,13 +198,13 @@ class _Parser:
                 )
             return term
         if value.has_star or not value.text.strip():
-            raise self._unfit(field, value)
+            raise self._invalid_value(field, value)
         try:
-            return Is(field.name, field.read(_tidy(value.text)))
+            return Is(field.name, field.read(_collapse_spaces(value.text)))
         except (ValueError, OverflowError):
-            raise self._unfit(field, value) from None
+            raise self._invalid_value(field, value) from None
 
-    def _unknown(self, token: Token) -> InvalidQuery:
+    def _unknown_field(self, token: Token) -> InvalidQuery:
         name = token.text
         near = difflib.get_close_matches(name.lower(), BY_NAME, n=1)
         if not near:
@@ -206,33 +218,33 @@ class _Parser:
             "There is no field {name}:. Did you mean {near}:? To find the words as they are, "
             "quote {quoted}.",
             token,
-            self._with(token, f"{near[0]}:"),
+            self._with_replacement(token, f"{near[0]}:"),
             name=name,
             near=near[0],
             quoted=f'"{name}:…"',
         )
 
-    def _unfit(self, field: Field, value: Token) -> InvalidQuery:
+    def _invalid_value(self, field: Field, value: Token) -> InvalidQuery:
         near = difflib.get_close_matches(value.text.lower(), field.values, n=1)
         if not near:
             return _refusal(
                 "{field}: takes {takes}; “{value}” is not that.",
                 value,
                 field=field.name,
-                takes=explain(field),
+                takes=describe_values(field),
                 value=value.text,
             )
         return _refusal(
             "{field}: takes {takes}; “{value}” is not that. Did you mean {field}:{near}?",
             value,
-            self._with(value, near[0]),
+            self._with_replacement(value, near[0]),
             field=field.name,
-            takes=explain(field),
+            takes=describe_values(field),
             value=value.text,
             near=near[0],
         )
 
-    def _with(self, token: Token, instead: str) -> str:
+    def _with_replacement(self, token: Token, instead: str) -> str:
         return self._text[: token.at] + instead + self._text[token.end :]
 
     def _count(self, token: Token, node: Node | None) -> Node | None:
@@ -250,26 +262,26 @@ class _Parser:
     def _peek(self) -> Token | None:
         return self._tokens[self._next] if self._next < len(self._tokens) else None
 
-    def _peek_is(self, sign: Sign) -> bool:
+    def _next_is(self, sign: Sign) -> bool:
         token = self._peek()
         return token is not None and token.sign is sign
 
 
 def _term(token: Token, column: Column | None) -> Term | None:
-    """Make a term of what can be searched for: signs alone are in no index.
+    """Return a search term, or None if the token has no letters or digits to search for.
 
-    Nor are the scheme and the fragment of an address, which come along when one is pasted.
+    The scheme and the fragment of a pasted URL are not in the index, so they are dropped.
     """
     address = _ADDRESS.fullmatch(token.text)
     text = address[1] if address else token.text
-    return Term(_tidy(text), column, token.has_star) if words_of(text) else None
+    return Term(_collapse_spaces(text), column, token.has_star) if words_of(text) else None
 
 
-def _tidy(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
 def _refusal(text: str, token: Token, suggestion: str = "", /, **values: object) -> InvalidQuery:
-    """The error of a token; what is said of it is extracted by this name, too."""
+    """Return the error for a token. `.ci/texts` extracts messages from calls of this function."""
     length = token.end - token.at
     return InvalidQuery(text, at=token.at, length=length, suggestion=suggestion, **values)

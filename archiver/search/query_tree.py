@@ -1,7 +1,7 @@
 """Query trees.
 
-Trees are made by ``every``, ``either`` and ``without``, which give each meaning one shape: nothing
-stands in its like, nothing stands alone, and nothing is denied twice.
+``conjunction``, ``disjunction`` and ``negate`` build trees in a normal form: no node directly
+inside another of the same type, no ``All`` or ``Any`` with one node, and no double negation.
 """
 
 import re
@@ -14,7 +14,7 @@ from archiver.search.query_dates import Age, Dates
 
 
 class Column(StrEnum):
-    """Where words are looked for; one that is not named here stands in every one of these."""
+    """Columns in which words can be searched; a term without a column searches all of them."""
 
     TITLE = "title"
     URL = "url"
@@ -23,7 +23,7 @@ class Column(StrEnum):
 
 
 class Condition(StrEnum):
-    """What an entry is, rather than what words it holds."""
+    """Conditions on the properties of an entry, as opposed to its words."""
 
     SITE = "site"
     TAG = "tag"
@@ -43,7 +43,7 @@ class Condition(StrEnum):
 
 
 class Mark(StrEnum):
-    """What ``is:`` asks for."""
+    """Values of ``is:``."""
 
     UNREAD = "unread"
     READ = "read"
@@ -64,9 +64,9 @@ class Term:
     """A word or a phrase.
 
     Attributes:
-        text: as it was typed, single spaces; at least one letter or digit is in it.
-        column: where it must stand; None for anywhere.
-        prefix: its last word may go on.
+        text: as typed, with single spaces; contains at least one letter or digit.
+        column: the column to search; None for all.
+        prefix: whether the last word is a prefix.
     """
 
     text: str
@@ -87,7 +87,7 @@ Value: TypeAlias = str | Dates | Age | Numbers
 
 @dataclass(frozen=True, slots=True)
 class Is:
-    """A condition and what it asks for, in the form that its field gives values."""
+    """A condition with the value that its field parsed."""
 
     condition: Condition
     value: Value
@@ -95,21 +95,21 @@ class Is:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """What the node does not match."""
+    """A negated node."""
 
     node: "Term | Is | All | Any"
 
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """What all of the nodes match; without any, everything."""
+    """A conjunction; without nodes it matches everything."""
 
     nodes: "tuple[Term | Is | Not | Any, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Any:
-    """What at least one of two or more nodes matches."""
+    """A disjunction of two or more nodes."""
 
     nodes: "tuple[Term | Is | Not | All, ...]"
 
@@ -119,16 +119,16 @@ EVERYTHING = All()
 _BARE = re.compile(r"[^\s\"“”„«»():*\-][^\s\"“”„«»():*]*")
 
 
-def every(nodes: Sequence[Node]) -> Node:
-    """What all of them match."""
+def conjunction(nodes: Sequence[Node]) -> Node:
+    """Return the conjunction of the nodes."""
     flat = tuple(
         part for node in nodes for part in (node.nodes if isinstance(node, All) else (node,))
     )
     return flat[0] if len(flat) == 1 else All(flat)
 
 
-def either(nodes: Sequence[Node]) -> Node:
-    """What any of them matches; everything, if one of them is everything or there is none."""
+def disjunction(nodes: Sequence[Node]) -> Node:
+    """Return the disjunction; everything if a node matches everything or there are none."""
     if EVERYTHING in nodes or not nodes:
         return EVERYTHING
     flat = tuple(
@@ -137,44 +137,44 @@ def either(nodes: Sequence[Node]) -> Node:
     return flat[0] if len(flat) == 1 else Any(flat)
 
 
-def without(node: Node) -> Node:
-    """What it does not match."""
+def negate(node: Node) -> Node:
+    """Return the negation of a node."""
     return node.node if isinstance(node, Not) else Not(node)
 
 
-def half_typed(node: Node) -> Node:
-    """The same with its last word as the beginning of one, whatever conditions follow it."""
+def with_last_word_as_prefix(node: Node) -> Node:
+    """Return the query with its last word as a prefix, for search while the user types."""
     nodes = list(conjuncts(node))
     for n, each in reversed([*enumerate(nodes)]):
         if isinstance(each, Term):
             nodes[n] = replace(each, prefix=True)
-            return every(nodes)
+            return conjunction(nodes)
     return node
 
 
 def conjuncts(node: Node) -> tuple[Node, ...]:
-    """The nodes that all must match."""
+    """Return the nodes of a conjunction, or the node alone."""
     return node.nodes if isinstance(node, All) else (node,)
 
 
-def sought(node: Node) -> Iterator[Term]:
-    """The terms that a result may hold because of the query: what is worth marking."""
+def positive_terms(node: Node) -> Iterator[Term]:
+    """Yield the terms that are not negated: the words to highlight in results."""
     if isinstance(node, Term):
         yield node
     elif isinstance(node, All | Any):
         for each in node.nodes:
-            yield from sought(each)
+            yield from positive_terms(each)
 
 
-def leaves(node: Node) -> int:
-    """How many words, phrases and conditions a tree has."""
+def count_terms(node: Node) -> int:
+    """Count the words, phrases and conditions of a tree."""
     if isinstance(node, All | Any):
-        return sum(map(leaves, node.nodes))
-    return leaves(node.node) if isinstance(node, Not) else 1
+        return sum(map(count_terms, node.nodes))
+    return count_terms(node.node) if isinstance(node, Not) else 1
 
 
 def write(node: Node) -> str:
-    """A query whose tree this is."""
+    """Return the query text of a tree."""
     if isinstance(node, All):
         return " ".join(map(write, node.nodes))
     if isinstance(node, Any):
@@ -192,7 +192,7 @@ def write(node: Node) -> str:
 
 
 def write_value(value: Value) -> str:
-    """What stands behind a colon."""
+    """Return the text of a field's value."""
     if isinstance(value, Numbers):
         if value.least == value.most and value.least is not None:
             return str(value.least)

@@ -14,7 +14,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.ASCII)
 _DATE = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?(?!\d)", re.ASCII)
 
 
-def findable(
+def page_document(
     annotation: Annotation,
     metadata: PageMetadata,
     *,
@@ -24,16 +24,16 @@ def findable(
     words: str,
     revision: int,
 ) -> SearchDocument:
-    """What an entry is found by once a page was brought home.
+    """Return the search document of an entry whose page was captured.
 
     Args:
-        annotation: what its person says of it.
-        metadata: what the page says of itself.
-        url: of the entry.
-        host: of that.
-        media_type: of the page.
-        words: of its article, as ``indexed`` gives them.
-        revision: of the annotation.
+        annotation: the user's metadata.
+        metadata: the page's own metadata.
+        url: URL of the entry.
+        host: host of that URL.
+        media_type: media type of the page.
+        words: words of the article, as returned by ``indexed``.
+        revision: revision of the annotation.
     """
     language = _language(metadata.language)
     word_count = words.count(" ") + bool(words)
@@ -41,12 +41,14 @@ def findable(
     published = published_at(metadata.published)
     return SearchDocument(
         title=indexed(" ".join(dict.fromkeys((annotation.title, metadata.title)))),
-        url=_indexed_address(url),
-        note=indexed(remarks(annotation)),
+        url=_indexed_url(url),
+        note=indexed(user_text(annotation)),
         tags=indexed(" ".join(annotation.tags)),
         by=indexed(f"{metadata.byline} {metadata.site}"),
         text=words,
-        keys=" ".join((*_given_keys(annotation, host), *_page_keys(kind, language, published))),
+        keys=" ".join(
+            (*_annotation_keys(annotation, host), *_page_keys(kind, language, published))
+        ),
         word_count=word_count,
         language=language,
         published=int(published.timestamp()) if published else None,
@@ -55,35 +57,35 @@ def findable(
     )
 
 
-def unvisited(annotation: Annotation, *, url: str, host: str, revision: int) -> SearchDocument:
-    """What an entry is found by that no page was brought home for."""
+def link_document(annotation: Annotation, *, url: str, host: str, revision: int) -> SearchDocument:
+    """Return the search document of an entry without a captured page."""
     return SearchDocument(
         title=indexed(annotation.title),
-        url=_indexed_address(url),
-        note=indexed(remarks(annotation)),
+        url=_indexed_url(url),
+        note=indexed(user_text(annotation)),
         tags=indexed(" ".join(annotation.tags)),
-        keys=" ".join(_given_keys(annotation, host)),
+        keys=" ".join(_annotation_keys(annotation, host)),
         revision=revision,
     )
 
 
-def _indexed_address(url: str) -> str:
+def _indexed_url(url: str) -> str:
     return indexed(url.partition("://")[2])
 
 
-def remarks(annotation: Annotation) -> str:
-    """What a person has written of an entry: the note, and highlights with theirs."""
+def user_text(annotation: Annotation) -> str:
+    """Return the text a user wrote about an entry: note, highlights and notes on highlights."""
     marked = (f"{each.quote}\n{each.note}" for each in annotation.highlights)
     return "\n".join((annotation.note, *marked))
 
 
 def indexed(text: str) -> str:
-    """The words of a text as the index takes them."""
+    """Return the words of a text, tokenized for the index."""
     return " ".join(words_of(text)) if text else ""
 
 
 def published_at(date: str) -> datetime | None:
-    """The day of a date as a page gives it (ISO 8601), aware, UTC; None if it is none."""
+    """Parse the publication date in a page's metadata (ISO 8601) as UTC; None if it is invalid."""
     found = _DATE.match(date.strip())
     if not found:
         return None
@@ -99,8 +101,8 @@ def _language(tag: str) -> str:
     return tag if _LANGUAGE.fullmatch(tag) else ""
 
 
-def _given_keys(annotation: Annotation, host: str) -> list[str]:
-    """The keys of what is known before there is a page."""
+def _annotation_keys(annotation: Annotation, host: str) -> list[str]:
+    """Return the index keys that are known before the page is captured."""
     return [
         *_keys(Condition.TAG, annotation.tags),
         *_keys(Condition.SITE, sites_of(host)),
@@ -109,7 +111,7 @@ def _given_keys(annotation: Annotation, host: str) -> list[str]:
 
 
 def _page_keys(kind: Kind, language: str, published: datetime | None) -> list[str]:
-    """The keys of what a page is."""
+    """Return the index keys that come from the page."""
     return [
         key(Condition.TYPE, kind),
         *_keys(Condition.LANG, languages_of(language) if language else ()),

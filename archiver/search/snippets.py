@@ -7,57 +7,57 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from archiver.search.query_tree import Column, Node, Term, sought
+from archiver.search.query_tree import Column, Node, Term, positive_terms
 from archiver.search.words import UNSPACED, has_unspaced, is_unspaced
 
 LENGTH = 240
-"""Characters of a snippet, give or take a word."""
-_BEFORE = 60
-_MOST_HITS = 200
-_MOST_MARKED = 500
-"""In a whole text."""
-_MOST_TEXT = 1 << 20
-_LONGEST_WORD = 30
+"""Approximate number of characters in a snippet."""
+_CONTEXT_BEFORE = 60
+_MAX_HITS = 200
+_MAX_MARKED = 500
+"""Maximum highlighted matches in a whole text."""
+_MAX_TEXT = 1 << 20
+_MAX_WORD_LENGTH = 30
 _WORD = re.compile(r"[^\W_]+")
-_SHOWN = (None, Column.TITLE)
+_HIGHLIGHTED_COLUMNS = (None, Column.TITLE)
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A piece of a snippet, and whether it is one of the words that were looked for."""
+    """A piece of a snippet; `hit` tells whether it matches the query."""
 
     text: str
     hit: bool
 
 
 def snippet(text: str, tree: Node) -> tuple[Marked, ...]:
-    """Cut out where most of a query's words stand together, and mark them.
+    """Return the part of `text` with the most different query words, with the matches marked.
 
-    Words are compared as the index does: without case or diacritics. A text that holds none of
-    them (the title did) gives its beginning, unmarked; an empty one gives nothing.
+    Words are compared as in the index: without case or diacritics. If nothing matches (only the
+    title did), the snippet is the start of the text; an empty text gives no pieces.
     """
-    text = " ".join(text[:_MOST_TEXT].split())
+    text = " ".join(text[:_MAX_TEXT].split())
     folded = _fold(text)
-    hits = [match.span() for match in islice(_matches(folded, tree), _MOST_HITS)]
-    start, end = _window(text, _best(folded, hits))
+    hits = [match.span() for match in islice(_matches(folded, tree), _MAX_HITS)]
+    start, end = _window(text, _best_start(folded, hits))
     pieces = list(_pieces(text, start, end, hits))
     return tuple(piece for piece in pieces if piece.text)
 
 
-def places(text: str, tree: Node) -> list[tuple[int, int]]:
-    """Where the words of a query stand in a text: stretches in order, the first few hundred."""
-    folded = _fold(text[:_MOST_TEXT])
-    return [match.span() for match in islice(_matches(folded, tree), _MOST_MARKED)]
+def match_positions(text: str, tree: Node) -> list[tuple[int, int]]:
+    """Return the (start, end) positions of query words in a text, in order, limited in number."""
+    folded = _fold(text[:_MAX_TEXT])
+    return [match.span() for match in islice(_matches(folded, tree), _MAX_MARKED)]
 
 
 def _matches(folded: str, tree: Node) -> Iterator[re.Match[str]]:
-    """Where the words of a query stand in a folded text."""
-    wanted = tuple(each for each in sought(tree) if each.column in _SHOWN)
+    """Yield the matches of query words in a folded text."""
+    wanted = tuple(each for each in positive_terms(tree) if each.column in _HIGHLIGHTED_COLUMNS)
     return _pattern(wanted, is_spaced=not has_unspaced(folded)).finditer(folded)
 
 
 class _Folding(dict[int, int]):
-    """Each character without case and diacritics, made when it is first met; one for one."""
+    """Lazy translation table that removes case and diacritics and keeps the length of the text."""
 
     def __missing__(self, code: int) -> int:
         base = unicodedata.normalize("NFD", chr(code))[0]
@@ -75,25 +75,28 @@ def _fold(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _pattern(wanted: tuple[Term, ...], *, is_spaced: bool) -> re.Pattern[str]:
-    """Match any of the terms where a word begins; longer ones are tried first.
+    """Compile a pattern for the terms at word starts; longer terms are tried first.
 
-    In scripts without spaces a word begins and ends anywhere. A text that has none is told so: to
-    compile their ranges takes longer than to look through it.
+    In scripts without spaces words start and end anywhere. If a text has no such script,
+    `is_spaced` leaves out their character ranges, which take longer to compile than to search.
     """
     written = []
     for term in sorted(wanted, key=lambda term: len(term.text), reverse=True):
         words = _WORD.findall(term.text.translate(_FOLDED))
         if words:
             phrase = r"[\W_]{1,20}+".join(words)
-            begin, end = _begin(phrase[0], is_spaced), _end(words, term, is_spaced)
-            # One letter and two, which the index takes for the same.
+            begin, end = _start_pattern(phrase[0], is_spaced), _end_pattern(words, term, is_spaced)
+            # The index treats these two spellings as the same word.
             others = phrase[1:].replace("ß", "ss").replace("ss", "(?:ss|ß)")
             written.append(phrase[0] + begin + others + end)
     return re.compile("|".join(written) or r"(?!)")
 
 
-def _begin(first: str, is_spaced: bool) -> str:
-    """What stands before a word's first letter, asked behind it: letters are found quickly."""
+def _start_pattern(first: str, is_spaced: bool) -> str:
+    """Return a lookbehind for the start of a word, to place after its first letter.
+
+    Searching for the letter first is faster than testing each position.
+    """
     if is_unspaced(first):
         return ""
     if is_spaced:
@@ -101,21 +104,21 @@ def _begin(first: str, is_spaced: bool) -> str:
     return rf"(?:(?<![^\W_]{first})|(?<=[{UNSPACED}]{first}))"
 
 
-def _end(words: Sequence[str], term: Term, is_spaced: bool) -> str:
+def _end_pattern(words: Sequence[str], term: Term, is_spaced: bool) -> str:
     if is_unspaced(words[-1][-1]):
         return ""
     letter = r"[^\W_]" if is_spaced else rf"(?![{UNSPACED}])[^\W_]"
     return rf"(?:{letter})*+" if term.prefix else rf"(?!{letter})"
 
 
-def _best(folded: str, hits: list[tuple[int, int]]) -> int:
-    """Find the hit that most different words follow within a snippet's length."""
+def _best_start(folded: str, hits: list[tuple[int, int]]) -> int:
+    """Return the start of the match that the most different words follow within a snippet."""
     best = most = 0
     for index, (start, _) in enumerate(hits):
         near = {
             folded[first:last]
             for first, last in islice(hits, index, index + LENGTH // 4)
-            if last <= start + LENGTH - _BEFORE
+            if last <= start + LENGTH - _CONTEXT_BEFORE
         }
         if len(near) > most:
             best, most = start, len(near)
@@ -123,14 +126,14 @@ def _best(folded: str, hits: list[tuple[int, int]]) -> int:
 
 
 def _window(text: str, hit: int) -> tuple[int, int]:
-    """Choose where a snippet around a hit begins and ends: at spaces, if there are any near."""
-    start = max(0, hit - _BEFORE)
+    """Return the start and end of the snippet around a match, at spaces if there are any nearby."""
+    start = max(0, hit - _CONTEXT_BEFORE)
     if start:
         space = text.find(" ", start, hit)
         start = space + 1 if space >= 0 else start
     end = min(len(text), start + LENGTH)
     if end < len(text):
-        space = text.rfind(" ", end - _LONGEST_WORD, end)
+        space = text.rfind(" ", end - _MAX_WORD_LENGTH, end)
         end = space if space > hit else end
     return start, end
 

@@ -1,16 +1,17 @@
-"""Spelling distance of words."""
+"""Edit distance and spelling variants of words."""
 
 from string import ascii_lowercase, digits
 
 LETTERS = ascii_lowercase + digits
-LONGEST_TRIED = 30
-"""Letters of a word whose slips are made: of more it would be thousands of words."""
+MAX_VARIANT_LENGTH = 30
+"""Maximum length of a word whose variants are generated; longer words have thousands."""
 
 
 def distance(one: str, other: str, most: int) -> int | None:
-    """Letters to be put in, taken out, changed or swapped with their neighbour; None over ``most``.
+    """Return the edit distance of two words, or None if it is more than `most`.
 
-    Optimal string alignment (Damerau 1964), given up as soon as it can't end within ``most``.
+    Optimal string alignment (Damerau 1964): insertions, deletions, substitutions and swaps of
+    neighbours. Stops as soon as the result must exceed `most`.
     """
     beyond, end = most + 1, len(other)
     if abs(len(one) - end) > most:
@@ -32,22 +33,22 @@ def distance(one: str, other: str, most: int) -> int | None:
     return last[-1] if last[-1] <= most else None
 
 
-def slips(word: str) -> set[str]:
-    """All words one slip away, as far as they have its own letters, Latin ones and digits."""
-    if len(word) > LONGEST_TRIED:
+def words_one_edit_away(word: str) -> set[str]:
+    """Return all words at edit distance 1, with the word's own letters, a-z and digits."""
+    if len(word) > MAX_VARIANT_LENGTH:
         return set()
     letters = {*LETTERS, *word}
-    parted = [(word[:n], word[n:]) for n in range(len(word) + 1)]
-    left_out = {before + behind[1:] for before, behind in parted if behind}
-    swapped = {before + behind[1] + behind[0] + behind[2:] for before, behind in parted[:-2]}
-    put_in = {before + each + behind for before, behind in parted for each in letters}
-    changed = {before + each + behind[1:] for before, behind in parted[:-1] for each in letters}
-    return (left_out | swapped | put_in | changed) - {word}
+    splits = [(word[:n], word[n:]) for n in range(len(word) + 1)]
+    deletions = {head + tail[1:] for head, tail in splits if tail}
+    transpositions = {head + tail[1] + tail[0] + tail[2:] for head, tail in splits[:-2]}
+    insertions = {head + each + tail for head, tail in splits for each in letters}
+    substitutions = {head + each + tail[1:] for head, tail in splits[:-1] for each in letters}
+    return (deletions | transpositions | insertions | substitutions) - {word}
 
 
-def twice_left_out(word: str) -> set[str]:
-    """All that is left of a word without two of its letters."""
-    if len(word) > LONGEST_TRIED:
+def words_with_two_deletions(word: str) -> set[str]:
+    """Return the word with every pair of letters removed."""
+    if len(word) > MAX_VARIANT_LENGTH:
         return set()
     places = range(len(word))
     return {word[:n] + word[n + 1 : m] + word[m + 1 :] for n in places for m in places if n < m}

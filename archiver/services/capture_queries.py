@@ -22,7 +22,7 @@ from archiver.errors import InputError, NotInArchive
 from archiver.http.surt import surt
 from archiver.http.timestamps import FIRST, LAST, pad, to_datetime, to_timestamp
 from archiver.model.capture import Capture, Timestamp
-from archiver.replay.cdx_query import BLOCK, RESOLVED, CdxQuery
+from archiver.replay.cdx_query import BLOCK_CAPTURES, RESOLVED, CdxQuery
 from archiver.replay.cdx_rows import CdxWriter, Originals, Row, Selection
 
 PAGE = 1000
@@ -72,7 +72,11 @@ class CdxPages:
     """Knows the blocks of the ranges that were asked for lately: eight bytes a block."""
 
     def __init__(
-        self, db: Database, *, block: int = BLOCK, now: Callable[[], float] = time.monotonic
+        self,
+        db: Database,
+        *,
+        block: int = BLOCK_CAPTURES,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._db = db
         self._block = block

@@ -34,14 +34,14 @@ from archiver.search.query_tree import (
     Node,
     Not,
     Term,
-    either,
-    every,
-    sought,
-    without,
+    conjunction,
+    disjunction,
+    negate,
+    positive_terms,
     write,
 )
 from archiver.search.query_tree import Any as AnyOf
-from archiver.search.snippets import places
+from archiver.search.snippets import match_positions
 from archiver.services.editing import Editing
 from archiver.services.entries import Entries, SnapshotDetail
 from archiver.services.reader_view import article_of
@@ -202,7 +202,7 @@ class Highlights:
 def _query(q: str) -> ListingQuery:
     """What finds entries with highlights in which words of a search stand."""
     return ListingQuery(
-        q=write(every([Is(Condition.IS, Mark.HIGHLIGHTED), _noted(parse_query(q))]))
+        q=write(conjunction([Is(Condition.IS, Mark.HIGHLIGHTED), _noted(parse_query(q))]))
     )
 
 
@@ -211,20 +211,20 @@ def _noted(node: Node) -> Node:
     if isinstance(node, Term):
         return node if node.column else replace(node, column=Column.NOTE)
     if isinstance(node, Not):
-        return without(_noted(node.node))
+        return negate(_noted(node.node))
     if isinstance(node, All):
-        return every([_noted(each) for each in node.nodes])
+        return conjunction([_noted(each) for each in node.nodes])
     if isinstance(node, AnyOf):
-        return either([_noted(each) for each in node.nodes])
+        return disjunction([_noted(each) for each in node.nodes])
     return node
 
 
 def _narrowed(entry: Entry, tree: Node) -> HighlightedEntry:
     """An entry with the highlights that hold words of a search; with all, if none does."""
     marked = tuple(sorted(entry.annotation.highlights, key=lambda each: each.start))
-    if not any(sought(tree)):
+    if not any(positive_terms(tree)):
         return HighlightedEntry(entry, marked)
-    hit = tuple(each for each in marked if places(f"{each.quote}\n{each.note}", tree))
+    hit = tuple(each for each in marked if match_positions(f"{each.quote}\n{each.note}", tree))
     return HighlightedEntry(entry, hit or marked)
 
 

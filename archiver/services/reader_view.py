@@ -16,7 +16,7 @@ from archiver.pages.article_text import to_text
 from archiver.pages.highlight_anchors import anchor
 from archiver.pages.shown_article import ArticleTree, Span
 from archiver.search.query_parser import parse_query
-from archiver.search.snippets import places
+from archiver.search.snippets import match_positions
 from archiver.search.words import words_of
 from archiver.services.entries import Entries, EntryDetail, SnapshotDetail
 from archiver.services.search import Beside, Search
@@ -133,7 +133,7 @@ def _made_ready(
     headings = article.add_heading_ids()
     article.link_to_entries(held)
     text = article.text
-    hits = article.places(places(article.spaced(), parse_query(q))) if q else []
+    hits = article.places(match_positions(article.spaced(), parse_query(q))) if q else []
     marked = shown.entry.annotation.highlights
     anchored = anchor(text, marked)
     spans = [_highlighted(each, at) for each, at in zip(marked, anchored, strict=True) if at]

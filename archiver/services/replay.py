@@ -20,8 +20,14 @@ from archiver.http.media_types import is_html
 from archiver.http.timestamps import pad, to_datetime
 from archiver.model.capture import Capture, Location, Timestamp
 from archiver.replay.addresses import Modifier, ReplayAddress
-from archiver.replay.content import PIECE, gather, part, rewritten
-from archiver.replay.response import Asked, Rewriting, has_start, head_of_revisit, present
+from archiver.replay.content import PIECE_BYTES, byte_range, merge_pieces, rewrite_document
+from archiver.replay.response import (
+    ReplayRequest,
+    Rewriting,
+    build_presentation,
+    has_start,
+    head_of_revisit,
+)
 from archiver.warc.reader import StoredRecord, open_payload
 from archiver.warc.segments import SegmentStore
 
@@ -92,7 +98,7 @@ class Replay:
         async with self._db.read() as conn:
             return await captures.of_url(conn, url, limit=_MOST_CAPTURES)
 
-    async def open(self, capture: Capture, asked: Asked) -> Replayed:
+    async def open(self, capture: Capture, asked: ReplayRequest) -> Replayed:
         """Open a capture for replay.
 
         Args:
@@ -111,7 +117,7 @@ class Replay:
         source = await self._source(capture)
         return await asyncio.to_thread(self._open, capture, source, asked)
 
-    async def _standing(self, capture: Capture, asked: Asked) -> Location | None:
+    async def _standing(self, capture: Capture, asked: ReplayRequest) -> Location | None:
         """Where the page as it stood in a browser lies, where that is what is to be shown."""
         is_page = asked.modifier in _PAGES and 200 <= capture.status < 300
         if not (is_page and is_html(capture.media_type)):
@@ -153,14 +159,14 @@ class Replay:
             )
         return source
 
-    def _open(self, capture: Capture, source: Capture, asked: Asked) -> Replayed:
+    def _open(self, capture: Capture, source: Capture, asked: ReplayRequest) -> Replayed:
         """Blocking: read the heads, and the first piece of the body."""
         head, payload = open_payload(self._record(source))
         if source is not capture:
             head = head_of_revisit(self._own_head(capture), head)
         return self._present((capture, source), head, payload, asked)
 
-    def _open_standing(self, capture: Capture, place: Location, asked: Asked) -> Replayed:
+    def _open_standing(self, capture: Capture, place: Location, asked: ReplayRequest) -> Replayed:
         """Blocking: the page as it stood, in the place of what was sent."""
         pieces = self._store.read(place).block.pieces()
         return self._present((capture, capture), STANDING, pieces, asked)
@@ -170,26 +176,26 @@ class Replay:
         of: tuple[Capture, Capture],
         head: ResponseHead,
         payload: Iterator[bytes],
-        asked: Asked,
+        asked: ReplayRequest,
     ) -> Replayed:
         """What is sent for a capture whose payload, perhaps another's, is this."""
         capture, source = of
         coding = head.combined("content-encoding")
         if coding and asked.modifier is not Modifier.IDENTITY:
             payload = decode(payload, coding, limit=self._most_bytes)
-        pieces = gather(payload, first=SAMPLE_BYTES)
+        pieces = merge_pieces(payload, first=SAMPLE_BYTES)
         start, pieces = _peek(pieces, lambda start: has_start(head, start, asked))
         if coding and asked.modifier is Modifier.IDENTITY:
             start = next(decode([start], coding, limit=self._most_bytes), b"")
         of_payload = replace(
             capture, payload_digest=source.payload_digest, payload_length=source.payload_length
         )
-        shown = present(of_payload, head, start, asked)
+        shown = build_presentation(of_payload, head, start, asked)
         if shown.rewriting is not Rewriting.NONE:
             links = asked.links(capture)
-            pieces = rewritten(pieces, shown, links)
+            pieces = rewrite_document(pieces, shown, links)
         if shown.part is not None:
-            pieces = part(pieces, *shown.part)
+            pieces = byte_range(pieces, *shown.part)
         first, rest = _begin(pieces)
         length = len(first) if rest is None else shown.length
         is_made = shown.length is None
@@ -227,7 +233,7 @@ def _begin(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes] | None]:
     for piece in pieces:
         begun.append(piece)
         length += len(piece)
-        if length >= PIECE:
+        if length >= PIECE_BYTES:
             return b"".join(begun), pieces
     return b"".join(begun), None
 

@@ -11,7 +11,7 @@ from archiver.db.query_sql import Split, split
 from archiver.db.schema import PART_SIZE
 from archiver.db.search import Question, Seen
 from archiver.model.listing import Sort
-from archiver.search.query_tree import EVERYTHING, Node, Term, conjuncts, either, every
+from archiver.search.query_tree import EVERYTHING, Node, Term, conjunction, conjuncts, disjunction
 
 LEAST_LOOK, MOST_LOOK = 100, 5000
 """Rows that are looked at in one go; it grows while few of them pass."""
@@ -340,5 +340,5 @@ def _all_but_one(tree: Node) -> Node | None:
     if not 2 <= len(words) <= MOST_WORDS:
         return None
     others = [each for each in nodes if each not in words]
-    fewer = [every([each for each in words if each is not left_out]) for left_out in words]
-    return every([either(fewer), *others])
+    fewer = [conjunction([each for each in words if each is not left_out]) for left_out in words]
+    return conjunction([disjunction(fewer), *others])

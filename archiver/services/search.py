@@ -25,10 +25,10 @@ from archiver.search.query_tree import (
     Condition,
     Is,
     Node,
+    conjunction,
     conjuncts,
-    every,
-    half_typed,
-    sought,
+    positive_terms,
+    with_last_word_as_prefix,
     write,
 )
 from archiver.services.result_iteration import Walk
@@ -60,7 +60,7 @@ def tree_of(query: ListingQuery) -> Node:
         InvalidQuery: it can't be read, or nothing in it can be looked for.
     """
     tree = parse_query(well_formed(query.q))
-    if tree == every([]) and query.q.strip():
+    if tree == conjunction([]) and query.q.strip():
         raise InvalidQuery(
             "There is nothing to look for in this: words have letters or digits.",
             at=0,
@@ -77,7 +77,7 @@ async def question_of(conn: AsyncConnection, tree: Node, query: ListingQuery) ->
     """
     filters = _filters(query)
     if filters.tag is not None:
-        tree = every([tree, Is(Condition.TAG, filters.tag)])
+        tree = conjunction([tree, Is(Condition.TAG, filters.tag)])
     return Question(tree, filters, Setting(datetime.now(UTC), await search.parts_of(conn)))
 
 
@@ -269,7 +269,7 @@ class Search:
         self, conn: AsyncConnection, listed: Sequence[int], tree: Node
     ) -> dict[int, ListedEntry]:
         """What a list shows of entries, as far as there are such, and where words stand in them."""
-        has_words = any(sought(tree))
+        has_words = any(positive_terms(tree))
         kept = await _listed(conn, listed, with_earlier=has_words)
         own = {each: kept.get(each, []) for each in listed} if has_words else {}
         # Segments are read while the index is.
@@ -287,7 +287,7 @@ class Search:
     ) -> _Found:
         """A page: words are taken for beginnings if nothing has them."""
         found = await self._attempt(conn, question, question.tree, query, ahead)
-        begun = half_typed(question.tree)
+        begun = with_last_word_as_prefix(question.tree)
         is_best = sort_of(query, question.tree) is Sort.BEST
         if not is_best or begun == question.tree:
             return found

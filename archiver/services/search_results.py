@@ -26,8 +26,8 @@ from archiver.search.query_tree import (
     Is,
     Node,
     Term,
+    conjunction,
     conjuncts,
-    every,
     write,
 )
 from archiver.search.snippets import Marked, snippet
@@ -106,7 +106,7 @@ async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) ->
         better = await _named(conn, nodes[n])
         if better is not None:
             nodes[n], is_better = better, True
-    return every(nodes) if is_better else None
+    return conjunction(nodes) if is_better else None
 
 
 async def _named(conn: AsyncConnection, node: Node) -> Node | None:
@@ -173,7 +173,7 @@ def _narrowing(field: str, value: FacetValue, tree: Node) -> FacetValue:
         return value
     others = [each for each in conjuncts(tree) if each != node]
     is_chosen = len(others) < len(conjuncts(tree))
-    wanted = every(others if is_chosen else [*others, node])
+    wanted = conjunction(others if is_chosen else [*others, node])
     query = write(wanted)
     return replace(value, query=query, is_chosen=is_chosen) if fits(wanted, query) else value
 

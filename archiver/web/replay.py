@@ -17,10 +17,16 @@ from multidict import CIMultiDict
 from archiver.errors import NotInArchive
 from archiver.http.headers import Coding
 from archiver.model.capture import Capture
-from archiver.replay.addresses import EVERY, Modifier, ReplayAddress, parse_replay_path, plain_path
+from archiver.replay.addresses import (
+    ALL_CAPTURES,
+    Modifier,
+    ReplayAddress,
+    parse_replay_path,
+    plain_path,
+)
 from archiver.replay.conditional_requests import Conditions
-from archiver.replay.response import Asked
-from archiver.replay.response_headers import Viewer, protection
+from archiver.replay.response import ReplayRequest
+from archiver.replay.response_headers import Viewer, security_headers
 from archiver.services.replay import Replayed
 from archiver.web.app_keys import ARCHIVED_URL, ORIGIN, PERMISSIONS, RUNTIME, SHOWN
 from archiver.web.origin import home_of_replay, is_there, replay_origin
@@ -43,9 +49,9 @@ async def replay(request: web.Request) -> web.StreamResponse:
     """Serve a capture, or lead to the one that is nearest in time."""
     address = _address_of(request)
     there = replay_origin(request)
-    if there and not is_there(request) and address.timestamp_prefix != EVERY:
+    if there and not is_there(request) and address.timestamp_prefix != ALL_CAPTURES:
         return _led_there(request, there, address)
-    if address.timestamp_prefix == EVERY:
+    if address.timestamp_prefix == ALL_CAPTURES:
         request[ARCHIVED_URL] = address.url
         return await captures(request)
     service = request.app[RUNTIME].replay
@@ -85,7 +91,7 @@ def _address_of(request: web.Request) -> ReplayAddress:
 
 
 def _elsewhere(
-    request: web.Request, address: ReplayAddress, capture: Capture, asked: Asked
+    request: web.Request, address: ReplayAddress, capture: Capture, asked: ReplayRequest
 ) -> str | None:
     """Return where the capture is, if it is not what was asked for by its exact name.
 
@@ -147,7 +153,7 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
 
 def _headers(request: web.Request) -> dict[str, str]:
     """What is stated with an answer that has no capture in it."""
-    return {**dict(protection(_viewer(request))), "Cache-Control": "private, no-cache"}
+    return {**dict(security_headers(_viewer(request))), "Cache-Control": "private, no-cache"}
 
 
 def _viewer(request: web.Request) -> Viewer:
@@ -158,9 +164,9 @@ def _viewer(request: web.Request) -> Viewer:
     )
 
 
-def _asked(request: web.Request, address: ReplayAddress, capture: Capture) -> Asked:
+def _asked(request: web.Request, address: ReplayAddress, capture: Capture) -> ReplayRequest:
     permissions = request.app[PERMISSIONS]
-    return Asked(
+    return ReplayRequest(
         viewer=_viewer(request),
         modifier=address.modifier,
         paths=permissions.writers(held_permission(request)),

@@ -12,7 +12,7 @@ from archiver.app import App, open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 
 NAMES = ("foxes", "bears", "owls", "hares")
@@ -53,7 +53,9 @@ async def told(settings: Settings) -> list[tuple[str, str, bytes]]:
 
 async def payload(archive: App, url: str) -> bytes:
     capture = (await archive.replay.captures_of(url))[-1]
-    shown = await archive.replay.open(capture, Asked(Viewer("http://test"), Modifier.IDENTITY))
+    shown = await archive.replay.open(
+        capture, ReplayRequest(Viewer("http://test"), Modifier.IDENTITY)
+    )
     return b"".join([piece async for piece in shown.body])
 
 

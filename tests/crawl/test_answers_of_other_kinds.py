@@ -13,7 +13,7 @@ from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.cdx_query import parse_cdx_query
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.warc.records import RecordType
@@ -87,7 +87,7 @@ async def listed(runtime, origin):
 
 async def replayed(runtime, url):
     capture = await runtime.replay.resolve(ReplayAddress("", Modifier.IDENTITY, url))
-    answer = await runtime.replay.open(capture, Asked(VIEWER, Modifier.IDENTITY))
+    answer = await runtime.replay.open(capture, ReplayRequest(VIEWER, Modifier.IDENTITY))
     async with aclosing(answer.body) as body:
         return b"".join([piece async for piece in body]).decode()
 

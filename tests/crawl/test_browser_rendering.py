@@ -16,7 +16,7 @@ from archiver.crawl import browser_rendering
 from archiver.model.listing import ListingQuery
 from archiver.model.rendering import DRAWN, Limit, Rendering, RenditionKind
 from archiver.replay.addresses import Modifier, ReplayAddress
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
 from archiver.warc.records import RecordType
@@ -257,7 +257,7 @@ class Kept:
     async def replayed(self, url: str, modifier: Modifier = Modifier.NONE) -> str:
         replay = self.runtime.replay
         capture = await replay.resolve(ReplayAddress("", modifier, url))
-        answer = await replay.open(capture, Asked(VIEWER, modifier))
+        answer = await replay.open(capture, ReplayRequest(VIEWER, modifier))
         async with aclosing(answer.body) as body:
             return b"".join([piece async for piece in body]).decode()
 

@@ -23,8 +23,8 @@ class Watched(UrlRewriter):
         super().__init__(*args, **options)
         self.led: list[tuple[str, Use]] = []
 
-    def lead(self, reference, use):
-        path = super().lead(reference, use)
+    def rewrite(self, reference, use):
+        path = super().rewrite(reference, use)
         if path:
             self.led.append((join(self.base, reference.partition("#")[0]), use))
         return path
@@ -60,7 +60,7 @@ def css() -> Callable[..., str]:
     """Return a function that rewrites a style sheet; with a ``seed``, in random small pieces."""
 
     def lead(sheet: str, *, seed: int | None = None) -> str:
-        return fed(CssReferences(UrlRewriter(PAGE, MOMENT).lead), sheet, seed)
+        return fed(CssReferences(UrlRewriter(PAGE, MOMENT).rewrite), sheet, seed)
 
     return lead
 

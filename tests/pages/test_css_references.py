@@ -94,7 +94,7 @@ def test_a_url_longer_than_any_in_an_archive_is_blanked(css, opening):
 
 def test_a_url_that_is_too_long_in_pieces_is_blanked_too():
     sheet = f"url(http://a/{'b' * MOST_HELD}) url(#x)"
-    rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").lead)
+    rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").rewrite)
 
     out = [rewriter.feed(sheet[at : at + 1000]) for at in range(0, len(sheet), 1000)]
 
@@ -102,7 +102,7 @@ def test_a_url_that_is_too_long_in_pieces_is_blanked_too():
 
 
 def test_data_of_any_length_goes_on_as_it_comes():
-    rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").lead)
+    rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").rewrite)
 
     begun = rewriter.feed("a{b:url(data:font/woff2;base64," + "A" * 2 * MOST_HELD)
 

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 from archiver.http.urls import join
 from archiver.replay.addresses import Modifier, parse_replay_path
 from archiver.replay.html_rewriter import HtmlRewriter
-from archiver.replay.tag_syntax import MOST_HELD
+from archiver.replay.tag_syntax import MAX_TAG_LENGTH
 from archiver.replay.url_rewriter import UrlRewriter
 
 PARTS = re.findall(
@@ -364,7 +364,7 @@ def test_untouched_bytes_are_preserved_and_urls_are_read_in_the_documents_charse
 @pytest.mark.parametrize("opening", ["<a title='", '<a href="http://x/', "<iframe src=", "<a x "])
 def test_a_tag_too_long_to_be_rewritten_keeps_its_name_alone(html, opening):
     end = opening[-1] if opening[-1] == "'" else '"' if '"' in opening else ""
-    markup = f"<p>{opening}{'x' * MOST_HELD}{end}><b href=x>"
+    markup = f"<p>{opening}{'x' * MAX_TAG_LENGTH}{end}><b href=x>"
 
     name = opening[1:].split()[0]
     assert html(markup) == f"<p><{name}><b href=x>"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from archiver.http.headers import ResponseHead
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.replay.addresses import Modifier
-from archiver.replay.response import Asked, Rewriting, head_of_revisit, present
+from archiver.replay.response import ReplayRequest, Rewriting, build_presentation, head_of_revisit
 from archiver.replay.response_headers import Viewer
 
 URL = "http://a.example/dir/report.bin"
@@ -42,7 +42,7 @@ def capture(**fields):
 
 
 def shown(given, start=b"", modifier=Modifier.NONE, **fields):
-    return present(capture(**fields), given, start, Asked(VIEWER, modifier))
+    return build_presentation(capture(**fields), given, start, ReplayRequest(VIEWER, modifier))
 
 
 def headers(presented):

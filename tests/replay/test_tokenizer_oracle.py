@@ -12,7 +12,7 @@ import pytest
 
 from archiver.replay.html_rewriter import HtmlRewriter
 from archiver.replay.start_tags import StartTag, Tags, closes_itself
-from archiver.replay.tag_syntax import RAW_TEXT, Raw
+from archiver.replay.tag_syntax import RAW_TEXT, BytesText
 from archiver.replay.url_rewriter import UrlRewriter
 
 FILES = sorted((Path(__file__).parent / "html5lib_tokenizer").glob("*.test"))
@@ -31,7 +31,7 @@ CHANGING = {*RAW_TEXT, "style", "script", "plaintext", "svg", "math"}
 class Unled(UrlRewriter):
     """Leads nothing anywhere."""
 
-    def lead(self, _reference, _use):
+    def rewrite(self, _reference, _use):
         return None
 
 
@@ -39,11 +39,11 @@ class Seeing(Tags):
     """Remembers the start tags that it is shown."""
 
     def __init__(self, links):
-        super().__init__(links, Raw(), None)
+        super().__init__(links, BytesText(), None)
         self.seen = []
 
     def rewrite(self, source, name, *, foreign=False, kind=""):
-        tag = StartTag(source, name, Raw())
+        tag = StartTag(source, name, BytesText())
         attributes = {_read(each): _read(tag.value(each)) for each in tag.names()}
         self.seen.append((_read(name), attributes, closes_itself(source)))
         return super().rewrite(source, name, foreign=foreign, kind=kind)

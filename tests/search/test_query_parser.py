@@ -20,10 +20,10 @@ from archiver.search.query_tree import (
     Not,
     Numbers,
     Term,
-    either,
-    every,
-    sought,
-    without,
+    conjunction,
+    disjunction,
+    negate,
+    positive_terms,
     write,
 )
 
@@ -138,7 +138,7 @@ def test_every_example_that_is_shown_can_be_read():
 
 
 def test_what_is_worth_marking():
-    assert list(sought(parse_query("one OR two one -three"))) == [ONE, TWO, ONE]
+    assert list(positive_terms(parse_query("one OR two one -three"))) == [ONE, TWO, ONE]
 
 
 PIECES = st.sampled_from(
@@ -172,7 +172,7 @@ def test_any_query_is_read_or_refused_with_a_place_within_it(text):
 @given(st.lists(PIECES, max_size=30).map("".join), st.integers(1, 40), st.integers(1, 990))
 def test_one_condition_more_fits_exactly_where_it_is_read_again(text, times, length):
     tree, _ = read(" ".join([text] * times))
-    more = every([tree or EVERYTHING, Is(Condition.TAG, "a" * length)])
+    more = conjunction([tree or EVERYTHING, Is(Condition.TAG, "a" * length)])
 
     assert fits(more, write(more)) == (read(write(more))[1] is None)
 
@@ -220,9 +220,9 @@ LEAVES = st.one_of(
 TREES = st.recursive(
     LEAVES,
     lambda some: st.one_of(
-        st.lists(some, min_size=2, max_size=4).map(every),
-        st.lists(some, min_size=2, max_size=4).map(either),
-        some.map(without),
+        st.lists(some, min_size=2, max_size=4).map(conjunction),
+        st.lists(some, min_size=2, max_size=4).map(disjunction),
+        some.map(negate),
     ),
     max_leaves=12,
 )

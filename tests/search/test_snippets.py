@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from archiver.errors import InvalidQuery
 from archiver.search.query_parser import parse_query
-from archiver.search.snippets import LENGTH, Marked, places, snippet
+from archiver.search.snippets import LENGTH, Marked, match_positions, snippet
 from archiver.search.words import has_unspaced
 
 FILLER = "lorem ipsum dolor sit amet " * 40
@@ -86,4 +86,4 @@ def test_a_script_without_spaces_elsewhere_changes_nothing(text: str, query: str
     beside = f"{text} 東"
 
     assert has_unspaced(beside)
-    assert places(beside, sought) == places(text, sought)
+    assert match_positions(beside, sought) == match_positions(text, sought)

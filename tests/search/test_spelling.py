@@ -2,26 +2,41 @@
 
 import pytest
 
-from archiver.search.spelling import LONGEST_TRIED, distance, slips, twice_left_out
+from archiver.search.spelling import (
+    MAX_VARIANT_LENGTH,
+    distance,
+    words_one_edit_away,
+    words_with_two_deletions,
+)
 
 
 @pytest.mark.parametrize("word", ["heron", "aab", "鳥取県", "straße2"])
 def test_each_slip_is_one_slip_away(word):
-    assert {distance(word, each, 1) for each in slips(word)} == {1}
+    assert {distance(word, each, 1) for each in words_one_edit_away(word)} == {1}
 
 
 def test_slips_leave_out_put_in_change_and_swap():
-    assert slips("heron") >= {"eron", "hero", "herons", "xheron", "hexon", "heorn", "ehron"}
-    assert "鳥取鳥" in slips("鳥取県")
+    assert words_one_edit_away("heron") >= {
+        "eron",
+        "hero",
+        "herons",
+        "xheron",
+        "hexon",
+        "heorn",
+        "ehron",
+    }
+    assert "鳥取鳥" in words_one_edit_away("鳥取県")
 
 
 def test_two_letters_too_many_are_left_out():
-    assert "cormorant" in twice_left_out("cormorrantt")
-    assert {distance("heron", each, 2) for each in twice_left_out("heron")} == {2}
+    assert "cormorant" in words_with_two_deletions("cormorrantt")
+    assert {distance("heron", each, 2) for each in words_with_two_deletions("heron")} == {2}
 
 
 def test_words_too_long_to_be_tried_have_no_slips():
-    assert not slips("a" * (LONGEST_TRIED + 1)) | twice_left_out("a" * (LONGEST_TRIED + 1))
+    assert not words_one_edit_away("a" * (MAX_VARIANT_LENGTH + 1)) | words_with_two_deletions(
+        "a" * (MAX_VARIANT_LENGTH + 1)
+    )
 
 
 @pytest.mark.parametrize(

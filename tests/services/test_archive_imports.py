@@ -13,7 +13,7 @@ from archiver.errors import UnreadableFile
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier, parse_replay_path
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
@@ -51,7 +51,7 @@ async def take_in(runtime, tmp_path, data, name="a.warc.gz"):
 
 async def payload(runtime, url):
     capture = await runtime.replay.resolve(parse_replay_path(f"/web/2020id_/{url}"))
-    asked = Asked(Viewer("http://localhost"), Modifier.IDENTITY)
+    asked = ReplayRequest(Viewer("http://localhost"), Modifier.IDENTITY)
     replayed = await runtime.replay.open(capture, asked)
     async with aclosing(replayed.body) as body:
         return b"".join([piece async for piece in body])

@@ -7,7 +7,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from archiver.replay.addresses import Modifier
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.services.reindex import reindex
 from tests.segments import segments
@@ -34,7 +34,7 @@ def records(settings):
 
 async def payload(archive, url):
     (capture,) = await archive.replay.captures_of(url)
-    asked = Asked(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
+    asked = ReplayRequest(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
     shown = await archive.replay.open(capture, asked)
     return b"".join([piece async for piece in shown.body])
 

@@ -11,13 +11,13 @@ from archiver.http.headers import parse_head
 from archiver.http.media_types import parse_media_type
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import Exchange, PayloadDigest, RecordId
-from archiver.replay.response import Asked, present
+from archiver.replay.response import ReplayRequest, build_presentation
 from archiver.replay.response_headers import Viewer
 from archiver.services.reindex import reindex
 from tests.raw_web import raw_web
 from tests.segments import segments
 
-ASKED = Asked(Viewer("http://localhost"))
+ASKED = ReplayRequest(Viewer("http://localhost"))
 PAGE = b"<!DOCTYPE html><title>Here</title><p>What this is, its head says more than once."
 DECLARED = (
     ("application/pdf", "text/html"),
@@ -62,7 +62,10 @@ def test_of_any_fields_replay_and_index_make_the_same(declared):
 
     capture = capture_of(exchange, RecordId("urn:uuid:0"))
 
-    assert capture.media_type in ("", sent_type(present(capture, head, PAGE, ASKED).headers))
+    assert capture.media_type in (
+        "",
+        sent_type(build_presentation(capture, head, PAGE, ASKED).headers),
+    )
 
 
 async def types(archive, origin) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from aiohttp import web
 from archiver.errors import InputError, NotFound
 from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.services.export_selection import Selected
 from archiver.services.reindex import reindex
@@ -114,7 +114,7 @@ async def test_a_payload_that_only_a_deleted_page_holds_still_replays_for_others
 
     await archive.deleting.entries([twins[0]])
 
-    asked = Asked(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
+    asked = ReplayRequest(Viewer("http://127.0.0.1"), Modifier.IDENTITY)
     shown = await archive.replay.open(second, asked)
     body = b"".join([piece async for piece in shown.body])
     assert body.endswith(b"the same bytes")

@@ -15,7 +15,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.replay.addresses import Modifier, parse_replay_path
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.services.reindex import reindex
 from archiver.warc import wacz
@@ -66,7 +66,9 @@ async def take_in(runtime, tmp_path, data, name="a.warc.gz"):
 
 async def payload(runtime, url, when="2020"):
     capture = await runtime.replay.resolve(parse_replay_path(f"/web/{when}id_/{url}"))
-    replayed = await runtime.replay.open(capture, Asked(Viewer("http://x"), Modifier.IDENTITY))
+    replayed = await runtime.replay.open(
+        capture, ReplayRequest(Viewer("http://x"), Modifier.IDENTITY)
+    )
     async with aclosing(replayed.body) as body:
         return b"".join([piece async for piece in body])
 

@@ -3,7 +3,7 @@
 import json
 
 from archiver.replay.cdx_query import parse_cdx_query
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from archiver.replay.response_headers import Viewer
 from archiver.services.reindex import reindex
 from tests.chromium import chromium
@@ -78,7 +78,7 @@ async def test_header_bytes_beyond_ascii_are_shown_and_break_nothing(opened):
         await archive.crawling.work()
 
         (capture,) = await archive.replay.captures_of(url)
-        replayed = await archive.replay.open(capture, Asked(Viewer("http://localhost")))
+        replayed = await archive.replay.open(capture, ReplayRequest(Viewer("http://localhost")))
         await replayed.body.aclose()
         answer = archive.cdx.answer(parse_cdx_query({"url": [url], "output": ["json"]}))
         rows = json.loads(b"".join([piece async for piece in answer]))

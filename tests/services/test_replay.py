@@ -7,7 +7,7 @@ import pytest
 from archiver.errors import InputError, NotInArchive, StoreError, TooLarge
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.conditional_requests import Conditions
-from archiver.replay.response import Asked
+from archiver.replay.response import ReplayRequest
 from tests.hand_made import HTML, PAGE, T1, T2, T3, VIEWER, archive_in
 
 
@@ -189,7 +189,7 @@ async def test_the_first_bytes_flow_before_the_last_are_made(archive):
     page = b"<a href=x>" * 50_000
     capture = await archive.add(body=page, headers=HTML)
 
-    replayed = await archive.replay.open(capture, Asked(VIEWER))
+    replayed = await archive.replay.open(capture, ReplayRequest(VIEWER))
     async with aclosing(replayed.body) as body:
         pieces = [len(piece) async for piece in body]
 
@@ -202,7 +202,7 @@ async def test_a_missing_segment_is_told(archive):
     (archive.store.directory / capture.location.segment).unlink()
 
     with pytest.raises(StoreError):
-        await archive.replay.open(capture, Asked(VIEWER))
+        await archive.replay.open(capture, ReplayRequest(VIEWER))
 
 
 async def test_a_record_that_is_not_the_one_is_told(archive):
@@ -214,7 +214,7 @@ async def test_a_record_that_is_not_the_one_is_told(archive):
     path.write_bytes(data[:start] + b"\0" * (end - start) + data[end:])
 
     with pytest.raises(StoreError):
-        await archive.replay.open(first, Asked(VIEWER))
+        await archive.replay.open(first, ReplayRequest(VIEWER))
 
 
 async def test_a_payload_stored_nowhere_is_told(archive):
@@ -222,7 +222,7 @@ async def test_a_payload_stored_nowhere_is_told(archive):
     capture = await archive.add(body=b"other", headers=HTML, revisit_of=first)
 
     with pytest.raises(StoreError, match="archiver verify"):
-        await archive.replay.open(capture, Asked(VIEWER))
+        await archive.replay.open(capture, ReplayRequest(VIEWER))
 
 
 async def test_what_decompresses_past_the_limit_is_told(archive):
@@ -273,7 +273,7 @@ async def test_what_was_read_to_skip_comes_a_piece_at_a_time(archive):
     capture = await archive.add(body=data + b"end", headers=PICTURE)
 
     replayed = await archive.replay.open(
-        capture, Asked(VIEWER, conditions=Conditions(range="bytes=-3"))
+        capture, ReplayRequest(VIEWER, conditions=Conditions(range="bytes=-3"))
     )
     async with aclosing(replayed.body) as body:
         pieces = [piece async for piece in body]
@@ -286,7 +286,7 @@ async def test_a_revisit_has_the_entity_tag_and_the_length_of_its_payload(archiv
     first = await archive.add(body=b"12345", at=T1, headers=PICTURE)
     again = await archive.add(body=b"12345", at=T2, headers=PICTURE, revisit_of=first)
 
-    replayed = await archive.replay.open(replace(again, payload_length=0), Asked(VIEWER))
+    replayed = await archive.replay.open(replace(again, payload_length=0), ReplayRequest(VIEWER))
 
     assert replayed.length == 5
     digest = first.payload_digest.removeprefix("sha256:")

@@ -31,12 +31,12 @@ from archiver.search.query_tree import (
     Is,
     Not,
     Term,
-    either,
-    every,
-    without,
+    conjunction,
+    disjunction,
+    negate,
     write,
 )
-from archiver.search.search_document import findable, indexed, unvisited
+from archiver.search.search_document import indexed, link_document, page_document
 from archiver.search.words import words_of
 from archiver.services.search import Search, matching_entries
 
@@ -214,7 +214,7 @@ async def index(conn, n, page):
     common = {"url": page.url, "host": host(page.url), "revision": 0}
     if page.state == "failed":
         failed = attempts.FailedAttempt(
-            n + 1, page.added, FAILURE, final=True, found_by=unvisited(annotation, **common)
+            n + 1, page.added, FAILURE, final=True, found_by=link_document(annotation, **common)
         )
         await attempts.add_failures(conn, [failed])
     if page.state != "saved":
@@ -248,7 +248,7 @@ async def index(conn, n, page):
         extractor="1",
         record=capture.location,
         score=page.score,
-        found_by=findable(
+        found_by=page_document(
             annotation, metadata, media_type=page.media_type, words=indexed(page.text), **common
         ),
     )
@@ -452,9 +452,9 @@ LEAVES = (
 TREES = st.recursive(
     LEAVES,
     lambda some: st.one_of(
-        st.lists(some, min_size=2, max_size=3).map(every),
-        st.lists(some, min_size=2, max_size=3).map(either),
-        some.map(without),
+        st.lists(some, min_size=2, max_size=3).map(conjunction),
+        st.lists(some, min_size=2, max_size=3).map(disjunction),
+        some.map(negate),
     ),
     max_leaves=5,
 )
