@@ -37,7 +37,7 @@ from archiver.model.job import ChangeCursor, State
 from archiver.model.listing import Sort
 from archiver.search.query_fields import FIELDS
 from archiver.search.query_parser import parse_query
-from archiver.search.query_tree import EVERYTHING, sought
+from archiver.search.query_tree import EVERYTHING, positive_terms
 
 pytestmark = pytest.mark.sqlite("plans as SQLite tells them")
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -104,7 +104,7 @@ READS = {
     ),
     "entries of documents": lambda conn: search.entries_of(conn, [1], EVERYTHING, asked("a")),
     "names of documents": lambda conn: ranking.named_among(
-        conn, [1, 2], [*sought(parse_query("a b"))], ["a", "b"]
+        conn, [1, 2], [*positive_terms(parse_query("a b"))], ["a", "b"]
     ),
     **{
         f"passing {q}": lambda conn, q=q: search.passing(conn, [1, 2, 3], asked(q))
