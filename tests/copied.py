@@ -28,8 +28,6 @@ REAL = "derive", "test_child_process.py", "test_crawler.py"
 CHILD, PROGRAM = "loaded", "loaded_program"
 """Modules that load what is needed."""
 LIGHT = "list", "search", "show"
-TEMPLATE = "ARCHIVER_TEST_TEMPLATE"
-"""The variable that is there where indices lie on a server."""
 
 
 def copy_children() -> None:
@@ -51,10 +49,9 @@ def copied_for(item: pytest.Item) -> None:
 def program(*words: str) -> list[str]:
     """What runs the program to its end, in a copy; who sends it signals runs a real one.
 
-    So does who runs one of the ``LIGHT`` with its index in a file: it loads less than the others.
+    So does who runs one of the ``LIGHT``: it loads less than the others.
     """
-    is_light = words[0] in LIGHT and TEMPLATE not in os.environ
-    if BEGUN not in os.environ or is_light:
+    if BEGUN not in os.environ or words[0] in LIGHT:
         return [sys.executable, "-m", "archiver", *words]
     return copied_command(_begun(PROGRAM), "archiver.__main__", *words)
 

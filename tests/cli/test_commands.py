@@ -96,9 +96,8 @@ def test_show_prints_details_and_the_article(site, archiver) -> None:
 
 
 @pytest.mark.usefixtures("added")
-@pytest.mark.parametrize("ref", ["https://a.example/", "0" * 32, "nonsense"])
-def test_show_of_what_is_not_there_is_an_error_in_a_line(archiver, ref: str) -> None:
-    shown = archiver("show", ref)
+def test_show_of_an_unknown_entry_is_an_error_in_a_line(archiver) -> None:
+    shown = archiver("show", "https://a.example/")
 
     assert (shown.returncode, shown.stdout) == (1, "")
     assert shown.stderr.startswith("archiver: ")
@@ -185,30 +184,24 @@ def test_import_reads_reports_and_captures(site, run_in, tmp_path) -> None:
     assert {each["url"]: each["tags"] for each in listed} == {url: ["Zoo", "birds"] for url in urls}
 
 
-@pytest.mark.parametrize(
-    ("content", "said"), [("", "is empty"), ("nothing here", "no link"), ("[{}]", "no link")]
-)
-def test_import_of_what_is_no_list_is_an_error_in_a_line(archiver, content: str, said: str) -> None:
-    refused = archiver("import", "-", given=content)
+def test_import_of_a_file_without_links_is_an_error_in_a_line(archiver) -> None:
+    refused = archiver("import", "-", given="nothing here")
 
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr.startswith("archiver: standard input ")
-    assert said in refused.stderr
+    assert "no link" in refused.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_stops_it_and_the_url_stays_queued(
-    site, command, run_in, tmp_path, number
-) -> None:
+def test_a_signal_stops_it_and_the_url_stays_queued(site, command, run_in, tmp_path) -> None:
     site.asked.clear()
     line = command(tmp_path / "data", "add", site.url("/slow"))
     with subprocess.Popen(**line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert site.asked.wait(60)
-        process.send_signal(number)
+        process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=60)
     listed = run_in(tmp_path / "data", "list", "--json")
 
-    assert process.returncode == 128 + number
+    assert process.returncode == 128 + signal.SIGTERM
     assert "`archiver crawl` goes on" in said
     assert [each["state"] for each in json.loads(listed.stdout)] == ["queued"]
 

@@ -10,7 +10,6 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 _STAND_INS = {
-    "archiver.crawl.archive": ("ARCHIVER_TEST_BUCKET", "open_storage", "bucket", "storages_over"),
     "archiver.helpers": ("ARCHIVER_TEST_BEGUN", "child_command", "copying", "commands_over"),
 }
 """Of modules: the variable with which, what in it, and by whose which function it is replaced."""
