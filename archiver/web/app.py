@@ -41,17 +41,17 @@ def build_app(
     worded: Mapping[str, Wording] | None = None,
     secret: bytes | None = None,
 ) -> web.Application:
-    """Return the application over a runtime, which the caller opens and closes.
+    """Return the application for an open archive, which the caller opens and closes.
 
     Args:
-        runtime: every service.
-        routes: all there are; a test may serve others behind the same middleware.
-        limits: what one client may take of the service.
-        worded: the languages that there are, by their tags; those of ours, where it is left out.
-        secret: the key that signs; read from the data directory where it is left out.
+        runtime: the services of the archive.
+        routes: all routes; tests can pass others to run behind the same middleware.
+        limits: limits per client.
+        worded: available languages by tag; the built-in ones by default.
+        secret: signing key; read from the data directory by default.
 
     Raises:
-        ConfigurationError: the archive's secret file is not ours.
+        ConfigurationError: the archive's secret file is not usable.
     """
     app = web.Application(
         middlewares=(
@@ -76,9 +76,9 @@ def build_app(
 
 
 def _expectant(route: web.RouteDef) -> web.RouteDef:
-    """The same route, which passes over expectations that nobody knows (RFC 9110 §10.1.1).
+    """Return the route with a handler that ignores unknown expectations (RFC 9110 §10.1.1).
 
-    aiohttp would refuse them before any middleware, so in a form that is not ours.
+    aiohttp would reject them before any middleware runs, with its default error page.
     """
     options = {"expect_handler": go_on, **route.kwargs}
     return web.RouteDef(route.method, route.path, route.handler, options)

@@ -1,7 +1,7 @@
 """Typed keys of the application and its requests.
 
-The middleware sets a request's before any handler or error page runs. (Typed keys, since aiohttp
-warns of plain strings: ``request[SIGNED_IN]``, not ``request["signed_in"]``.)
+The middleware sets the request keys before any handler or error page runs. The keys are typed
+because aiohttp warns about plain strings: ``request[SIGNED_IN]``, not ``request["signed_in"]``.
 """
 
 from collections.abc import Mapping
@@ -17,52 +17,52 @@ from archiver.web.static_files import StaticFiles
 from archiver.web.wording import Wording
 
 RUNTIME = web.AppKey("runtime", App)
-"""Every service, and ``.settings``."""
+"""The archive's services, and ``.settings``."""
 
 SIGNER = web.AppKey("signer", Signer)
 """Signs sessions and replay addresses."""
 
 PERMISSIONS = web.AppKey("permissions", Permissions)
-"""Gives and reads permissions to see mementos."""
+"""Issues and checks access tokens for mementos."""
 
 LOGIN_THROTTLE = web.AppKey("login_throttle", LoginThrottle)
-"""Who gave a wrong password how often."""
+"""Counts failed logins by client address."""
 
 LISTENERS = web.AppKey("listeners", Listeners)
-"""Who listens to events."""
+"""Counts the listeners of event streams."""
 
 LIMITS = web.AppKey("limits", ServerLimits)
-"""How long a request's body may take."""
+"""Limits per client, such as the time to receive a body."""
 
 METRICS = web.AppKey("metrics", Metrics)
-"""What Prometheus reads."""
+"""The metrics for Prometheus."""
 
 STATIC = web.AppKey("static", StaticFiles)
-"""``app[STATIC].url("pages.css")`` is the address of a static file, with its content hash."""
+"""Static files: ``app[STATIC].url("pages.css")`` returns a URL with a content hash."""
 
 WORDINGS: web.AppKey[Mapping[str, Wording]] = web.AppKey("wordings", Mapping)
-"""How pages are worded, by the tag of the language."""
+"""Translations by language tag."""
 
 SHOWN = web.AppKey("shown", ShownBelow)
-"""What the frame below each banner shows."""
+"""The URL shown in the frame below each banner."""
 
 SIGNED_IN = web.RequestKey("signed_in", bool)
-"""A person is signed in with the password, so a way to sign out is shown."""
+"""Whether the user is signed in with the password, so that pages show a sign-out button."""
 
 ORIGIN = web.RequestKey("origin", str)
-"""``http://host[:port]`` as the client asked for it, checked, so that it may stand in a header.
+"""``http://host[:port]`` as requested, validated, so that it is safe in a header.
 
-Empty on the page that says that the host name is not served.
+Empty on the error page for an unknown host name.
 """
 
 SESSION = web.RequestKey("session", str)
-"""The id of the request's session; empty until `authenticate` has run."""
+"""Id of the request's session; empty until `authenticate` has run."""
 
 BEFORE_FILE: web.RequestKey[Mapping[str, str]] = web.RequestKey("before_file", Mapping)
-"""What a form says before the file that it holds, as far as it was read."""
+"""Form fields received before the uploaded file."""
 
 ARCHIVED_URL = web.RequestKey("archived_url", str)
-"""The URL whose captures ``/web/*/{url}`` lists, for ``pages.captures.captures``."""
+"""The URL whose captures ``/web/*/{url}`` lists, for ``pages.snapshot.captures``."""
 
 REFLECTS = web.RequestKey("reflects", bool)
-"""The answer shows a permission and something of the request: it is sent as long as it is."""
+"""Whether the response contains an access token and request data, so it must not be compressed."""

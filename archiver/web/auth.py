@@ -20,7 +20,7 @@ _MOST_CREDENTIALS = 4096
 
 
 async def keep_up(app: web.Application) -> None:
-    """Let everything that hangs on the password hang on the one of now."""
+    """Load the current password, so that keys derived from an old password become invalid."""
     access = app[RUNTIME].access
     await access.refresh()
     app[SIGNER].hang_on(access.keys_hang_on)
@@ -28,20 +28,20 @@ async def keep_up(app: web.Application) -> None:
 
 
 async def check_password(request: web.Request, given: str) -> bool:
-    """Whether that is the password; counts wrong tries by the client's address.
+    """Return whether the password is correct; count failures by client address.
 
     Raises:
-        web.HTTPTooManyRequests: too many wrong ones; the answer says how long to wait.
+        web.HTTPTooManyRequests: too many failures; the response has the time to wait.
     """
     _refuse_guessing(request)
     return _count(request, is_right=await request.app[RUNTIME].access.is_password(given))
 
 
 async def check_token(request: web.Request, given: str) -> Token | None:
-    """The token that this is, if it is one; counts wrong tries as those of the password.
+    """Return the API token, or None; count failures like those of the password.
 
     Raises:
-        web.HTTPTooManyRequests: too many wrong ones; the answer says how long to wait.
+        web.HTTPTooManyRequests: too many failures; the response has the time to wait.
     """
     _refuse_guessing(request)
     token = await request.app[RUNTIME].access.token_of(given)
@@ -69,12 +69,12 @@ def _count(request: web.Request, *, is_right: bool) -> bool:
 
 
 async def start_session(request: web.Request, response: web.StreamResponse) -> None:
-    """Give the browser a session of 30 days with this response."""
+    """Start a session of 30 days and set its cookie on the response."""
     give_session(request, response, await begin_session(request))
 
 
 async def begin_session(request: web.Request) -> str:
-    """Begin a session, which the rest of this request is of; the identity is to be given away."""
+    """Start a session, sign in the current request, and return the session's id."""
     await keep_up(request.app)
     browser = request.headers.get("User-Agent", "")
     identity = await request.app[RUNTIME].access.begin_session(browser)
@@ -83,7 +83,7 @@ async def begin_session(request: web.Request) -> str:
 
 
 def give_session(request: web.Request, response: web.StreamResponse, identity: str) -> None:
-    """Give the browser the cookie of a session with this response."""
+    """Set the cookie of a session on the response."""
     text = f"{int(time.time()) + SESSION_SECONDS}.{identity}"
     response.set_cookie(
         COOKIE,
@@ -96,7 +96,7 @@ def give_session(request: web.Request, response: web.StreamResponse, identity: s
 
 
 async def end_session(request: web.Request, response: web.StreamResponse) -> None:
-    """End the session, and take it from the browser."""
+    """End the session and delete its cookie."""
     access = request.app[RUNTIME].access
     session = access.session(request[SESSION])
     if session:
@@ -105,7 +105,7 @@ async def end_session(request: web.Request, response: web.StreamResponse) -> Non
 
 
 async def session_of(request: web.Request) -> str | None:
-    """The id of the request's session, if it carries one that is ours and not over."""
+    """Return the id of the request's session if its cookie is valid and not expired."""
     cookie = request.cookies.get(COOKIE, "")
     text, _, signature = cookie[:_MOST_COOKIE].rpartition(".")
     if not request.app[SIGNER].verifies(_SESSION, text, signature):
@@ -117,7 +117,10 @@ async def session_of(request: web.Request) -> str | None:
 
 
 def credentials_of(request: web.Request) -> str | None:
-    """The password or token in the Authorization header (Bearer, or Basic with any user name)."""
+    """Return the password or token in the Authorization header.
+
+    The scheme is Bearer, or Basic with any user name.
+    """
     header = request.headers.get("Authorization")
     if header is None or len(header) > _MOST_CREDENTIALS:
         return header and ""
@@ -133,14 +136,18 @@ def credentials_of(request: web.Request) -> str | None:
 
 
 def local_path(text: str) -> str:
-    """Return ``text`` if it is a path of this service to go on to after signing in, else ``/``.
+    """Return ``text`` if it is a path on this server, for the redirect after login; else ``/``.
 
-    A second slash, a backslash, and control characters, which browsers drop, lead elsewhere.
+    A second slash, a backslash, or control characters, which browsers drop, could lead to another
+    site.
     """
     plain = text.isascii() and text.isprintable() and "\\" not in text
     return text if plain and text.startswith("/") and not text.startswith("//") else "/"
 
 
 def is_https(request: web.Request) -> bool:
-    """Also behind a proxy; who forges the header only hardens their own cookie."""
+    """Return whether the client uses HTTPS, also behind a proxy.
+
+    A client that forges the header only makes its own cookie stricter.
+    """
     return request.secure or request.headers.get("X-Forwarded-Proto") == "https"

@@ -13,7 +13,7 @@ from archiver.web.responses import stream
 
 
 async def wayback(request: web.Request) -> web.StreamResponse:
-    """Answer a question about captures as the Wayback CDX server does."""
+    """Answer a CDX query in the dialect of the Wayback CDX server."""
     try:
         return await _answer(request, pywb=False)
     except InputError as error:
@@ -21,7 +21,7 @@ async def wayback(request: web.Request) -> web.StreamResponse:
 
 
 async def pywb(request: web.Request) -> web.StreamResponse:
-    """Answer a question about captures as pywb does."""
+    """Answer a CDX query in the dialect of pywb."""
     try:
         return await _answer(request, pywb=True)
     except InputError as error:
@@ -32,7 +32,7 @@ async def pywb(request: web.Request) -> web.StreamResponse:
 
 
 async def available(request: web.Request) -> web.StreamResponse:
-    """Tell of the capture of a URL nearest to a moment, or of the latest."""
+    """Return the capture of a URL nearest to a timestamp, or the latest."""
     given, moment = request.query.get("url", ""), request.query.get("timestamp", "")
     if moment and not (moment.isascii() and moment.isdecimal() and len(moment) <= 14):
         raise InputError("timestamp is 4 to 14 digits of YYYYMMDDhhmmss.")

@@ -16,19 +16,19 @@ _FEWEST = 8
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """The limits of one server. Tests give shorter ones.
+    """Limits of one server. Tests use shorter ones.
 
     Attributes:
-        head_seconds: from a connection's beginning, or the last answer on it, to the end of the
-            next request's head; so also how long a connection may be idle.
-        body_seconds: for the whole of a form or a JSON body.
-        upload_seconds: for the next bytes of an upload.
-        connections: open at the same time.
-        loopback_connections: further ones for who is on this machine, such as a health check.
-        request_line_bytes: of a request's first line; a capture's address holds another URL.
-        field_bytes: of one header field.
-        fields: header fields of one request.
-        drain_seconds: for answers under way when the service stops.
+        head_seconds: timeout for the next request's head, from the start of the connection or the
+            last response; also the limit for idle connections.
+        body_seconds: timeout for a whole form or JSON body.
+        upload_seconds: timeout for the next bytes of an upload.
+        connections: maximum number of open connections.
+        loopback_connections: extra connections from this machine, such as health checks.
+        request_line_bytes: maximum length of the request line; replay paths contain another URL.
+        field_bytes: maximum length of one header.
+        fields: maximum number of headers of a request.
+        drain_seconds: time to finish responses when the service stops.
     """
 
     head_seconds: float = 15
@@ -43,11 +43,11 @@ class ServerLimits:
 
     @property
     def files(self) -> int:
-        """Open files that all of the connections take."""
+        """Return the number of open files that all connections need."""
         return self.connections + self.loopback_connections
 
     def fit_to_machine(self) -> Self:
-        """As many connections as a quarter of the open files allowed to this process, at most."""
+        """Limit connections to a quarter of the open files allowed to this process."""
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if hard == resource.RLIM_INFINITY:
             return self
@@ -56,15 +56,15 @@ class ServerLimits:
 
 
 MOST = 100
-"""Listeners at a time. Each holds a connection and a place in the index's polling."""
+"""Maximum number of listeners. Each uses a connection and takes part in index polling."""
 
 
 class Full(Exception):
-    """There is no place for another listener."""
+    """The maximum number of listeners is reached."""
 
 
 class Listeners:
-    """The places, and the word that it is over."""
+    """Counter of event listeners, with an event that tells them to stop."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -73,10 +73,10 @@ class Listeners:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Hold a place.
+        """Count a listener while the block runs.
 
         Raises:
-            Full: all are taken.
+            Full: the maximum is reached.
         """
         if self.count >= self._most:
             raise Full
@@ -102,10 +102,10 @@ class _Record:
 
 
 class LoginThrottle:
-    """Wrong tries by address, at most 1,024 of them; an IPv6 address counts as its /64.
+    """Failed logins by address, at most 1,024 addresses; an IPv6 address counts as its /64.
 
-    Five are free; then the wait doubles from one second to five minutes. An hour without a wrong
-    try, or a right one, wipes the slate.
+    Five failures are free; after that the wait doubles from one second to five minutes. A success,
+    or an hour without a failure, resets the count.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -113,12 +113,12 @@ class LoginThrottle:
         self._records: OrderedDict[str, _Record] = OrderedDict()
 
     def wait(self, address: str | None) -> float:
-        """Return the seconds until this address may try again; 0 is now."""
+        """Return the seconds until this address may try again; 0 for no wait."""
         record = self._records.get(_group(address))
         return max(0.0, record.until - self._clock()) if record else 0.0
 
     def wrong(self, address: str | None) -> None:
-        """Note a wrong try."""
+        """Record a failed login."""
         group, now = _group(address), self._clock()
         record = self._records.pop(group, None)
         if record is None or now - record.last > _FORGET_AFTER:
@@ -133,7 +133,7 @@ class LoginThrottle:
             self._records.popitem(last=False)
 
     def right(self, address: str | None) -> None:
-        """Note that the password was known."""
+        """Record a successful login."""
         self._records.pop(_group(address), None)
 
     def __len__(self) -> int:

@@ -1,10 +1,10 @@
 """Server-sent events of jobs and imports.
 
-``event: job`` and ``event: import`` carry the same JSON as the API. Of named jobs and of an import
-the first ones say how things stand now; when everything asked for is at an end there is one
-``event: end``, and the stream ends: a page closes it then, since a browser asks again for one that
-ends by itself. Of all jobs there is every change, each with an ``id``: whoever asks again with the
-last of them in ``Last-Event-ID``, as browsers do, misses none.
+``event: job`` and ``event: import`` carry the same JSON as the API. For named jobs and for an
+import, the first events report the current state; when all are finished, ``event: end`` is sent and
+the stream ends. The page must close it then, because browsers reconnect to a stream that ends. The
+stream of all jobs reports every change with an ``id``: a client that reconnects with the last id in
+``Last-Event-ID``, as browsers do, misses no change.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ async def events(request: web.Request) -> web.StreamResponse:
     elif bulk:
         news = following.one_import(bulk)
     else:
-        # Known before the client hears anything: whatever it does then is behind this place.
+        # The cursor is read before the response starts, so that no later change is missed.
         news = _everything(following, _place(request) or await following.newest_change())
     with request.app[LISTENERS].place():
         response = web.StreamResponse(headers=_HEADERS)
@@ -61,10 +61,10 @@ async def events(request: web.Request) -> web.StreamResponse:
 
 
 def _place(request: web.Request) -> ChangeCursor | None:
-    """Where a client that asks again had come to (HTML §9.2.4).
+    """Return the cursor of a client that reconnects (HTML §9.2.4).
 
     Raises:
-        InputError: it never had this from here.
+        InputError: the id is invalid.
     """
     given = request.headers.get("Last-Event-ID")
     if not given:
@@ -76,7 +76,7 @@ def _place(request: web.Request) -> ChangeCursor | None:
 
 
 async def _everything(following: ChangeStream, cursor: ChangeCursor) -> AsyncIterator[News]:
-    """First where it begins, so that a client that is cut off before any change misses none."""
+    """Yield the cursor first, so that a client disconnected before any change misses none."""
     yield cursor
     async for change in following.all_jobs(cursor):
         yield change
@@ -93,9 +93,9 @@ async def _send(
 async def _with_heartbeats(
     request: web.Request, news: AsyncIterator[News]
 ) -> AsyncGenerator[bytes, None]:
-    """Yield what to send: news, a sign of life when there were none for a while, the end.
+    """Yield events, a comment when there are none for a while, and the end.
 
-    aiohttp does not tell a handler that its client is gone, so it looks once a second.
+    aiohttp does not notify a handler of a closed connection, so it is checked every second.
     """
     stopping = asyncio.ensure_future(request.app[LISTENERS].closing.wait())
     coming = asyncio.ensure_future(_next(news))
@@ -127,7 +127,7 @@ async def _next(news: AsyncIterator[News]) -> News | None:
 
 
 def _frame(event: News) -> bytes:
-    """Write one event (HTML §9.2.6); JSON has no raw line breaks, an id alone is no event."""
+    """Write one event (HTML §9.2.6); JSON has no raw line breaks, and an id alone is no event."""
     match event:
         case ChangeCursor():
             return b"id: %d-%d\n\n" % (event.stamp, event.job_id)

@@ -20,9 +20,9 @@ _log = get_log(__name__)
 
 
 async def healthz(request: web.Request) -> web.StreamResponse:
-    """Say ``ok`` if the index answers in time, else 503; what is passed by, and what is lacking.
+    """Return ``ok`` if the index answers in time, else 503; also list problems of the object store.
 
-    It is open to anyone, so it says no more.
+    The endpoint needs no login, so it shows nothing else.
     """
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
@@ -44,7 +44,7 @@ async def healthz(request: web.Request) -> web.StreamResponse:
 
 
 def _stored(backlog: Backlog) -> str:
-    """What is not in the object store yet, in a line or two."""
+    """Return a line or two about data that is not yet in the object store."""
     seconds = recovery_seconds(backlog)
     if not seconds:
         return "object store: it has everything\n"
@@ -57,7 +57,7 @@ def _stored(backlog: Backlog) -> str:
 
 
 async def metrics(request: web.Request) -> web.StreamResponse:
-    """Answer Prometheus."""
+    """Return the metrics in the Prometheus text format."""
     runtime, gauges = request.app[RUNTIME], request.app[METRICS]
     kept = await runtime.search.overview()
     gauges.entries.set(kept.entries)
@@ -94,7 +94,7 @@ async def _measure_crawl(gauges: Metrics, oversight: CrawlStatus) -> None:
 
 @web.middleware
 async def measure(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Time the handler and count its answer, redirects that are raised included."""
+    """Measure the handler's time and count its response, including raised redirects."""
     began = time.perf_counter()
     status = 500
     try:

@@ -34,7 +34,7 @@ _PIECE = 32 << 10
 
 
 async def time_gate(request: web.Request) -> web.StreamResponse:
-    """Lead to the memento nearest to ``Accept-Datetime`` (RFC 7089 §4.1.1), or to the latest."""
+    """Redirect to the memento nearest to ``Accept-Datetime`` (RFC 7089 §4.1.1), or the latest."""
     url = parse_archived_url(request.raw_path.removeprefix(TIMEGATE))
     asked = request.headers.get("Accept-Datetime")
     moment = parse_accept_datetime(asked) if asked else datetime.now(UTC)
@@ -64,14 +64,14 @@ async def time_gate(request: web.Request) -> web.StreamResponse:
 
 
 async def link_time_map(request: web.Request) -> web.StreamResponse:
-    """Every memento of a URL, in link format (RFC 7089 §5)."""
+    """List all mementos of a URL in link format (RFC 7089 §5)."""
     url = parse_archived_url(request.raw_path.removeprefix(LINK_TIMEMAP))
     pieces = link_timemap(_addresses(request, url), _mementos(request, url))
     return await _text(request, url, pieces, LINK_FORMAT)
 
 
 async def json_time_map(request: web.Request) -> web.StreamResponse:
-    """Every memento of a URL, as JSON."""
+    """List all mementos of a URL as JSON."""
     url = parse_archived_url(request.raw_path.removeprefix(JSON_TIMEMAP))
     pieces = json_timemap(_addresses(request, url), _mementos(request, url))
     return await _text(request, url, pieces, "application/json")
@@ -89,19 +89,19 @@ async def _mementos(request: web.Request, url: str) -> AsyncGenerator[Memento, N
 
 
 def memento_uri(request: web.Request, capture: Capture) -> str:
-    """Where a capture is replayed, whole."""
+    """Return the absolute URI of a memento."""
     return whole_uri(request, replay_path(capture.timestamp, Modifier.NONE, capture.url))
 
 
 def whole_uri(request: web.Request, path: str) -> str:
-    """Whole, since what reads a TimeMap may have taken it out of a file."""
+    """Return an absolute URI, because TimeMaps may be read from a file."""
     return public_origin(request) + path
 
 
 async def _text(
     request: web.Request, url: str, pieces: AsyncGenerator[str, None], content_type: str
 ) -> web.StreamResponse:
-    """Stream text; 404 where the URL was never captured, which the first memento tells."""
+    """Stream text; return 404 if there is no memento, which is known after the first read."""
     try:
         return await stream(request, _gathered(pieces), content_type)
     except NotInArchive:
@@ -109,7 +109,7 @@ async def _text(
 
 
 async def _gathered(pieces: AsyncGenerator[str, None]) -> AsyncGenerator[bytes, None]:
-    """Small pieces put together: a packet for each memento would be slow."""
+    """Join small pieces, because a packet for each memento would be slow."""
     held: list[str] = []
     size = 0
     async with aclosing(pieces):

@@ -17,7 +17,7 @@ _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class Metrics:
-    """One registry for one application. Labels come from bounded sets, never from a client."""
+    """Metrics registry of one application. Labels come from bounded sets, never from a client."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -95,5 +95,5 @@ class Metrics:
         self._seconds.labels(route).observe(seconds)
 
     def page(self) -> bytes:
-        """Return all of it in the text format, version 0.0.4."""
+        """Return all metrics in the text format, version 0.0.4."""
         return generate_latest(self._registry)

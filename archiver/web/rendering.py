@@ -32,7 +32,7 @@ _YEAR = 365 * 86400
 
 
 class Density(StrEnum):
-    """How much of each entry a list shows."""
+    """Amount of detail that a list shows for each entry."""
 
     COMFORTABLE = "comfortable"
     DENSE = "dense"
@@ -40,7 +40,7 @@ class Density(StrEnum):
 
 
 def density_of(request: web.Request) -> Density:
-    """What the request asks for with ``view``, else what this browser asked for last."""
+    """Return the density from the ``view`` parameter, or the last one chosen in this browser."""
     for given in (request.query.get(DENSITY_COOKIE), request.cookies.get(DENSITY_COOKIE)):
         if given in set(Density):
             return Density(given)
@@ -48,7 +48,7 @@ def density_of(request: web.Request) -> Density:
 
 
 def remember(request: web.Request, response: web.StreamResponse) -> None:
-    """Let the browser keep what was asked for; it is no secret, and no other site is told."""
+    """Store the chosen density in a cookie; it is not secret."""
     asked = request.query.get(DENSITY_COOKIE)
     if asked in set(Density) and asked != request.cookies.get(DENSITY_COOKIE):
         response.set_cookie(
@@ -61,7 +61,7 @@ _YEAR_LANGUAGE = 366 * 24 * 3600
 
 
 def wording_of(request: web.Request) -> Wording:
-    """How the answer to a request is worded."""
+    """Return the translations for a request."""
     known = request.app[WORDINGS]
     chosen = choice_of(request)
     if chosen in known:
@@ -71,13 +71,13 @@ def wording_of(request: web.Request) -> Wording:
 
 
 def choice_of(request: web.Request) -> str:
-    """The tag that the person chose in this browser; empty for none that there is."""
+    """Return the language tag chosen in this browser; empty if it is not available."""
     chosen = request.cookies.get(LANGUAGE_COOKIE, "")
     return chosen if chosen in request.app[WORDINGS] else ""
 
 
 async def choose_language(request: web.Request) -> web.StreamResponse:
-    """Keep the language that the footer's form names, and show the same page in it."""
+    """Store the language chosen in the footer's form, and show the page again in it."""
     form = await request.post()
     tag = str(form.get("language", ""))
     response = web.Response(status=303, headers={"Location": _page_before(request)})
@@ -96,9 +96,9 @@ async def choose_language(request: web.Request) -> web.StreamResponse:
 
 
 def _page_before(request: web.Request) -> str:
-    """The page that the form stood on, by the browser's word.
+    """Return the page that contained the form, from the browser's headers.
 
-    A field would say the same, but nothing of a request may stand beside a permission (BREACH).
+    A form field is not used: request data must not be in a response with an access token (BREACH).
     """
     try:
         before = urlsplit(request.headers.get("Referer", ""))
@@ -111,18 +111,18 @@ def _page_before(request: web.Request) -> str:
 
 WORDS_A_MINUTE = 230
 KEPT_SIDE_BARS = 8
-"""Of one language: each is up to 40 kB."""
+"""Cached side bars of one language; each has up to 40 kB."""
 
 
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 class View(Protocol):
-    """What a template is given: a dataclass of ``views``."""
+    """A dataclass of ``views``, with the data of a template."""
 
     @property
     def title(self) -> str | Message:
-        """The page's title."""
+        """Return the page's title."""
 
 
 def render(
@@ -133,7 +133,7 @@ def render(
     side: SideBar | None = None,
     status: int = 200,
 ) -> web.Response:
-    """The page of a template and its view, in the language of whoever asks; ``side`` beside it."""
+    """Render a template in the request's language, with an optional side bar."""
     wording = wording_of(request)
     text = (
         environment(wording)
@@ -158,14 +158,14 @@ def render(
 
 
 class _Environment(Environment):
-    """With what the extension for texts adds."""
+    """Jinja environment with the attributes of the i18n extension."""
 
     newstyle_gettext: bool
 
 
 @cache
 def environment(wording: Wording) -> Environment:
-    """The templates in one language, with the filters they use."""
+    """Return the templates of one language, with the filters they use."""
     made = _Environment(
         loader=FileSystemLoader(helpers.TEMPLATES),
         autoescape=True,
@@ -197,7 +197,7 @@ def environment(wording: Wording) -> Environment:
 
 
 def _row_reason(wording: Wording, reason_text: str) -> str:
-    """Why a row is not usable, of which a receipt keeps the English sentence."""
+    """Translate the reason why a row is unusable; receipts store the English sentence."""
     reason = with_detail(reason_text)
     return wording.translated(reason) if isinstance(reason, str) else wording.worded(reason)
 
@@ -205,7 +205,7 @@ def _row_reason(wording: Wording, reason_text: str) -> str:
 def _side_bar_in(made: Environment) -> Callable[[SideBar], str]:
     @lru_cache(KEPT_SIDE_BARS)
     def side_bar(side: SideBar) -> str:
-        """What stands beside a page: the same on each until a list changes."""
+        """Render the side bar, which stays the same until a list changes."""
         bar: str = vars(made.get_template("side.html").module)["bar"](side)
         return bar
 
@@ -213,23 +213,23 @@ def _side_bar_in(made: Environment) -> Callable[[SideBar], str]:
 
 
 def minutes_to_read(word_count: int) -> int:
-    """How long a text of so many words takes to read."""
+    """Return the reading time of a text in minutes."""
     return max(round(word_count / WORDS_A_MINUTE), 1)
 
 
 def date(value: datetime | Timestamp) -> str:
-    """The day of a moment, in UTC: ``2026-11-20``."""
+    """Format a date in UTC: ``2026-11-20``."""
     return f"{_when(value):%Y-%m-%d}"
 
 
 def epoch(seconds: int) -> datetime:
-    """A moment that is kept as seconds since 1970."""
+    """Convert seconds since 1970 to a datetime."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def _day_in(wording: Wording) -> Callable[[str], str]:
     def day(date: str) -> str:
-        """A date as a page gives it, as people read it; as it is where it is none."""
+        """Format a publication date for display; return invalid dates unchanged."""
         try:
             return wording.day(datetime.fromisoformat(date))
         except ValueError:
@@ -239,32 +239,28 @@ def _day_in(wording: Wording) -> Callable[[str], str]:
 
 
 def unturned(text: str) -> str:
-    """Text without the marks that turn what stands around it, too (Unicode UAX #9 §2.1 to 2.3)."""
+    """Remove characters that change the writing direction of other text (UAX #9 §2.1 to 2.3)."""
     return text if text.isascii() else _TURNING.sub("", text)
 
 
 def initial(site: str) -> str:
-    """The letter that stands for a site without an icon.
-
-    >>> initial("www.example.org")
-    'E'
-    """
+    """Return the letter shown for a site without a favicon."""
     name = site.removeprefix("www.").lstrip("[.")
     return name[:1].upper() or "?"
 
 
 def asks_for_list(path: str) -> str:
-    """The search that shows a list."""
+    """Return the search that shows a list."""
     return EntryList(path).asks
 
 
 def iso(value: datetime | Timestamp) -> str:
-    """A moment for ``<time datetime>``."""
+    """Format a datetime for ``<time datetime>``."""
     return write_iso(_when(value))
 
 
 def tag_list(tags: Sequence[str]) -> str:
-    """Tags as a form holds them: commas between, in quotes those that hold a comma or a quote."""
+    """Join tags for a form field, with quotes around tags that contain a comma or a quote."""
     return ", ".join(map(_quoted, tags))
 
 
@@ -283,23 +279,23 @@ def _when(value: datetime | Timestamp) -> datetime:
 
 @lru_cache(1024)
 def _moment_of(timestamp: Timestamp) -> datetime:
-    """A page says most of its moments twice: for people, and for programs."""
+    """Format a timestamp; pages contain most moments twice, for people and for programs."""
     return to_datetime(timestamp)
 
 
 SHOWN = 200
-"""Lists in the side bar; ``/lists`` has all of them."""
+"""Maximum lists in the side bar; ``/lists`` shows all."""
 
 
 async def side_bar(request: web.Request, q: str = "") -> SideBar:
-    """What stands beside a page, with the list marked that it shows."""
+    """Return the side bar, with the current list marked."""
     found = await request.app[RUNTIME].lists.all()
     current, is_whole = _asked_for(found, q.strip().casefold())
     return SideBar(found[:SHOWN], current, len(found), is_whole=is_whole)
 
 
 def _asked_for(found: Sequence[EntryList], asked: str) -> tuple[EntryList | None, bool]:
-    """The list that a query shows, and whether it shows what lies in the lists in it, too."""
+    """Return the list that a query shows, and whether it includes nested lists."""
     if not asked.startswith("list:"):
         found = [each for each in found if each.query]
     else:
@@ -312,5 +308,5 @@ def _asked_for(found: Sequence[EntryList], asked: str) -> tuple[EntryList | None
 async def render_beside(
     request: web.Request, template: str, view: View, *, status: int = 200
 ) -> web.Response:
-    """A page with the side bar beside it."""
+    """Render a page with the side bar."""
     return render(request, template, view, side=await side_bar(request), status=status)

@@ -1,8 +1,7 @@
 """Replay under ``/web/``.
 
-What is served here was made by strangers. It comes without scripts, in an opaque origin, with
-this path as the only place it may load from, without a cookie, and is never guessed to be of
-another type than it says.
+Replayed content is untrusted. It is served without scripts, in an opaque origin, with this path as
+the only source of resources, without cookies, and with MIME sniffing disabled.
 """
 
 import re
@@ -41,12 +40,12 @@ _EXACT_DIGITS = 14
 _FORM = re.compile(rb"<form[\s>]", re.IGNORECASE)
 _FORM_LENGTH = 6
 _WITHOUT_LENGTH = frozenset({204, 304})
-"""Statuses that end with the head whatever it says (RFC 9110 §8.6)."""
+"""Statuses whose response never has a body (RFC 9110 §8.6)."""
 _FRAMED = {"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'"}
 
 
 async def replay(request: web.Request) -> web.StreamResponse:
-    """Serve a capture, or lead to the one that is nearest in time."""
+    """Serve a capture, or redirect to the one that is nearest in time."""
     address = _address_of(request)
     there = replay_origin(request)
     if there and not is_there(request) and address.timestamp_prefix != ALL_CAPTURES:
@@ -73,7 +72,7 @@ async def replay(request: web.Request) -> web.StreamResponse:
 
 
 def _led_there(request: web.Request, there: str, address: ReplayAddress) -> web.Response:
-    """Lead to the same on the origin that shows archived pages, with a permission if need be."""
+    """Redirect to the replay origin, with an access token if one is needed."""
     permissions = request.app[PERMISSIONS]
     write = plain_path
     if permissions.has_password or held_permission(request):
@@ -93,10 +92,10 @@ def _address_of(request: web.Request) -> ReplayAddress:
 def _elsewhere(
     request: web.Request, address: ReplayAddress, capture: Capture, asked: ReplayRequest
 ) -> str | None:
-    """Return where the capture is, if it is not what was asked for by its exact name.
+    """Return the address of the capture if the request did not use its exact URL and timestamp.
 
-    A style or an image of a page is served in its place all the same: a redirect for each would
-    cost a round trip, and their own addresses are not looked at by people.
+    Styles and images are served without a redirect, which would cost a round trip each; users do
+    not see their addresses.
     """
     if asked.is_exact:
         return None
@@ -108,7 +107,7 @@ def _elsewhere(
 
 
 def _note_shown(request: web.Request, address: ReplayAddress, shown: Shown) -> str:
-    """Tell the banner above what its frame shows; its number, empty if there is none."""
+    """Record what the frame below a banner shows; return the banner's number, or ""."""
     permission = held_permission(request)
     if permission is None or not permission.banner or address.modifier is not Modifier.FRAME:
         return ""
@@ -119,7 +118,7 @@ def _note_shown(request: web.Request, address: ReplayAddress, shown: Shown) -> s
 async def _with_forms_noted(
     body: AsyncGenerator[bytes, None], note: Callable[[], None]
 ) -> AsyncGenerator[bytes, None]:
-    """The same, noting where a form begins before that is sent."""
+    """Yield the body, and record that it contains a form before that part is sent."""
     is_noted, end = False, b""
     async with aclosing(body):
         async for piece in body:
@@ -135,10 +134,10 @@ def _is_exact(address: ReplayAddress, capture: Capture) -> bool:
 
 
 def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
-    """Answer 404: nothing to look at for a requisite, else a page."""
+    """Return 404: an empty response for a requisite, else a page."""
     if address.modifier in _REQUISITES:
         is_style = address.modifier is Modifier.STYLE
-        # One without a type Chromium tells its console of twice.
+        # Chromium logs two console messages for a response without a media type.
         kind = {"Content-Type": "text/css"} if is_style else {}
         return web.Response(status=404, headers=_headers(request) | kind)
     permission = held_permission(request)
@@ -147,12 +146,12 @@ def _absent(request: web.Request, address: ReplayAddress) -> web.Response:
     response = not_in_archive(request, address.url, is_framed=is_framed, home=home)
     if is_framed:
         _note_shown(request, address, Shown(address.url))
-        response.headers.update(_FRAMED)  # may be framed, where our own pages may not
+        response.headers.update(_FRAMED)  # this page may be framed, other pages may not
     return response
 
 
 def _headers(request: web.Request) -> dict[str, str]:
-    """What is stated with an answer that has no capture in it."""
+    """Return the headers of a response without a capture."""
     return {**dict(security_headers(_viewer(request))), "Cache-Control": "private, no-cache"}
 
 
@@ -185,9 +184,10 @@ def _conditions(request: web.Request) -> Conditions:
 async def _stream(
     request: web.Request, replayed: Replayed, *, is_followed: bool
 ) -> web.StreamResponse:
-    """Send the body as it is read; stored bytes as they are, and made ones compressed.
+    """Send the body as it is read; stored bytes are not compressed, rewritten ones are.
 
-    What a banner follows is asked for each time, also on the way back: so it knows what is shown.
+    Content below a banner is never cached, also on the way back, so that the banner knows what is
+    shown.
     """
     response = web.StreamResponse(status=replayed.status, headers=CIMultiDict(replayed.headers))
     if is_followed:

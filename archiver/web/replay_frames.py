@@ -1,8 +1,8 @@
 """Replay frames.
 
-Each banner has a number by chance, which the address of its frame bears, signed with the rest of
-the permission, and hands on to links and redirects, never to frames within the page. Kept in
-memory, for the banners that were opened last.
+Each banner has a random number, which is part of the signed access token in the frame's address.
+Links and redirects inherit it, frames within the page do not. Kept in memory, for the most recently
+opened banners.
 """
 
 from collections import OrderedDict
@@ -17,11 +17,11 @@ MOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A memento, or, without a timestamp, an address of which there is none.
+    """A memento, or an address without a memento if the timestamp is empty.
 
     Attributes:
-        wanted: what was asked for without the permission to see it, which who is above may give.
-        has_form: there is a form in it, which nobody can send.
+        wanted: the address requested without an access token, which the banner's page may issue.
+        has_form: whether the page contains a form, which cannot be sent.
     """
 
     url: str
@@ -31,27 +31,27 @@ class Shown:
 
 
 class ShownBelow:
-    """What was asked for last below each banner."""
+    """The last request below each banner."""
 
     def __init__(self) -> None:
         self._shown: OrderedDict[str, Shown] = OrderedDict()
 
     def new(self) -> str:
-        """A number for a banner: 16 hexadecimal digits."""
+        """Return a number for a banner: 16 hexadecimal digits."""
         return token_hex(8)
 
     def note(self, banner: str, shown: Shown) -> None:
-        """Note what its frame asks for."""
+        """Record what a banner's frame requested."""
         self._shown[banner] = shown
         self._shown.move_to_end(banner)
         while len(self._shown) > MOST:
             self._shown.popitem(last=False)
 
     def note_form(self, banner: str, shown: Shown) -> None:
-        """Note that there is a form in it, if the frame asked for nothing else since."""
+        """Record that the page contains a form, unless the frame requested another page since."""
         if self._shown.get(banner) == shown:
             self._shown[banner] = replace(shown, has_form=True)
 
     def of(self, banner: str) -> Shown | None:
-        """What its frame asked for last; None where nobody knows any more."""
+        """Return the last request of a banner's frame; None if it is unknown."""
         return self._shown.get(banner)

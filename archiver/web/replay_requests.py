@@ -1,7 +1,7 @@
 """Parsing of replay requests.
 
-An archived URL stands in our path with its query, double slashes, dots and escapes, all of which
-a router would tidy away; so only the raw request target is looked at.
+The path contains an archived URL with its query, double slashes, dots and escapes, which a router
+would normalise, so the raw request target is parsed.
 """
 
 import re
@@ -18,7 +18,7 @@ _TOKEN = re.compile(r"~([A-Za-z0-9_.-]{1,220})/")
 
 
 def token_of(raw_path: str) -> str | None:
-    """Return the permission in ``/web/~token/…``, if there is one."""
+    """Return the access token in ``/web/~token/…``, if any."""
     if not raw_path.startswith(ROOT):
         return None
     match = _TOKEN.match(raw_path, len(ROOT))
@@ -26,7 +26,7 @@ def token_of(raw_path: str) -> str | None:
 
 
 def without_token(raw_path: str) -> str | None:
-    """Return ``/web/…`` without permission and fragment; None if it is no address of replay."""
+    """Return ``/web/…`` without access token and fragment; None if it is not a replay path."""
     target = raw_path.partition("#")[0]
     if not target.startswith(ROOT):
         return None
@@ -35,7 +35,7 @@ def without_token(raw_path: str) -> str | None:
 
 
 def address_of(raw_path: str) -> ReplayAddress | None:
-    """Return the memento that an address asks for; None if it is no address of one."""
+    """Return the memento that a path requests; None if it is not a replay path."""
     path = without_token(raw_path)
     try:
         return parse_replay_path(path) if path else None
@@ -44,7 +44,7 @@ def address_of(raw_path: str) -> ReplayAddress | None:
 
 
 def held_permission(request: web.Request) -> Permission | None:
-    """Return the permission in an address, if it is one for what that address asks for."""
+    """Return the permission in a path, if its access token is valid for that path."""
     token = token_of(request.raw_path)
     address = address_of(request.raw_path) if token else None
     if token is None or address is None:

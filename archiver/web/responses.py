@@ -1,8 +1,8 @@
-"""Compressed, streaming and refusing responses.
+"""Compressed, streaming and error responses.
 
-Whoever sees how long an answer is may learn what stands in it beside words of their own choosing
-(BREACH). So an answer that holds anything of the request is compressed only where no other site
-can have sent that request; docs/decisions/0040 says why that, and why replay needs it not.
+An attacker who can see a response's length and add text to it can guess its secrets (BREACH). So a
+response that contains request data is compressed only if no other site can have sent the request;
+docs/decisions/0040 explains why, and why replay is not affected.
 """
 
 import asyncio
@@ -18,28 +18,28 @@ from archiver.model.message import Message
 
 
 def refusing(answer: web.HTTPException, message: Message) -> web.HTTPException:
-    """The same answer, saying that; programs read it in English."""
+    """Return the HTTP error with a message; programs get it in English."""
     answer.text = str(message)
     answer.__dict__["message"] = message
     return answer
 
 
 def message_of(answer: web.HTTPException) -> Message:
-    """What an answer says."""
+    """Return the message of an HTTP error."""
     message = answer.__dict__.get("message")
     text = answer.text or ""
     return message if isinstance(message, Message) else Message(text)
 
 
 SMALLEST = 1 << 10
-"""Bytes below which a body is not worth it: it fills one packet either way."""
+"""Minimum size for compression: a smaller body fits in one packet either way."""
 INLINE = 32 << 10
-"""Most bytes that are packed on the event loop: half a millisecond."""
+"""Maximum size compressed on the event loop: half a millisecond."""
 
 WHOLE = (Coding.BROTLI, Coding.GZIP)
-"""For bodies that are at hand: a tenth smaller with the first."""
+"""Codings for complete bodies; the first one is a tenth smaller."""
 STREAMED = (Coding.GZIP, Coding.BROTLI)
-"""For what may be long: a fifth of the time, and of the memory, with the first."""
+"""Codings for streams; the first one needs a fifth of the time and memory."""
 
 _OURS = frozenset({None, "none", "same-origin"})
 """``Sec-Fetch-Site`` of requests that no other site has sent; programs send none."""
@@ -48,7 +48,7 @@ _TEXT = frozenset({"application/link-format", "image/svg+xml"})
 
 
 def is_packable(content_type: str) -> bool:
-    """Tell whether content of a type is text that becomes smaller, and may wait to be whole."""
+    """Return whether a content type is compressible text that need not be streamed."""
     media_type = parse_media_type(content_type)
     if media_type is None or media_type.essence in _PACKED_TEXT:
         return False
@@ -57,20 +57,20 @@ def is_packable(content_type: str) -> bool:
 
 
 def asked_coding(request: web.Request, offered: tuple[Coding, ...]) -> Coding:
-    """The coding that a client wants most."""
+    """Return the coding that the client prefers."""
     fields = request.headers.getall(hdrs.ACCEPT_ENCODING, [])
     return choose_coding(",".join(fields), offered)
 
 
 def coding_for_ours(request: web.Request, offered: tuple[Coding, ...]) -> Coding:
-    """The same for an answer that may hold something of the request beside what is private."""
+    """Return the coding for a response that may contain both secrets and request data."""
     if request.headers.get("Sec-Fetch-Site") not in _OURS:
         return Coding.IDENTITY
     return asked_coding(request, offered)
 
 
 def vary(response: web.StreamResponse, field: str = hdrs.ACCEPT_ENCODING) -> None:
-    """Say that an answer depends on a field of the request (RFC 9110 §12.5.5)."""
+    """Add a request header to ``Vary`` (RFC 9110 §12.5.5)."""
     given = response.headers.get(hdrs.VARY, "")
     names = [name.strip() for name in given.split(",") if name.strip()]
     if field.lower() not in (name.lower() for name in names):
@@ -78,14 +78,14 @@ def vary(response: web.StreamResponse, field: str = hdrs.ACCEPT_ENCODING) -> Non
 
 
 async def packed(body: bytes, coding: Coding) -> bytes:
-    """A whole body in a coding, packed in a thread if it is large."""
+    """Compress a whole body, in a thread if it is large."""
     if len(body) <= INLINE:
         return pack(body, coding)
     return await asyncio.to_thread(pack, body, coding)
 
 
 async def packed_piece(packer: Packer | None, piece: bytes) -> bytes:
-    """A piece of a stream, likewise."""
+    """Compress a piece of a stream, in a thread if it is large."""
     if packer is None:
         return piece
     if len(piece) <= INLINE:
@@ -100,7 +100,7 @@ async def stream(
     *,
     may_be_packed: bool = True,
 ) -> web.StreamResponse:
-    """Send text as it comes, compressed for whoever takes that."""
+    """Stream text, compressed if the client accepts it."""
     headers = {hdrs.CONTENT_TYPE: f"{content_type}; charset=utf-8"}
     response = web.StreamResponse(headers=headers | {hdrs.CACHE_CONTROL: "private, no-cache"})
     coding = coding_for_ours(request, STREAMED) if may_be_packed else Coding.IDENTITY
@@ -115,16 +115,17 @@ async def send(
     pieces: AsyncGenerator[bytes, None],
     coding: Coding = Coding.IDENTITY,
 ) -> web.StreamResponse:
-    """Send pieces as they come; the first is made before the head, so that errors are told.
+    """Send pieces as they arrive.
 
-    Each can be read as soon as it came, also in a coding: what is slow to come does not wait for
-    what comes behind it. Where the first piece is small, most likely all is, and goes out as it is.
+    The first piece is read before the head is sent, so that errors are reported. Each piece is
+    flushed, also if compressed, so that slow pieces do not delay earlier ones. If the first piece
+    is small, the response probably is too, and is not compressed.
 
     Args:
-        request: that is answered.
-        response: not prepared yet; it has no ``Content-Length`` where there is a coding.
-        pieces: of the body; they are closed.
-        coding: that the client takes.
+        request: the request.
+        response: not yet prepared; without ``Content-Length`` if there is a coding.
+        pieces: pieces of the body; they are closed.
+        coding: coding that the client accepts.
     """
     async with aclosing(pieces):
         first = await anext(pieces, b"")

@@ -1,6 +1,6 @@
 """Routes.
 
-Names are what the middleware goes by, and what metrics are counted under.
+Middleware and metrics refer to routes by name.
 """
 
 import re
@@ -34,7 +34,7 @@ _ANY_TIMESTAMP = "{timestamp:[0-9]{4,14}}"
 _FORM = f"{{form:{'|'.join(map(re.escape, BY_SUFFIX))}}}"
 _ID = "{id:[0-9]{1,18}}"
 _URL = "{url:(?s:.*)}"
-"""An archived URL with whatever is escaped in it, line ends too."""
+"""An archived URL with any escaped characters, including line ends."""
 
 ROUTES: tuple[web.RouteDef, ...] = (
     # Pages

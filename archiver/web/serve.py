@@ -32,7 +32,7 @@ _SAYS = {
 
 
 def run(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT, on an event loop of its own.
+    """Serve until SIGTERM or SIGINT, on a new event loop.
 
     Raises:
         ConfigurationError: as ``serve``.
@@ -45,7 +45,7 @@ async def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; print the address once requests are answered.
 
     Raises:
-        ConfigurationError: the address can't be had, or is open to others without a password.
+        ConfigurationError: the address is not available, or it is public and there is no password.
     """
     refuse_open_doors(settings)
     listening = _bind(settings.host, settings.port)
@@ -88,7 +88,7 @@ def refuse_open_doors(settings: Settings) -> None:
 
 
 async def _shared_secret(runtime: App) -> bytes | None:
-    """Return the secret that all machines sign with; None if this is the only machine.
+    """Return the secret that all machines sign with; None on a single machine.
 
     Raises:
         ConfigurationError: as ``refuse_open_doors``.
@@ -110,9 +110,10 @@ def _refuse_open_door(settings: Settings, *, is_locked: bool) -> None:
 
 
 def _bind_second(settings: Settings, listening: socket.socket) -> socket.socket | None:
-    """Take the port of the replay origin too, where it is another one of the same host by http.
+    """Bind the port of the replay origin too, if it is on the same host with plain HTTP.
 
-    Any other origin is somebody else's to lead here: a proxy's, by the ``Host`` header.
+    Requests for any other replay origin must be forwarded here by a proxy, with its ``Host``
+    header.
     """
     there = urlsplit(settings.replay_origin or "")
     if there.scheme != "http" or not there.port or there.port == listening.getsockname()[1]:
@@ -122,7 +123,7 @@ def _bind_second(settings: Settings, listening: socket.socket) -> socket.socket 
 
 
 def _bind(name: str, port: int) -> socket.socket:
-    """Take the address before anything is started, so that a clash has done nothing yet."""
+    """Bind the address before the services start, so that a conflict has no side effects."""
     host = name.strip("[]") or None
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -134,7 +135,7 @@ def _bind(name: str, port: int) -> socket.socket:
 
 
 def _stop_on_signals() -> asyncio.Event:
-    """The first signal stops in order; the second ends the process at once."""
+    """Stop cleanly on the first signal; exit immediately on the second."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 

@@ -1,16 +1,15 @@
 """HTTP server with limits on connections.
 
-Nothing of the request is repeated, and a line in the log is all it costs: anybody may send such.
+Errors in a request are logged in one line, without its content, because anyone can send them.
 
-A connection either waits for a request's head or has a request answered. aiohttp closes those that
-wait too long, however slowly bytes of a head dribble in: its keep-alive timer starts with the
-connection and anew with each answer. Once there are as many connections as may be, a further one
-takes the place of
+A connection either waits for a request's head or has a request in progress. aiohttp closes
+connections that wait too long, even if bytes of a head arrive slowly: its keep-alive timer starts
+with the connection and with each response. At the maximum number of connections, a new one replaces
 
 1. the one that has waited longest for a head, else
-2. the one whose request's body has been coming in for longest, else
-3. none, and is closed itself, unless it comes from this machine and a place is left of those that
-   are kept for it: a health check is answered while all others are taken.
+2. the one whose request body has been arriving for longest, else
+3. none: it is closed, unless it comes from this machine and one of the reserved connections is
+   free, so that health checks are answered under load.
 """
 
 import asyncio
@@ -31,7 +30,7 @@ _log = get_log(__name__)
 
 
 class Handler(web.RequestHandler):
-    """aiohttp's handler of a connection, but for what it says of errors."""
+    """aiohttp's connection handler with a different error log."""
 
     __slots__ = ()
 
@@ -42,10 +41,10 @@ class Handler(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer with the headers that all of our answers have, and close the connection.
+        """Send an error with the headers of every response, and close the connection.
 
         Raises:
-            ConnectionError: an answer has begun already.
+            ConnectionError: a response has already started.
         """
         is_theirs = status < HTTPStatus.INTERNAL_SERVER_ERROR
         if is_theirs:
@@ -64,7 +63,7 @@ _LOG_SECONDS = 60.0
 
 
 class BoundedRunner(web.AppRunner):
-    """Runs an application behind a ``BoundedServer``."""
+    """Runner of an application behind a ``BoundedServer``."""
 
     __slots__ = ("_limits",)
 
@@ -77,7 +76,7 @@ class BoundedRunner(web.AppRunner):
 
 
 class BoundedServer(web.Server):
-    """Answers as another server does, within limits."""
+    """aiohttp server with limits on connections."""
 
     def __init__(self, inner: web.Server, limits: ServerLimits) -> None:
         super().__init__(
@@ -97,11 +96,11 @@ class BoundedServer(web.Server):
         self._log_again = 0.0
 
     def __call__(self) -> web.RequestHandler:
-        """Return what handles a new connection."""
+        """Return the handler of a new connection."""
         return Handler(self, loop=self._loop, **self._kwargs)
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        """Take a connection, and close another for it if there are too many."""
+        """Accept a connection, and close another one at the maximum."""
         super().connection_made(handler, transport)
         self._waiting[handler] = None
         taken = len(self._waiting) + len(self._answering)
@@ -115,7 +114,7 @@ class BoundedServer(web.Server):
     def connection_lost(
         self, handler: web.RequestHandler, exc: BaseException | None = None
     ) -> None:
-        """Forget a connection."""
+        """Remove a closed connection."""
         self._forget(handler)
         super().connection_lost(handler, exc)
 
@@ -145,7 +144,7 @@ class BoundedServer(web.Server):
         return taken <= self._limits.files and _is_this_machine(peer[0])
 
     def _shed(self, handler: web.RequestHandler) -> None:
-        """Close a connection at once, what is still to be sent on it notwithstanding."""
+        """Close a connection immediately, even if it has unsent data."""
         self._forget(handler)
         if handler.transport is not None:
             handler.transport.abort()

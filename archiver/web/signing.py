@@ -1,10 +1,10 @@
-"""Signed values and replay permissions.
+"""Signed values and access tokens for replay.
 
-A replayed page has an opaque origin, so no cookie comes with what it loads. The addresses of that
-carry a permission instead: for this one memento, until soon, and to be framed. Whatever is loaded
-by such an address gives the same end on to what it loads in its turn; nothing renews it.
+A replayed page has an opaque origin, so its requests carry no cookie. Their addresses contain an
+access token instead: for one memento, for a limited time, and with permission to be framed.
+References in the response inherit the same expiry; nothing renews it.
 
-Without a password a permission opens nothing that is not open, and only lets a memento be framed.
+Without a password everything is public, and tokens only allow a memento to be framed.
 """
 
 import hashlib
@@ -34,19 +34,19 @@ _MAC_BYTES = 16
 
 
 def load_secret(data: Path) -> bytes:
-    """Return the archive's secret, made on first use.
+    """Return the archive's secret, created on first use.
 
-    The file holds 32 random bytes that only its owner may read. Deleting it signs everyone out
-    and does nothing else.
+    The file has 32 random bytes and is readable only by its owner. Deleting it signs everyone out
+    and has no other effect.
 
     Args:
-        data: directory of the archive; created when needed.
+        data: the archive's data directory; created if missing.
 
     Returns:
         32 bytes.
 
     Raises:
-        ConfigurationError: the file is there but is not ours.
+        ConfigurationError: the file exists but is not usable.
     """
     path = data / _FILE
     if not path.exists():
@@ -62,7 +62,7 @@ def load_secret(data: Path) -> bytes:
 
 
 def _create(path: Path) -> None:
-    """Make the file whole or not at all, also when two processes start at once."""
+    """Create the file atomically, also if two processes start together."""
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -72,15 +72,15 @@ def _create(path: Path) -> None:
             os.fsync(file.fileno())
         path.hardlink_to(fresh)
     except FileExistsError:
-        pass  # another process was first, and its secret is as good
+        pass  # another process was first; its secret is used
     finally:
         fresh.unlink()
 
 
 class Signer:
-    """Signs short texts, each for one purpose, so that none can stand in for another.
+    """Signer of short texts, each for one purpose, so that signatures are not interchangeable.
 
-    Keys hang on the password too: changing it ends every session and every address given out.
+    The keys depend on the password: changing it invalidates every session and access token.
     """
 
     def __init__(self, secret: bytes, password: str | None) -> None:
@@ -88,27 +88,27 @@ class Signer:
         self.hang_on(password)
 
     def hang_on(self, password: str | None) -> None:
-        """Sign with the keys of this password from now on.
+        """Derive the keys from this password from now on.
 
         Args:
-            password: or whatever else changes with it.
+            password: the password's hash, or other data that changes with it.
         """
         held = hashlib.sha256((password or "").encode("utf-8", "surrogatepass")).digest()
         self._secret = hmac.digest(self._root, held, "sha256")
 
     def sign(self, purpose: str, text: str) -> str:
-        """Return a MAC of 128 bits as 22 characters of the URL-safe alphabet."""
+        """Return a 128-bit MAC as 22 characters of the URL-safe alphabet."""
         key = hmac.digest(self._secret, purpose.encode(), "sha256")
         mac = hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256")
         return urlsafe_b64encode(mac[:_MAC_BYTES]).rstrip(b"=").decode()
 
     def verifies(self, purpose: str, text: str, signature: str) -> bool:
-        """Tell, in constant time, whether ``signature`` is ours."""
+        """Return whether a signature is valid, in constant time."""
         return same(self.sign(purpose, text), signature)
 
 
 def same(one: str, other: str) -> bool:
-    """Compare two texts in a time that says nothing about where, or in length how, they differ."""
+    """Compare two texts in constant time, without revealing the length of `other`."""
     return hmac.compare_digest(_digest(one), _digest(other))
 
 
@@ -118,12 +118,11 @@ def _digest(text: str) -> bytes:
 
 MINUTES = 60
 WINDOW_SECONDS = 15 * MINUTES
-"""A permission lives for one to two of these: addresses stay the same for a while, as caches like.
-"""
+"""A token is valid for one to two windows: addresses stay the same for a while, for caches."""
 OPEN_WINDOW_SECONDS = 24 * 60 * MINUTES
-"""The same without a password."""
+"""The window without a password."""
 _NEVER = 0
-"""When a permission ended that never opened anything."""
+"""Expiry of a token that gives no access."""
 _PURPOSE = "replay"
 _TOKEN = re.compile(
     r"([0-9a-f]{1,12})\.([A-Za-z0-9_-]{0,160})\.([0-9a-f]{16})?\.([A-Za-z0-9_-]{22})"
@@ -132,12 +131,12 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """To see mementos.
+    """Permission to see a memento.
 
     Attributes:
-        ends: when it is over, in seconds since 1970.
-        home: origin of the service, where replay has one of its own; else empty.
-        banner: number of the banner above what is shown (``shown``); empty for what has none.
+        ends: expiry in seconds since 1970.
+        home: the service's origin if replay has a separate one; else empty.
+        banner: number of the banner above the frame (``shown``); empty for none.
     """
 
     ends: int
@@ -146,12 +145,12 @@ class Permission:
 
 
 class Permissions:
-    """Gives permissions, and tells whether one was given.
+    """Issuer and verifier of access tokens.
 
     Args:
-        signer: of the archive.
-        has_password: whether there is one.
-        clock: seconds since 1970.
+        signer: the archive's signer.
+        has_password: whether a password is set.
+        clock: returns seconds since 1970.
     """
 
     def __init__(
@@ -162,19 +161,19 @@ class Permissions:
         self.clock = clock
 
     def new(self, home: str = "", banner: str = "") -> Permission:
-        """A permission from now on."""
+        """Return a new permission."""
         window = WINDOW_SECONDS if self.has_password else OPEN_WINDOW_SECONDS
         return Permission((int(self.clock()) // window + 2) * window, home, banner)
 
     def write(self, permission: Permission, address: ReplayAddress) -> str:
-        """The path of a memento with permission to see it."""
+        """Return the path of a memento with an access token."""
         home = urlsafe_b64encode(permission.home.encode()).decode().rstrip("=")
         signature = self._signer.sign(_PURPOSE, _text(permission, address))
         prefix = f"/web/~{permission.ends:x}.{home}.{permission.banner}.{signature}"
         return replay_path(address.timestamp_prefix, address.modifier, address.url, prefix=prefix)
 
     def given(self, token: str, address: ReplayAddress) -> Permission | None:
-        """The permission that a token was given for an address, even if it is over."""
+        """Return the permission in a token issued for an address, even if it is expired."""
         found = _TOKEN.fullmatch(token)
         if found is None:
             return None
@@ -187,21 +186,21 @@ class Permissions:
         return permission if is_ours else None
 
     def opens(self, token: str, address: ReplayAddress) -> Permission | None:
-        """The permission that a token is for an address now."""
+        """Return the permission in a token if it is valid now."""
         permission = self.given(token, address)
         return permission if permission and self.clock() < permission.ends else None
 
     def writers(self, held: Permission | None) -> PathWriters:
-        """How addresses are written in what is replayed.
+        """Return the path writers for references in a response.
 
-        With a password every requisite and frame needs a permission of its own, and links have
-        none: another page is another's permission, which a person who is signed in needs not.
-        Below a banner they have one that never opened anything, and only names the banner.
-        Without one, whatever may be framed leads only to what may be, too.
+        With a password every requisite and frame gets an access token. Links get none, since they
+        lead to other pages; signed-in users do not need one. Below a banner they get a token
+        without access that only contains the banner's number. Without a password, a response that
+        may be framed only links to pages that may be framed too.
 
         Args:
-            held: the permission that the answer is asked for with; None if it is asked for
-                without; its banner goes on to what takes the place of what it shows.
+            held: permission of the request; None if it has no token. Links and redirects inherit
+                its banner.
         """
         given = (self.has_password and held) or self.new()
         signed = partial(self.write, replace(given, banner=""))
@@ -219,7 +218,7 @@ class Permissions:
 
 
 def _text(permission: Permission, address: ReplayAddress) -> str:
-    """What is signed; a space stands in none of its parts."""
+    """Return the text to sign; its parts contain no spaces."""
     moment = f"{address.timestamp_prefix}{address.modifier}"
     return f"{permission.ends:x} {permission.home} {permission.banner} {moment} {address.url}"
 

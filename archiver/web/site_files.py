@@ -12,7 +12,7 @@ from archiver.web.responses import asked_coding
 
 
 async def static(request: web.Request) -> web.StreamResponse:
-    """Serve a file; 304 if the browser has it (RFC 9110 §13.1.2)."""
+    """Serve a static file; 304 if the browser has it (RFC 9110 §13.1.2)."""
     version, name = request.match_info["version"], request.match_info["name"]
     files = request.app[STATIC]
     coding = asked_coding(request, files.codings(name))
@@ -37,9 +37,9 @@ _DESCRIPTION = Message("A wayback machine of your own")
 
 
 async def manifest(request: web.Request) -> web.StreamResponse:
-    """Describe the service (W3C Web Application Manifest).
+    """Return the W3C Web Application Manifest.
 
-    Browsers ask for it without cookies, so the page that names it says its language.
+    Browsers request it without cookies, so the page's link contains the language.
     """
     worded = request.app[WORDINGS]
     wording = worded.get(request.query.get("language", "")) or worded[ENGLISH.tag]

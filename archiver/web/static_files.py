@@ -1,7 +1,7 @@
 """Static files and icons.
 
-Their address holds a hash over all files, so that they may be cached for ever, and an ES module
-that imports another by a relative address gets the one of its own version.
+URLs contain a hash over all files, so that they can be cached indefinitely, and an ES module that
+imports another one by a relative URL gets the matching version.
 """
 
 import hashlib
@@ -33,12 +33,12 @@ _HASH_LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """One file.
+    """A static file.
 
     Attributes:
-        bodies: its bytes in each coding; as they are in all cases, packed where that is shorter.
-        content_type: the header's value.
-        etag: of its bytes as they are, without quotes.
+        bodies: its bytes in each coding; always uncompressed, and compressed if that is smaller.
+        content_type: value of the header.
+        etag: entity tag of the uncompressed bytes, without quotes.
     """
 
     bodies: Mapping[Coding, bytes]
@@ -46,12 +46,12 @@ class StaticFile:
     etag: str
 
     def etag_in(self, coding: Coding) -> str:
-        """Other bytes need another strong tag (RFC 9110 §8.8.3.3)."""
+        """Return the entity tag of a coding; each coding needs a separate tag (RFC 9110 §8.8.3.3)."""
         return self.etag if coding is Coding.IDENTITY else f"{self.etag}-{coding}"
 
 
 class StaticFiles:
-    """All of them, in memory: a few dozen kilobytes."""
+    """All static files, in memory: a few dozen kilobytes."""
 
     def __init__(self, directory: Path) -> None:
         self._files = {
@@ -65,24 +65,24 @@ class StaticFiles:
         self.version = digest.hexdigest()[:_HASH_LENGTH]
 
     def url(self, name: str) -> str:
-        """Return the address of a file.
+        """Return the URL of a file.
 
         Raises:
-            KeyError: there is none of that name: a template is wrong.
+            KeyError: there is no such file, which is an error in a template.
         """
         if name not in self._files:
             raise KeyError(name)
         return f"/static/{self.version}/{name}"
 
     def codings(self, name: str) -> tuple[Coding, ...]:
-        """What a file can be had in, beside as it is; none if there is no such file."""
+        """Return the compressed codings of a file; empty if there is no such file."""
         file = self._files.get(name)
         return (
             tuple(coding for coding in file.bodies if coding is not Coding.IDENTITY) if file else ()
         )
 
     def response(self, version: str, name: str, coding: Coding) -> web.Response | None:
-        """Answer for a file in one of its codings; None if there is none of that name."""
+        """Return the response for a file in one of its codings; None if there is no such file."""
         file = self._files.get(name)
         if file is None:
             return None
@@ -96,8 +96,8 @@ class StaticFiles:
             vary(response)
         current = version == self.version
         response.headers["Cache-Control"] = _FOR_EVER if current else _ASK_AGAIN
-        # The page that says "not in the archive" may stand in a sandboxed frame, whose origin is
-        # opaque; these files are no secret.
+        # The "not in the archive" page may be in a sandboxed frame with an opaque origin; static
+        # files are public.
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
         return response
 
@@ -124,18 +124,14 @@ def _bodies(body: bytes, content_type: str) -> Mapping[Coding, bytes]:
 
 
 EMBLEM_PATH = "/emblem/"
-"""Before their digests."""
+"""Path prefix of favicons and preview images; their digest follows."""
 
 
 def emblem_path(digest: str) -> str:
-    """Where one lies; nowhere, where there is none.
-
-    >>> emblem_path("4a986c59"), emblem_path("")
-    ('/emblem/4a986c59', '')
-    """
+    """Return the path of a favicon or preview image; empty for an empty digest."""
     return EMBLEM_PATH + digest if digest else ""
 
 
 def addressed(emblems: PreviewImages) -> PreviewImages:
-    """The same with addresses at this service instead of digests, as programs are told them."""
+    """Replace digests by absolute URLs, for API clients."""
     return PreviewImages(emblem_path(emblems.icon), emblem_path(emblems.cover))

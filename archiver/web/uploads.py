@@ -1,7 +1,7 @@
 """File uploads.
 
-The file goes by one buffer at a time to ``data/tmp``; it is gone again on every path on which the
-import service did not take it over.
+The file is written to ``data/tmp`` one buffer at a time; it is deleted on every path on which the
+import service does not take it over.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from archiver.services.page_uploads import Given, HandedIn
 from archiver.web.app_keys import BEFORE_FILE, LIMITS, RUNTIME
 
 MOST_COUNTED = 2_000_000
-"""Links that are looked at where somebody asks for all of them: a minute's work."""
+"""Maximum links counted for a full preview, about a minute of work."""
 _CHUNK = 1 << 18
 _MOST_PARTS = 16
 _MOST_FIELD = 4096
@@ -50,21 +50,21 @@ PAGE_TYPES = (
     "application/zip",
     "application/octet-stream",
 )
-"""What HTML, MHTML, WARC and WACZ are sent as; which of them it is, the bytes tell."""
+"""Media types of HTML, MHTML, WARC and WACZ uploads; the format is detected from the content."""
 _MALFORMED = (ValueError, RuntimeError, AssertionError, BadHttpMessage)
-"""What aiohttp's multipart reader raises on bodies that are not well formed."""
+"""Exceptions of aiohttp's multipart reader for malformed bodies."""
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The part of a request that is the file.
+    """The uploaded file in a request.
 
     Attributes:
-        name: as it was given.
-        chunks: its bytes, as they come.
-        fields: the parts before it, by name.
+        name: the file's name as sent.
+        chunks: its bytes, as they arrive.
+        fields: the form fields before it, by name.
     """
 
     name: str
@@ -73,7 +73,10 @@ class _File:
 
 
 class _FormReader(MultipartReader):
-    """Takes a file that has parts of its own for one: browsers send MHTML without its boundary."""
+    """Reader that treats a nested multipart file as one file.
+
+    Browsers send MHTML without its boundary.
+    """
 
     def _get_part_reader(self, headers: CIMultiDictProxy[str]) -> MultipartReader | BodyPartReader:
         of_one = CIMultiDict(headers)
@@ -82,24 +85,23 @@ class _FormReader(MultipartReader):
 
 
 async def import_from_form(request: web.Request) -> ImportStatus | LookedAt:
-    """Take the file of the import form.
+    """Receive the file of the import form.
 
-    With the field ``look`` before it, a file of links is kept until somebody says what becomes of
-    it.
+    With the field ``look`` before it, a file of links is stored for a preview first.
 
     Raises:
-        TooLarge, UnreadableFile: as the message says.
+        TooLarge, UnreadableFile: see the message.
     """
     file = await _file_part(request)
     return await _received(request, file, lambda whole: _look_or_start(request, file, whole))
 
 
 async def import_from_api(request: web.Request, choices: Choices) -> ImportStatus:
-    """Take a file from a program: multipart/form-data, or the bare bytes with ``?name=``.
+    """Receive a file from the API: multipart/form-data, or the bare bytes with ``?name=``.
 
     Raises:
-        web.HTTPUnsupportedMediaType: it is sent as something else.
-        TooLarge, UnreadableFile: as the message says.
+        web.HTTPUnsupportedMediaType: the content type is neither.
+        TooLarge, UnreadableFile: see the message.
     """
     file, imports = await _file_of_program(request), request.app[RUNTIME].imports
     return await _received(
@@ -108,11 +110,11 @@ async def import_from_api(request: web.Request, choices: Choices) -> ImportStatu
 
 
 async def survey_from_api(request: web.Request, choices: Choices) -> ImportSurvey:
-    """Take a file from a program likewise, look at it, and keep nothing.
+    """Receive a file from the API for a preview, and store nothing.
 
     Raises:
-        web.HTTPUnsupportedMediaType: it is sent as something else.
-        TooLarge, UnreadableFile: as the message says.
+        web.HTTPUnsupportedMediaType: the content type is neither.
+        TooLarge, UnreadableFile: see the message.
     """
     file = await _file_of_program(request)
 
@@ -128,21 +130,21 @@ async def survey_from_api(request: web.Request, choices: Choices) -> ImportSurve
 
 
 async def handed_in_from_form(request: web.Request) -> HandedIn:
-    """Take the page that our form hands in: the fields ``url`` and ``at`` stand before the file.
+    """Receive a page from the upload form: the fields ``url`` and ``at`` come before the file.
 
     Raises:
-        TooLarge, UnreadableFile, InputError: as the message says.
+        TooLarge, UnreadableFile, InputError: see the message.
     """
     file = await _file_part(request)
     return await _hand_in(request, file, "web")
 
 
 async def handed_in_from_api(request: web.Request) -> HandedIn:
-    """Take a page from a program: multipart/form-data, or its bare bytes with ``?name=``.
+    """Receive a page from the API: multipart/form-data, or the bare bytes with ``?name=``.
 
     Raises:
-        web.HTTPUnsupportedMediaType: it is sent as something else.
-        TooLarge, UnreadableFile, InputError: as the message says.
+        web.HTTPUnsupportedMediaType: the content type is neither.
+        TooLarge, UnreadableFile, InputError: see the message.
     """
     if request.content_type == "multipart/form-data":
         file = await _file_part(request)
@@ -175,23 +177,23 @@ async def _hand_in(request: web.Request, file: _File, source: str) -> HandedIn:
 
 
 async def expect_file(request: web.Request) -> None:
-    """Answer ``Expect: 100-continue``, but not for a file that will be refused (RFC 9110 §10.1.1).
+    """Send ``100 Continue``, unless the file will be rejected (RFC 9110 §10.1.1).
 
-    aiohttp asks this before any middleware, so all it may do is keep silent.
+    aiohttp calls this before any middleware, so it can only send nothing.
     """
     if not _is_too_long(request):
         await go_on(request)
 
 
 async def go_on(request: web.Request) -> None:
-    """Answer ``Expect: 100-continue`` for a body of any kind."""
+    """Send ``100 Continue`` for any body."""
     if request.headers.get("Expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.writer.output_size = 0  # not yet the answer
+        request.writer.output_size = 0  # not the final response
 
 
 def clean_name(given: str) -> str:
-    """Return a file's name as it may be shown and kept: no folders, no control characters."""
+    """Return a file name that is safe to show and store: no folders, no control characters."""
     valid = given.encode("utf-8", "replace").decode("utf-8", "replace")
     last = valid.replace("\\", "/").rpartition("/")[2]
     shown = "".join(character if character.isprintable() else "�" for character in last)
@@ -199,9 +201,9 @@ def clean_name(given: str) -> str:
 
 
 def remove_stale(data: Path) -> None:
-    """Remove what a process that was killed more than a day ago had received half.
+    """Delete partial uploads of processes that were killed more than a day ago.
 
-    Whole files are the import service's: it goes on with them, however old they are.
+    Complete files belong to the import service, which continues with them however old they are.
     """
     remove_stale_looks(data / TMP)
     for path in (data / TMP).glob(f"*{_ARRIVING}"):
@@ -279,12 +281,12 @@ async def _chunks_of_part(request: web.Request, part: BodyPartReader) -> AsyncIt
             yield chunk
     except _MALFORMED:
         raise _malformed() from None
-    if not part.at_eof():  # it stopped short of the closing boundary
+    if not part.at_eof():  # the body ended before the closing boundary
         raise _malformed()
 
 
 async def _file_part(request: web.Request) -> _File:
-    """Find the file among the parts (RFC 7578); what stands before it is small or refused."""
+    """Find the file among the parts (RFC 7578); fields before it must be small."""
     if request.content_type != "multipart/form-data":
         raise web.HTTPUnsupportedMediaType(text=marked("Send the file as multipart/form-data."))
     if _is_too_long(request):

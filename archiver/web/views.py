@@ -31,7 +31,7 @@ from archiver.services.segment_uploads import Backlog
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """What there is of a month: how many, and the newest; empty if there is nothing."""
+    """The captures of a month: count and newest timestamp; empty for none."""
 
     count: int
     newest: str
@@ -39,7 +39,7 @@ class Month:
 
 @dataclass(frozen=True, slots=True)
 class Year:
-    """What there is of a year by month."""
+    """The captures of a year by month."""
 
     name: str
     count: int
@@ -47,7 +47,7 @@ class Year:
 
 
 def calendar(timestamps: Iterable[str]) -> tuple[Year, ...]:
-    """Timestamps of 14 digits, newest first, by year and month, the newest year first."""
+    """Group 14-digit timestamps (newest first) by year and month, newest year first."""
     found: dict[str, dict[str, list[str]]] = {}
     for each in timestamps:
         months = found.setdefault(each[:4], {})
@@ -67,17 +67,17 @@ def calendar(timestamps: Iterable[str]) -> tuple[Year, ...]:
 
 
 SHOWN = 200
-"""Characters of each piece of a search that was refused."""
+"""Maximum characters of each part of an invalid search that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class PutBack:
-    """What became of undoing a deletion.
+    """Result of undoing a deletion.
 
     Attributes:
-        count: how many entries, or snapshots of one, are there again.
-        stayed: how many entries were not put back, since they were saved, or deleted, again.
-        is_lost: it could not be undone any more.
+        count: number of restored entries, or snapshots of one entry.
+        stayed: number of entries not restored because they were saved or deleted again.
+        is_lost: whether it can no longer be undone.
     """
 
     count: int
@@ -87,15 +87,15 @@ class PutBack:
 
 @dataclass(frozen=True, slots=True)
 class EditNotice:
-    """What was changed a moment ago, and can be undone; or whether that was undone.
+    """Notice about the last change, which can be undone, or about its undo.
 
     Attributes:
-        back: the page, for undoing to come back to.
-        edited: what was changed.
-        is_undone: whether any entry was put back; None where nothing was undone.
-        deleted: what was thrown away.
-        restored: what became of undoing that.
-        is_nothing: nothing was ticked, so nothing was done.
+        back: the page to return to after the undo.
+        edited: changed entries.
+        is_undone: whether any entry was restored; None if nothing was undone.
+        deleted: deleted entries.
+        restored: result of undoing a deletion.
+        is_nothing: no entry was selected, so nothing was changed.
     """
 
     back: str
@@ -108,13 +108,13 @@ class EditNotice:
 
 @dataclass(frozen=True, slots=True)
 class SideBar:
-    """What stands beside a page.
+    """Data of the side bar.
 
     Attributes:
-        lists: the first of them, each behind the one that it lies in.
-        current: the one that the page shows.
-        count: of all lists.
-        is_whole: the page shows what lies in the lists in the current one, too.
+        lists: the first lists, in depth-first order.
+        current: the list that the page shows.
+        count: number of all lists.
+        is_whole: whether the page includes nested lists.
     """
 
     lists: tuple[EntryList, ...] = ()
@@ -125,20 +125,20 @@ class SideBar:
 
 @dataclass(frozen=True, slots=True)
 class HomeView:
-    """The form, what it was asked last, and what was saved last.
+    """Data of the home page.
 
     Attributes:
-        overview: the archive in numbers.
-        desk: what is new, and what was saved on this day.
-        listing: what was saved last, where nothing is new.
-        running: imports that are not at their end.
-        jobs: those of the form sent last, to be followed.
-        rejected: addresses of that form that can't be kept; the form holds them again.
-        tags: of that form.
+        overview: statistics of the archive.
+        desk: new entries, and entries saved on this day in earlier years.
+        listing: the latest entries, if there are no new ones.
+        running: unfinished imports.
+        jobs: jobs of the last form, for their progress.
+        rejected: invalid URLs of that form, shown in it again.
+        tags: tags of that form.
         problem: why nothing of it could be used.
-        here: the origin of the service, for whoever calls it from another page.
-        can_render: whether a browser can show pages before they are kept.
-        is_paused: whether somebody has paused the crawl.
+        here: origin of the service, for the bookmarklet.
+        can_render: whether a browser can render pages.
+        is_paused: whether the crawl is paused.
     """
 
     overview: Overview
@@ -157,12 +157,12 @@ class HomeView:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a search can't be read, and the search before, at and behind the place.
+    """An invalid search, split at the position of the error.
 
     Attributes:
-        message: a sentence.
-        before, at, behind: pieces of the search.
-        suggestion: the search that was probably meant; empty if nobody knows.
+        message: the error.
+        before, at, behind: parts of the search.
+        suggestion: a corrected search; empty for none.
     """
 
     message: Message
@@ -173,7 +173,7 @@ class Refusal:
 
     @classmethod
     def of(cls, q: str, error: InvalidQuery) -> "Refusal":
-        """What to show of a search that was refused."""
+        """Return the view of an invalid search."""
         end = error.at + error.length
         before, at, behind = q[: error.at], q[error.at : end], q[end:]
         return cls(error.sentence, before[-SHOWN:], at[:SHOWN], behind[:SHOWN], error.suggestion)
@@ -181,12 +181,12 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class SaveView:
-    """A page that is offered from elsewhere, before it is saved.
+    """A page offered by a bookmarklet or app, before it is saved.
 
     Attributes:
-        url, given_title, tags: as they were offered.
-        known: its entry, if there is one.
-        twins: those of other addresses of the same page, where there is none of this.
+        url, given_title, tags: as offered.
+        known: its entry, if any.
+        twins: entries of duplicate URLs, if there is none of this one.
     """
 
     url: str
@@ -199,10 +199,10 @@ class SaveView:
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """A step within this site, for whoever comes from another one.
+    """Intermediate page after a link from another site.
 
     Attributes:
-        onward: the path that was asked for.
+        onward: the requested path.
     """
 
     onward: str
@@ -211,24 +211,24 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class ListingView:
-    """A page of entries, and how it is narrowed.
+    """A page of entries, and its filters.
 
     Attributes:
-        query: what was asked.
-        listing: what was found.
-        next_url: of the next page; empty if there is none.
-        back_url: of the page before, or the first one; empty on that.
-        start: how many entries stand before this page; None where nobody knows.
-        tags: those used most, with their numbers.
-        export_query: what the downloads are narrowed by.
-        list_query: what says which page of which list this is, for an entry to be opened from it.
-        summary: of the whole list.
-        is_narrowed: it is not that of everything.
-        refusal: why the search can't be read, if it can't.
-        owed_percent: how much of the archive is not to be found by words yet.
-        sorts: what may come first, in words.
-        archives: hosts of public archives that may be asked, where the list is of what failed.
-        address: what was searched for, if it may be meant as the address of a page.
+        query: the search.
+        listing: its results.
+        next_url: URL of the next page; empty for none.
+        back_url: URL of the previous page, or the first; empty on the first.
+        start: number of entries before this page; None if unknown.
+        tags: most frequent tags, with counts.
+        export_query: query string for exports.
+        list_query: query string of this page of the list, for links to entries.
+        summary: facets of the whole list.
+        is_narrowed: whether there are filters.
+        refusal: why the search is invalid, if it is.
+        owed_percent: percentage of pending search documents.
+        sorts: labels of the sort orders.
+        archives: hosts of public archives to request pages from, for lists of failures.
+        address: the search, if it may be meant as the URL of a page.
     """
 
     query: ListingQuery
@@ -254,7 +254,7 @@ class ListingView:
 
 @dataclass(frozen=True, slots=True)
 class HighlightsView:
-    """What was marked, and the search that it is narrowed by."""
+    """Highlights, and the search that filters them."""
 
     q: str
     found: HighlightList
@@ -267,7 +267,7 @@ class HighlightsView:
 
 @dataclass(frozen=True, slots=True)
 class SearchHelpView:
-    """How to search."""
+    """Data of the search help."""
 
     language: Language
     title: str | Message = Message("How to search")
@@ -275,13 +275,13 @@ class SearchHelpView:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotView:
-    """One snapshot as it looked: our banner, and the address of the frame.
+    """A snapshot in a frame below the banner.
 
     Attributes:
-        marks: on the timeline of the entry's snapshots: where (0 to 1000), and which.
-        missing: what the page needed and the archive lacks.
-        is_pdf: whether it is one; browsers show none in a sandboxed frame.
-        banner: its number, by which it is told what its frame shows.
+        marks: positions (0 to 1000) and snapshots of the entry's timeline.
+        missing: page requisites that are not archived.
+        is_pdf: whether it is a PDF, which browsers do not show in a sandboxed frame.
+        banner: number of the banner, which identifies its frame.
     """
 
     entry: Entry
@@ -297,7 +297,7 @@ class SnapshotView:
 
 @dataclass(frozen=True, slots=True)
 class ErrorView:
-    """What went wrong, and what to do."""
+    """An error, and what to do about it."""
 
     status: int
     message: Message
@@ -306,7 +306,7 @@ class ErrorView:
 
 @dataclass(frozen=True, slots=True)
 class AbsentView:
-    """A page that was never captured."""
+    """A URL without captures."""
 
     url: str
     can_capture: bool
@@ -317,12 +317,12 @@ class AbsentView:
 
 @dataclass(frozen=True, slots=True)
 class PassageView:
-    """The step between a page that may show nothing but itself and another one.
+    """Intermediate page from a restricted page to another one.
 
     Attributes:
-        url: of the page that is asked for.
-        onward: where a person who is signed in sees it; empty where that is not known.
-        by_itself: where a page that stands alone goes at once.
+        url: URL of the requested page.
+        onward: its address for a signed-in user; empty if unknown.
+        by_itself: address to which a page outside a frame redirects.
     """
 
     url: str
@@ -333,7 +333,7 @@ class PassageView:
 
 @dataclass(frozen=True, slots=True)
 class CapturesView:
-    """Every capture of a URL, by the months that it was captured in, too."""
+    """All captures of a URL, also grouped by month."""
 
     url: str
     captures: tuple[Capture, ...] = ()
@@ -343,13 +343,13 @@ class CapturesView:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A form that was not obeyed, which is shown again as it was filled in.
+    """A rejected form, shown again with its values.
 
     Attributes:
-        why: what is wrong with it.
-        of: what it was to change, by its name; empty where it was to make something.
-        given: the name that it gave.
-        query: the search that it was to keep under that.
+        why: the error.
+        of: name of the list or tag to change; empty for a new one.
+        given: the new name.
+        query: the search to save under that name.
     """
 
     why: Message
@@ -360,7 +360,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class ListsView:
-    """Every list, to be changed."""
+    """Data of the page of lists."""
 
     lists: tuple[EntryList, ...]
     notice: EditNotice | None = None
@@ -380,13 +380,13 @@ class TagsView:
 
 @dataclass(frozen=True, slots=True)
 class EditAgainView:
-    """A change of several entries that can't be made, to be sent again.
+    """A rejected change to several entries.
 
     Attributes:
-        why: what is wrong with it.
-        typed: what was filled in, by the names of the fields.
-        meant: which entries it is of, as fields of the form, and where that leads.
-        back: the list it came from.
+        why: the error.
+        typed: values of the fields by name.
+        meant: form fields that select the entries, and the address of the form.
+        back: the list from which the form was sent.
     """
 
     why: Message
@@ -398,7 +398,7 @@ class EditAgainView:
 
 @dataclass(frozen=True, slots=True)
 class BesideView:
-    """The list that an entry was opened from, and what stands beside it there; empty if nothing."""
+    """The list from which an entry was opened, and its neighbours there; empty for none."""
 
     list: str
     back: str
@@ -410,7 +410,7 @@ class BesideView:
 
 @dataclass(frozen=True, slots=True)
 class RefusedEdit:
-    """What a form of an entry held, as it was typed, and why it was not kept."""
+    """Values of a rejected edit form, and the error."""
 
     why: Message
     title: str
@@ -421,27 +421,27 @@ class RefusedEdit:
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """An entry to read.
+    """Data of the entry page.
 
     Attributes:
         detail: the entry and its snapshots.
-        shown: the snapshot that is read; None if there is none.
-        article: its article, images led into the archive.
-        payload_url: where the capture itself is, for what is shown within this page.
-        payload_link: the same, for a person to follow.
-        kind: how it is shown: ``article``, ``image``, ``pdf``, ``unread``, ``file``,
-            ``page`` (without text) or ``nothing``.
-        minutes: how long it takes to read.
-        is_outdated: an older version of the extractor has read it.
-        outline: its headings, where there are enough for a table of contents.
-        hits: how often words of the search that led here stand in it.
-        beside: the list it was opened from.
-        here: the page itself within that list; empty without one.
-        highlights: what was marked in it.
-        years: how many snapshots each month of each year has, and the newest of each.
-        browser_problem: why no page is shown by a browser; None where one is.
-        archives: hosts of public archives that may be asked for it.
-        refused: what was typed into the form that changes it, and can't be kept as it is.
+        shown: the snapshot that is shown; None for none.
+        article: its article, with archived images.
+        payload_url: URL of the capture, to embed in this page.
+        payload_link: URL of the capture, for a link.
+        kind: type of view: ``article``, ``image``, ``pdf``, ``unread``, ``file``, ``page`` (without
+            text) or ``nothing``.
+        minutes: reading time.
+        is_outdated: whether an older version of the extractor was used.
+        outline: headings, if there are enough for a table of contents.
+        hits: number of matches of the search from which it was opened.
+        beside: the list from which it was opened.
+        here: URL of this page within the list; empty without a list.
+        highlights: its highlights.
+        years: snapshots by year and month.
+        browser_problem: why pages cannot be rendered; None if they can.
+        archives: hosts of public archives to request it from.
+        refused: a rejected edit form.
     """
 
     detail: EntryDetail
@@ -467,13 +467,13 @@ class EntryView:
 
     @property
     def entry(self) -> Entry:
-        """The entry."""
+        """Return the entry."""
         return self.detail.entry
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedPiece:
-    """A stretch of two texts; of one that is the same and long the middle can be unfolded."""
+    """Part of a comparison; the middle of a long unchanged part is folded."""
 
     side: Side
     text: str
@@ -483,7 +483,7 @@ class FoldedPiece:
 
 @dataclass(frozen=True, slots=True)
 class AloneView:
-    """An entry that has nothing to be compared: one snapshot, or none."""
+    """An entry with fewer than two snapshots, which cannot be compared."""
 
     entry: Entry
     snapshots: tuple[Snapshot, ...]
@@ -492,13 +492,13 @@ class AloneView:
 
 @dataclass(frozen=True, slots=True)
 class CompareView:
-    """Two snapshots held against each other.
+    """Comparison of two snapshots.
 
     Attributes:
-        compared: what differs.
-        snapshots: those to choose from.
-        pieces: the texts as one.
-        articles: both articles, to be shown side by side; empty where they are not.
+        compared: the differences.
+        snapshots: snapshots to choose from.
+        pieces: both texts merged.
+        articles: both articles, for side by side view; else empty.
     """
 
     compared: Compared
@@ -509,34 +509,34 @@ class CompareView:
 
 
 class _AfterAnAct:
-    """A page that says what was done a moment ago: ``done`` is a word, and it may be a number."""
+    """A page after an action: ``done`` is the name of the result, and perhaps a number."""
 
     __slots__ = ()
     done: str
 
     @property
     def outcome(self) -> str:
-        """The word of ``done``."""
+        """Return the name in ``done``."""
         return self.done.partition("-")[0]
 
     @property
     def count(self) -> int:
-        """The number of ``done``; 0 where there is none."""
+        """Return the number in ``done``; 0 for none."""
         digits = self.done.partition("-")[2]
         return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 12 else 0
 
 
 @dataclass(frozen=True, slots=True)
 class SaveAgainView:
-    """Addresses that the person is asked about before they are captured.
+    """Questions about URLs before they are captured.
 
     Attributes:
-        tracked: with trackers in them, each with the address without.
-        known: those of which there are snapshots.
-        trackers: what was said of trackers before: ``drop``, ``keep`` or nothing.
-        tags, title, note, render: as the form had them.
-        saved: jobs of those that needed no question.
-        rejected: addresses that can't be kept.
+        tracked: URLs with tracking parameters, each with the URL without them.
+        known: URLs that have snapshots.
+        trackers: earlier answer about tracking parameters: ``drop``, ``keep`` or empty.
+        tags, title, note, render: values of the form.
+        saved: jobs of URLs without a question.
+        rejected: invalid URLs.
     """
 
     tracked: tuple[tuple[str, str], ...]
@@ -551,22 +551,22 @@ class SaveAgainView:
 
     @property
     def page_title(self) -> Message:
-        """What the page is called; ``title`` is what the person wants to call theirs."""
+        """Return the title of the page; ``title`` is the user's title for the entry."""
         return Message("Before this is saved")
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteView:
-    """What is to be thrown away, once the person says so.
+    """Confirmation of a deletion.
 
     Attributes:
-        keys: hash_urls of the entries; empty where it is all that a query finds.
-        entries: the first of them.
-        count, has_more: how many they are, or more than that.
-        timestamp: of the only snapshot that is to go; empty if it is all.
-        query: what finds them.
-        back: the page that it was asked from.
-        listed: the list that is shown where an entry was that is gone.
+        keys: hash_urls of the entries; empty for all results of a query.
+        entries: the first entries.
+        count, has_more: number of entries, or a lower bound.
+        timestamp: the snapshot to delete; empty for all.
+        query: the query.
+        back: the page to return to.
+        listed: the list to show if the page of the entry no longer exists.
     """
 
     keys: tuple[str, ...]
@@ -581,22 +581,22 @@ class DeleteView:
 
     @property
     def after(self) -> str:
-        """The page to show afterwards: not that of an entry that is gone."""
+        """Return the page to show afterwards, which is not that of a deleted entry."""
         is_gone = not self.timestamp and any(self.back.startswith(f"/{key}") for key in self.keys)
         return self.listed if is_gone else self.back
 
 
 @dataclass(frozen=True, slots=True)
 class FeedsView(_AfterAnAct):
-    """The feeds that are followed.
+    """Data of the feed page.
 
     Attributes:
-        feeds: in the order they were taken up.
-        interval: seconds between two looks.
-        problem: why what was asked for was not done.
-        given: the address that was asked for.
-        is_other_form: whether what is there can be imported instead.
-        done: what was done a moment ago: a word, and a number.
+        feeds: in the order in which they were added.
+        interval: seconds between checks.
+        problem: why the request failed.
+        given: the submitted URL.
+        is_other_form: whether the file can be imported instead.
+        done: result of the last action: a name, and a number.
     """
 
     feeds: tuple[FollowedFeed, ...]
@@ -610,16 +610,17 @@ class FeedsView(_AfterAnAct):
 
 @dataclass(frozen=True, slots=True)
 class CrawlView(_AfterAnAct):
-    """The work as it stands.
+    """Data of the crawl page.
 
     Attributes:
-        work: what is under way, who waits, what failed.
-        room: what takes most of it on disk.
-        settings: those in effect, by name.
-        archives: hosts of public archives that may be asked for what is gone.
-        backlog: what is not in the object store yet; None where there is none.
-        checked: what reading everything back found last; None if nobody did.
-        done: what was done a moment ago: a word and a number, or ``ask`` before all is cancelled.
+        work: running jobs, waiting hosts and failures.
+        room: largest users of storage.
+        settings: current settings by name.
+        archives: hosts of public archives to request gone pages from.
+        backlog: data that is not yet in the object store; None if there is none.
+        checked: result of the last verification; None for none.
+        done: result of the last action: a name and a number, or ``ask`` to confirm cancelling all
+            jobs.
     """
 
     work: Work

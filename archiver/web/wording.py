@@ -1,10 +1,9 @@
 """Translations, dates and numbers of one language.
 
-Babel reads the catalogues and knows CLDR; it is asked once a language, and never while a page is
-rendered.
+Babel reads the catalogues and CLDR once for each language, never while a page is rendered.
 
-A failure is kept with an English sentence, which knows more than its kind (a host, a limit). In
-English that is shown; in another language the kind and the status are worded, in whole sentences.
+Failures are stored with an English message that has more details than their kind (host, limit).
+English pages show it; other languages show a translated sentence for the kind and status.
 """
 
 from collections.abc import Mapping
@@ -37,15 +36,15 @@ _SIZES = (
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """How a language writes dates and numbers.
+    """Formats of dates and numbers in a language.
 
     Attributes:
-        day, moment: patterns, to be filled in with the fields of a date.
-        months: their short names within a date, from January.
-        month_names: the same, standing alone.
-        group, decimal: what stands between thousands, and before a fraction.
-        least_grouped: the least number whose thousands stand apart.
-        percent: a pattern, with ``#`` where the number goes.
+        day, moment: patterns for dates and times.
+        months: short names of months within a date, from January.
+        month_names: short names of months used alone.
+        group, decimal: separators of thousands and fractions.
+        least_grouped: smallest number with a thousands separator.
+        percent: pattern with ``#`` for the number.
     """
 
     day: str
@@ -59,7 +58,7 @@ class Forms:
 
     @classmethod
     def of(cls, language: Language) -> "Forms":
-        """The forms that CLDR knows."""
+        """Return the formats in CLDR."""
         locale = Locale.parse(language.locale)
         day = str(parse_pattern(locale.datetime_skeletons["yMMMd"]).format)
         time = str(parse_pattern(locale.datetime_skeletons["Hm"]).format)
@@ -79,12 +78,12 @@ class Forms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wording:
-    """One language, ready to be spoken.
+    """Texts and formats of one language.
 
     Attributes:
-        language: which.
-        texts: its catalogue; of English, the source is.
-        forms: of its dates and numbers.
+        language: its tag.
+        texts: its catalogue; for English the source texts.
+        forms: its formats of dates and numbers.
     """
 
     language: Language
@@ -93,11 +92,11 @@ class Wording:
 
     @property
     def is_source(self) -> bool:
-        """Whether it says what the source says."""
+        """Return whether this is the language of the source texts."""
         return type(self.texts) is NullTranslations
 
     def worded(self, message: Message | str) -> str:
-        """A message in this language; other text, which nobody translates, as it is."""
+        """Translate a message; return other text unchanged."""
         if isinstance(message, str):
             return message
         shown = {name: self.shown(value) for name, value in message.values.items()}
@@ -109,21 +108,21 @@ class Wording:
         return text.format(**shown) if shown else text
 
     def translated(self, text: str) -> str:
-        """A text that was marked where it stands."""
+        """Translate a text that was marked for extraction."""
         return self.texts.gettext(text) if text else ""
 
     def gettext(self, text: str, /, **values: object) -> Markup:
-        """What a template says, as newstyle gettext has it: values are escaped, numbers written."""
+        """Return the newstyle gettext for templates: it escapes values and formats numbers."""
         if not values:
             return _alone(self.texts, text)
         return self._filled(self.texts.gettext(text), values)
 
     def pgettext(self, context: str, text: str, /, **values: object) -> Markup:
-        """The same of words that mean another thing elsewhere."""
+        """Return the variant of gettext with a context."""
         return self._filled(self.texts.pgettext(context, text), values)
 
     def ngettext(self, one: str, many: str, count: int, /, **values: object) -> Markup:
-        """The same of one or many."""
+        """Return the variant of gettext with plural forms."""
         return self._filled(self.texts.ngettext(one, many, count), {"num": count, **values})
 
     def _filled(self, text: str, values: Mapping[str, object]) -> Markup:
@@ -131,7 +130,7 @@ class Wording:
         return _markup(text, shown)
 
     def shown(self, value: object) -> object:
-        """What goes into a sentence: numbers and messages in this language."""
+        """Format a value for a sentence: numbers and messages in this language."""
         if isinstance(value, bool):
             return value
         if isinstance(value, int):
@@ -139,21 +138,21 @@ class Wording:
         return self.worded(value) if isinstance(value, Message) else value
 
     def number(self, count: int) -> str:
-        """A number with its thousands apart."""
+        """Format a number with thousands separators."""
         if -self.forms.least_grouped < count < self.forms.least_grouped:
             return str(count)
         return f"{count:,}".replace(",", self.forms.group)
 
     def fraction(self, value: float, digits: int) -> str:
-        """A number with so many digits of its fraction."""
+        """Format a number with the given number of decimals."""
         return f"{value:.{digits}f}".replace(".", self.forms.decimal)
 
     def percent(self, count: int) -> str:
-        """So many hundredths: ``44%``."""
+        """Format a percentage: ``44%``."""
         return self.forms.percent.replace("#", str(count))
 
     def size(self, count: int) -> str:
-        """Bytes as people read them: ``1.4 MB``."""
+        """Format a number of bytes: ``1.4 MB``."""
         if count < 1000:
             return str(self.ngettext("%(num)s byte", "%(num)s bytes", count))
         amount, unit = count / 1000, 0
@@ -162,19 +161,19 @@ class Wording:
         return str(self.gettext(_SIZES[unit], amount=self.fraction(amount, 1)))
 
     def moment(self, when: datetime) -> str:
-        """A moment in UTC: ``20 Nov 2026, 22:18 UTC``."""
+        """Format a datetime in UTC: ``20 Nov 2026, 22:18 UTC``."""
         return self.forms.moment % self._fields(when)
 
     def to_the_second(self, when: datetime) -> str:
-        """A moment in UTC: ``20 Nov 2026, 22:18:05 UTC``."""
+        """Format a datetime in UTC with seconds: ``20 Nov 2026, 22:18:05 UTC``."""
         return self.forms.moment.replace("%(mm)s", "%(mm)s:%(ss)s") % self._fields(when)
 
     def day(self, when: datetime) -> str:
-        """A day: ``5 Mar 2019``."""
+        """Format a date: ``5 Mar 2019``."""
         return self.forms.day % self._fields(when)
 
     def _fields(self, when: datetime) -> dict[str, object]:
-        """The fields of those CLDR patterns that are in use here (UTS #35, Date Field Symbols)."""
+        """Return the fields of the CLDR patterns in use (UTS #35, Date Field Symbols)."""
         return {
             "y": f"{when.year:04}",
             "M": when.month,
@@ -191,18 +190,18 @@ class Wording:
 
 @lru_cache(4096)
 def _alone(texts: NullTranslations, text: str) -> Markup:
-    """What a template says that nothing goes into."""
+    """Return a text of a template without values."""
     return _markup(texts.gettext(text), {})
 
 
 def _markup(text: str, shown: Mapping[str, object]) -> Markup:
-    # A text of ours; what goes in is escaped.
+    # A source text of this program; values are escaped.
     return Markup(text % {name: escape(value) for name, value in shown.items()})  # noqa: S704
 
 
 @cache
 def wordings() -> Mapping[str, Wording]:
-    """Every language by its tag. Reads files: to be called before anybody is served."""
+    """Return all languages by tag. Reads files, so it runs before the server starts."""
     return {each.tag: Wording(each, _texts(each), Forms.of(each)) for each in LANGUAGES}
 
 
@@ -270,11 +269,11 @@ SHORT: Final = {
     FailureKind.LOST: marked("lost with a machine"),
     FailureKind.INTERNAL: marked("something went wrong here"),
 }
-"""The same as the row of a table says it."""
+"""Short forms for table rows."""
 
 
 def why(wording: Wording, failure: Failure) -> str:
-    """A failure in a sentence."""
+    """Return the sentence for a failure."""
     if wording.is_source:
         return failure.message
     if failure.kind is FailureKind.HTTP_STATUS and failure.status:
@@ -283,26 +282,26 @@ def why(wording: Wording, failure: Failure) -> str:
 
 
 def why_no_feed(wording: Wording, state: FeedState) -> str:
-    """Why a feed could not be read the last time; in English where that is all that is known."""
+    """Return why a feed could not be read; in English if no more is known."""
     if wording.is_source or not state.reason:
         return state.problem
     return reason(wording, state.reason)
 
 
 def sentences(wording: Wording) -> dict[str, str]:
-    """Every sentence by its kind, for a script; none where failures say their own."""
+    """Return the sentences by kind for scripts; empty if failures have messages."""
     if wording.is_source:
         return {}
     return {kind.value: wording.translated(text) for kind, text in SENTENCES.items()}
 
 
 def answered(wording: Wording) -> str:
-    """What a script says of a status, which goes where ``{status}`` stands."""
+    """Return the sentence on a status for scripts, to insert for ``{status}``."""
     return wording.translated(ANSWERED)
 
 
 def reason(wording: Wording, text: str) -> str:
-    """A reason as entries are grouped by it: a kind, with the status where there was one."""
+    """Return the label of a group of failures: a kind, and the status if there is one."""
     kind, _, status = text.partition(" ")
     if kind == NO_FEED:
         return wording.translated(marked("what is there is no feed"))

@@ -16,14 +16,14 @@ from archiver.web.uploads import import_from_api, survey_from_api
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """How many pages were queued."""
+    """Number of queued pages."""
 
     queued: int
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiptLine:
-    """What became of one row of a file, as its receipt says it; ``reason``: why it is unusable."""
+    """Result of one row of a file; ``reason``: why the row is unusable."""
 
     row: int
     outcome: Outcome
@@ -33,7 +33,7 @@ class ReceiptLine:
 
 
 async def start(request: web.Request) -> web.StreamResponse:
-    """Take a file, as is chosen; reading it goes on after the answer."""
+    """Start an import; the file is read after the response."""
     status = await import_from_api(request, chosen(request))
     response = answer(status, status=202)
     response.headers["Location"] = f"/api/v1/imports/{status.id}"
@@ -41,7 +41,7 @@ async def start(request: web.Request) -> web.StreamResponse:
 
 
 async def look(request: web.Request) -> web.StreamResponse:
-    """Say what an import of a file would do, as is chosen."""
+    """Preview an import with the given options."""
     return answer(await survey_from_api(request, chosen(request)))
 
 
@@ -57,19 +57,19 @@ async def show(request: web.Request) -> web.StreamResponse:
 
 
 async def receipt(request: web.Request) -> web.StreamResponse:
-    """Send what became of every row."""
+    """Return the receipt: the result of every row."""
     return await send_receipt(request, await _found(request), "json")
 
 
 async def failures(request: web.Request) -> web.StreamResponse:
-    """Count what failed, by reason."""
+    """Count failures by reason."""
     found = await _found(request)
     failed = await request.app[RUNTIME].crawl_status.failures_of(found.id)
     return answer(failed, shape=tuple[Reason, ...])
 
 
 async def again(request: web.Request) -> web.StreamResponse:
-    """Queue pages again that failed, for one reason or any."""
+    """Retry failed pages, for one reason or all."""
     found, wanted = await _found(request), await read_json(request, AgainRequest)
     oversight = request.app[RUNTIME].crawl_status
     if wanted.reason is not None:
@@ -79,19 +79,19 @@ async def again(request: web.Request) -> web.StreamResponse:
 
 
 async def capture(request: web.Request) -> web.StreamResponse:
-    """Queue what was kept as links."""
+    """Capture the entries that were stored as links."""
     found = await _found(request)
     return answer(Queued(await request.app[RUNTIME].crawl_status.capture_links(found.id)))
 
 
 async def undo_plan(request: web.Request) -> web.StreamResponse:
-    """Say what undoing would do."""
+    """Preview the undo of an import."""
     found = await _found(request)
     return answer(await request.app[RUNTIME].import_undo.plan(found.id))
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
-    """Undo an import; a large one goes on after the answer, which says how far it is."""
+    """Undo an import; a large one continues after the response, which has the progress."""
     found = await _found(request)
     await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_PATIENCE_SECONDS)
     return answer(await _found(request), status=202)
@@ -102,7 +102,7 @@ async def _found(request: web.Request) -> ImportStatus:
 
 
 async def ask_public_archives(request: web.Request) -> web.StreamResponse:
-    """Ask for those named, for those found, or for all that are gone."""
+    """Request pages from public archives: by entry, by search, or all that are gone."""
     wanted, rescuing = await read_json(request, RescueRequest), request.app[RUNTIME].recovery
     if wanted.entries and wanted.query:
         raise web.HTTPBadRequest(text="Name entries or give a query, not both.")

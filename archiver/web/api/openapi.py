@@ -1,6 +1,6 @@
 """OpenAPI document.
 
-One ``Operation`` a route; a test holds that the two agree.
+There is one ``Operation`` per route; a test verifies it.
 """
 
 import re
@@ -21,7 +21,7 @@ _ATTRIBUTES = re.compile(r"^ {4}(\w+(?:, \w+)*): (.+(?:\n {6,}\S.*)*)", re.MULTI
 
 
 def with_field_descriptions(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema of an object, each property described by the line of the docstring that names it."""
+    """Return a schema with property descriptions from the fields' docstring."""
     purpose, heading, attributes = schema.get("description", "").partition(_HEADING)
     if not heading:
         return schema
@@ -43,7 +43,7 @@ _Mode = Literal["serialization", "validation"]
 
 
 async def document(_request: web.Request) -> web.StreamResponse:
-    """Serve the description."""
+    """Serve the OpenAPI document."""
     return web.json_response(describe())
 
 

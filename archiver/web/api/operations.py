@@ -44,7 +44,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A value in the path or the query."""
+    """A path or query parameter."""
 
     name: str
     says: str
@@ -54,18 +54,18 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One route of the API: what it takes, and what it answers when all is well.
+    """An operation of the API.
 
     Attributes:
         method: lower case.
         path: as in the document, with ``{names}``.
-        name: of the route, and the ``operationId``.
-        says: what it does.
-        parameters: in path and query.
-        takes: media types of the body with the type of each; ``bytes`` is a file.
-        status: of the answer.
-        gives: type of the JSON answer; ``str`` is text of ``media_type``.
-        media_type: of the answer.
+        name: name of the route, and the ``operationId``.
+        says: description.
+        parameters: path and query parameters.
+        takes: media types of the body with their types; ``bytes`` is a file.
+        status: status of a successful response.
+        gives: type of the JSON response; ``str`` is text of ``media_type``.
+        media_type: media type of the response.
     """
 
     method: str
@@ -206,7 +206,7 @@ IMPORT_OPERATIONS = (
         202,
     ),
 )
-"""Imports, and rescue."""
+"""Imports, and recovery from public archives."""
 
 _HASH = Parameter(
     "hash_url",

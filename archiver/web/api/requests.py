@@ -20,19 +20,19 @@ from archiver.web.app_keys import LIMITS
 MOST_URLS = 10_000
 MOST_JOBS = 1_000
 LISTED = ("q", "tag", "host", "status", "sort", "after")
-"""What says which list is asked for, and which page of it."""
+"""Parameters that select a list and a page of it."""
 CHOSEN = ("folders_as", "to_read", "capture", "into")
-"""What is chosen for an import by one word, or one path."""
+"""Import options with a single value."""
 
 _MOST_ID_DIGITS = 18
 _NOTHING_ELSE = ConfigDict(extra="forbid")
-"""Where saying nothing means all, a name that is misspelt is refused."""
+"""For bodies in which a missing field means "all", so that misspelt names must be rejected."""
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class SaveRequest:
-    """URLs to keep, tags for all of them, and whether a browser is to show them, needed or not."""
+    """URLs to save, tags for all of them, and whether to render them in a browser."""
 
     urls: Annotated[list[str], Field(min_length=1, max_length=MOST_URLS)]
     tags: Annotated[list[str], Field(max_length=100)] = field(default_factory=list)
@@ -41,7 +41,7 @@ class SaveRequest:
 
 @dataclass(frozen=True, slots=True)
 class EditRequest:
-    """What is to be said of an entry from now on; what is left out, or null, stays as it is."""
+    """New metadata of an entry; missing or null fields stay as they are."""
 
     title: str | None = None
     note: str | None = None
@@ -51,7 +51,7 @@ class EditRequest:
     is_starred: bool | None = None
 
     def change(self) -> AnnotationChange:
-        """The same as the services take it."""
+        """Return the change for the services."""
         return AnnotationChange(
             title=self.title,
             note=self.note,
@@ -64,7 +64,7 @@ class EditRequest:
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """A list to be made, by its path; or, with a query, a search to be saved under that name."""
+    """A list to create, by its path; with a query, a search to save under that name."""
 
     path: str
     query: str = ""
@@ -72,7 +72,7 @@ class ListRequest:
 
 @dataclass(frozen=True, slots=True)
 class ListChange:
-    """What becomes of a list: another path, or a place further up or down among those beside it."""
+    """A change to a list: a new path, or a new position among its siblings."""
 
     path: str
     new_path: str | None = None
@@ -81,7 +81,7 @@ class ListChange:
 
 @dataclass(frozen=True, slots=True)
 class OrderRequest:
-    """Entries of a list, by hash_url or URL, and where in it they go."""
+    """Entries of a list, by hash_url or URL, and their new position."""
 
     path: str
     __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
@@ -91,7 +91,7 @@ class OrderRequest:
 
 @dataclass(frozen=True, slots=True)
 class FeedRequest:
-    """A feed to be followed, or a page that names one; ``everything``: also what it holds now."""
+    """A feed to follow, or a page with one; ``everything``: also add its current entries."""
 
     url: str
     tags: list[str] = field(default_factory=list)
@@ -100,7 +100,7 @@ class FeedRequest:
 
 @dataclass(frozen=True, slots=True)
 class HighlightRequest:
-    """Words of an article to be marked; ``start`` is where they begin in its text."""
+    """Words of an article to highlight; ``start`` is their position in its text."""
 
     quote: str
     start: int | None = None
@@ -111,7 +111,7 @@ class HighlightRequest:
 
 @dataclass(frozen=True, slots=True)
 class HighlightChange:
-    """What becomes of a highlight; what is left out, or null, stays as it is."""
+    """A change to a highlight; missing or null fields stay as they are."""
 
     colour: Colour | None = None
     note: str | None = None
@@ -119,7 +119,7 @@ class HighlightChange:
 
 @dataclass(frozen=True, slots=True)
 class AgainRequest:
-    """Failures of which reason are to be tried again; of every reason, if none is given."""
+    """The reason of the failures to retry; all if missing."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
     reason: str | None = None
@@ -127,10 +127,10 @@ class AgainRequest:
 
 @dataclass(frozen=True, slots=True)
 class RescueRequest:
-    """Pages to ask public archives for: by hash_url or URL, all that a search finds, or all gone.
+    """Pages to request from public archives: by hash_url or URL, by search, or all that are gone.
 
-    ``entries`` and ``query`` are not both given. An empty one is refused: who found nothing does
-    not mean everything.
+    ``entries`` and ``query`` exclude each other. An empty list or query is rejected, so that a
+    selection without results does not mean all entries.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _NOTHING_ELSE
@@ -139,11 +139,12 @@ class RescueRequest:
 
 
 async def read_json(request: web.Request, shape: type[_T]) -> _T:
-    """Read the body.
+    """Read a JSON body.
 
     Raises:
-        web.HTTPUnsupportedMediaType: it is not sent as JSON.
-        InputError: it is not JSON, or not of the shape; the message says where.
+        web.HTTPUnsupportedMediaType: the content type is not JSON.
+        InputError: the body is not valid JSON, or not of the right shape; the message has the
+            place.
     """
     if request.content_type != "application/json":
         raise web.HTTPUnsupportedMediaType(text="Send the body as application/json.")
@@ -161,20 +162,20 @@ async def read_json(request: web.Request, shape: type[_T]) -> _T:
 
 
 def number(request: web.Request, name: str, default: int) -> int:
-    """Read a whole number from the query.
+    """Return an integer query parameter.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not a number.
     """
     text = request.query.get(name)
     return default if text is None else _whole(name, text)
 
 
 def numbers(request: web.Request, name: str) -> list[int]:
-    """Read whole numbers, separated by commas, from the query; at most 1,000.
+    """Return a query parameter with a comma-separated list of at most 1,000 integers.
 
     Raises:
-        InputError: one is none, or they are too many.
+        InputError: a value is not a number, or there are too many.
     """
     words = [word for word in request.query.get(name, "").split(",") if word.strip()]
     if len(words) > MOST_JOBS:
@@ -183,24 +184,24 @@ def numbers(request: web.Request, name: str) -> list[int]:
 
 
 def listing_query(request: web.Request) -> ListingQuery:
-    """Read what a list is narrowed to, from the query."""
+    """Return the list that the query parameters select."""
     asked = request.query
     q, tag, host, status, sort, after = (asked.get(name, "") for name in LISTED)
     return ListingQuery(q, tag, host, status, sort, after)
 
 
 def listed_query(text: str) -> ListingQuery:
-    """Read which list something was opened from: a query string, as ``list_query`` writes it."""
+    """Parse a query string from ``list_query``: the list from which an entry was opened."""
     asked = dict(parse_qsl(text, max_num_fields=20)) if text.count("&") < 20 else {}
     q, tag, host, status, sort, after = (asked.get(name, "") for name in LISTED)
     return ListingQuery(q, tag, host, status, sort, after)
 
 
 def chosen(request: web.Request) -> Choices:
-    """Read what is chosen for an import, from the query; tags may have commas between them.
+    """Return the import options in the query parameters; tags may be comma-separated.
 
     Raises:
-        InputError: a word is none of those that there are.
+        InputError: an option has an unknown value.
     """
     asked = request.query
     return typed_choices(
@@ -212,13 +213,13 @@ def chosen(request: web.Request) -> Choices:
 
 
 def list_query(query: ListingQuery) -> str:
-    """Write which page of which list is asked for, as a query string; never empty."""
+    """Return the query string of a page of a list; never empty."""
     kept = {name: value for name in LISTED if (value := getattr(query, name))}
     return urlencode(kept or {"sort": "newest"})
 
 
 def path_number(request: web.Request, name: str) -> int:
-    """Read a whole number from the path, which the route holds to digits."""
+    """Return an integer of the path; the route only matches digits."""
     return _whole(name, request.match_info[name])
 
 

@@ -1,6 +1,6 @@
 """JSON responses.
 
-Times are ISO 8601 in UTC, states and kinds their names, absent values null.
+Times are ISO 8601 in UTC, states and kinds are names, missing values are null.
 """
 
 import json
@@ -18,18 +18,18 @@ _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
 def adapter(shape: Any) -> TypeAdapter[Any]:
-    """Return what reads, writes and describes values of a type; made once a type."""
+    """Return the cached Pydantic adapter of a type."""
     if shape not in _ADAPTERS:
         _ADAPTERS[shape] = TypeAdapter(shape)
     return _ADAPTERS[shape]
 
 
 def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Response:
-    """Return a value as JSON.
+    """Return a value as a JSON response.
 
     Args:
         value: a dataclass of the services or the model.
-        shape: its type, where ``type(value)`` does not say it (lists).
+        shape: its type, if ``type(value)`` is not enough (lists).
         status: HTTP status.
     """
     return web.Response(
@@ -45,6 +45,6 @@ def entry_answer(detail: EntryDetail) -> web.Response:
 
 
 def to_json(value: object, shape: Any = None) -> bytes:
-    """A value as the API says it."""
+    """Convert a value to JSON-compatible data."""
     document = adapter(shape or type(value)).dump_python(value, mode="json")
     return json.dumps(flattened(document), ensure_ascii=False, separators=(",", ":")).encode()

@@ -16,10 +16,10 @@ from archiver.web.replay_requests import address_of, held_permission
 from archiver.web.views import StepView
 
 OPEN_ROUTES = frozenset({"healthz", "static", "manifest", "login", "sign_in", "choose_language"})
-"""Served to anyone: what says the service is alive, and what the way in needs."""
+"""Routes without login: health check, static files and the login page."""
 
 PEOPLES_ROUTES = frozenset({"access", "change_access"})
-"""Opened by no token."""
+"""Routes that no token opens."""
 
 ADDING_ROUTES = frozenset(
     {
@@ -28,7 +28,7 @@ ADDING_ROUTES = frozenset(
         *("api_jobs", "api_queue", "api_events"),
     }
 )
-"""What a program needs that adds, and hears what became of it."""
+"""Routes for programs that add pages and watch their progress."""
 
 _MAY = {
     Scope.READ: "may read, and nothing else",
@@ -43,7 +43,7 @@ _LOOKED_AT = frozenset({Modifier.NONE, Modifier.FRAME, Modifier.IDENTITY})
 
 @web.middleware
 async def authenticate(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Find out who asks, and refuse who may not."""
+    """Identify the client, and reject it if it has no access."""
     request[SESSION] = auth.ANONYMOUS
     await auth.keep_up(request.app)
     is_locked = request.app[RUNTIME].access.is_locked
@@ -86,7 +86,7 @@ async def _admit_token(request: web.Request, given: str) -> None:
 
 
 def opens(scope: Scope, route: str, method: str) -> bool:
-    """Whether a token opens a route; who may come in is for people alone."""
+    """Return whether a token opens a route; access settings are for signed-in users only."""
     if route in PEOPLES_ROUTES:
         return False
     if scope is Scope.READ:
@@ -102,16 +102,16 @@ def _is_open(request: web.Request) -> bool:
 
 
 def _is_offered_by_another_site(request: web.Request) -> bool:
-    """Whether the bookmarklet brings somebody here, whose session's cookie stays at home then.
+    """Return whether the bookmarklet opened this page, in which case the session cookie is missing.
 
-    It is ``SameSite=Strict``; one step within this site, and the browser sends it.
+    The cookie is ``SameSite=Strict``; after a click within this site the browser sends it.
     """
     is_elsewhere = request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
     return request.match_info.route.name == "save" and is_elsewhere
 
 
 def _page_of_replay(request: web.Request) -> ReplayAddress | None:
-    """The memento that is asked for to be looked at, as a page or in a frame of one."""
+    """Return the requested memento if it is requested as a page or a frame."""
     if request.match_info.route.name != "replay" or request.method not in origin.SAFE_METHODS:
         return None
     if request.headers.get("Sec-Fetch-Dest") not in _DOCUMENTS:
@@ -121,7 +121,7 @@ def _page_of_replay(request: web.Request) -> ReplayAddress | None:
 
 
 def _refusal(request: web.Request) -> web.HTTPException:
-    """Send a person to the login page, and tell a program what is missing."""
+    """Redirect a browser to the login page; return 401 to a program."""
     is_program = request.path.startswith(_FOR_PROGRAMS)
     if request.headers.get("Sec-Fetch-Dest") not in _PAGES or is_program:
         return _unauthorized(marked("Sign in first: this archive has a password."))

@@ -1,6 +1,6 @@
 """Error middleware.
 
-The shape is ``{"error": {"code": "not_found", "message": "A sentence."}}``.
+The JSON format is ``{"error": {"code": "not_found", "message": "A sentence."}}``.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from archiver.web.client_limits import Full
 from archiver.web.responses import message_of
 
 ErrorPage = Callable[[web.Request, int, Message], web.Response]
-"""Renders a page: (request, HTTP status, a sentence)."""
+"""Renderer of an error page: (request, HTTP status, message)."""
 
 _log = get_log(__name__)
 
@@ -36,7 +36,7 @@ _BY_CLASS: tuple[tuple[type[Exception], int, str], ...] = (
     (Full, 503, "too_many_listeners"),
     (TimeoutError, 408, "timeout"),
 )
-"""The first that fits wins, so the narrower class stands above the wider."""
+"""The first match is used, so subclasses come before their base classes."""
 
 _SAYS = {
     400: Message("The request can't be understood."),
@@ -53,10 +53,10 @@ _OPERATORS: dict[type[Exception], Message] = {
         "the log of the service says why."
     ),
 }
-"""Said of what is the operator's to know: where the index lies, and why it does not answer."""
+"""Messages that hide details for the operator, such as the address of the database."""
 _FATAL = 500
 _GONE = 499
-"""What is counted for whoever went before the answer was whole; nobody ever reads it."""
+"""Status in the metrics for a client that disconnected; never sent."""
 _CODES = {413: "too_large"}
 _PLAIN_ROUTES = frozenset({"healthz", "metrics", "static"})
 _KEPT_HEADERS = ("Allow", "Retry-After", "WWW-Authenticate")
@@ -64,7 +64,7 @@ _KEPT_HEADERS = ("Allow", "Retry-After", "WWW-Authenticate")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What went wrong, as it is told: status, a name for programs, a sentence for people."""
+    """An error as reported: status, a code for programs, a message for users."""
 
     status: int
     code: str
@@ -73,7 +73,7 @@ class Problem:
 
 
 def error_middleware(error_page: ErrorPage) -> Middleware:
-    """Return the middleware, given what renders a page."""
+    """Return the middleware, with a renderer of error pages."""
 
     @web.middleware
     async def answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -87,10 +87,10 @@ def error_middleware(error_page: ErrorPage) -> Middleware:
         except ConnectionError:
             if request.transport is not None and not request.transport.is_closing():
                 raise
-            return web.Response(status=_GONE)  # nobody is there to be told, and nothing is wrong
+            return web.Response(status=_GONE)  # the client disconnected, so nothing is wrong
         except Exception as error:
             if request.writer.output_size > 0:
-                raise  # an answer has begun: all that is left is to break it off
+                raise  # the response has started, so it can only be aborted
             return _render(request, _of(error, request), error_page)
 
     return answer_errors

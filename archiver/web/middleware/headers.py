@@ -13,11 +13,11 @@ CONTENT_SECURITY_POLICY = (
     "media-src 'self'{there}; font-src 'self'; manifest-src 'self'; connect-src 'self'; "
     "frame-src 'self'{there}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-"""``there`` is the second origin of archived pages, where there is one."""
+"""``there`` is the separate origin of archived pages, if any."""
 
 _OURS = (
     ("X-Content-Type-Options", "nosniff"),
-    # Not no-referrer: with that, browsers send "Origin: null" with our own forms (Fetch §3.2).
+    # Not no-referrer: then browsers send "Origin: null" with forms of this site (Fetch §3.2).
     ("Referrer-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
@@ -26,17 +26,17 @@ _OURS = (
     ("Server", "archiver"),
 )
 STATED = (("Content-Security-Policy", CONTENT_SECURITY_POLICY.format(there="")), *_OURS)
-"""The same for an answer that no application gives."""
+"""Headers of responses that are made outside the application."""
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """Complete an answer's headers as it is about to be sent."""
+    """Add headers to a response before it is sent."""
     there = replay_origin(request)
     policy = CONTENT_SECURITY_POLICY.format(there=f" {there}/web/" if there else "")
     response.headers.setdefault("Content-Security-Policy", policy)
     for name, value in _OURS:
         if name == "Server":
-            response.headers[name] = value  # aiohttp has put its own version there by now
+            response.headers[name] = value  # aiohttp has set its own version there before
         else:
             response.headers.setdefault(name, value)
 
@@ -46,7 +46,7 @@ _PARTIAL = 206
 
 @web.middleware
 async def compress(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Replace the body of an answer by a smaller one that says the same."""
+    """Compress the body of a response."""
     response = await handler(request)
     may_be = REFLECTS not in request and not response.prepared
     if may_be and isinstance(response, web.Response):
@@ -66,7 +66,7 @@ async def _compress(request: web.Request, response: web.Response) -> None:
 
 
 def _may_be_changed(response: web.Response) -> bool:
-    """An entity tag names the bytes that it came with; whoever set one has seen to the rest."""
+    """Return whether the body may be compressed: an entity tag belongs to its exact bytes."""
     headers = response.headers
     is_as_made = hdrs.ETAG not in headers and hdrs.CONTENT_ENCODING not in headers
     is_whole = response.status != _PARTIAL

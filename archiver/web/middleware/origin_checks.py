@@ -1,8 +1,8 @@
 """Host and origin checks of requests.
 
-A page at ``evil.example`` whose name now resolves to 127.0.0.1 (DNS rebinding) is, to a browser,
-of one origin with us; only the Host header gives it away (RFC 9110 §7.2). Addresses can't be
-rebound, so they are always ours.
+If the name ``evil.example`` is changed to resolve to 127.0.0.1 (DNS rebinding), a browser treats
+this service as same-origin with that site; only the Host header shows it (RFC 9110 §7.2). IP
+addresses cannot be rebound, so they are always accepted.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _AUTHORITY = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9._-]{0,253})(?::
 
 @web.middleware
 async def check_host(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuse a request for a host name that is not ours (421) or not sayable (400)."""
+    """Reject a request for an unknown (421) or malformed (400) host name."""
     given = request.headers.getall("Host", [])
     authority = given[0].lower() if len(given) == 1 else ""
     match = _AUTHORITY.fullmatch(authority)
@@ -86,7 +86,7 @@ async def _read_form(request: web.Request) -> None:
     """Read a form within the time and size limits; the handler's `request.post()` returns it.
 
     Raises:
-        web.HTTPUnsupportedMediaType: it is not a form as our pages send it.
+        web.HTTPUnsupportedMediaType: the content type is not that of a form.
         web.HTTPBadRequest: it is not UTF-8.
         web.HTTPRequestEntityTooLarge: it is larger than `FORM_BYTES`.
         TimeoutError: it took too long to arrive.

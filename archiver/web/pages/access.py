@@ -16,7 +16,7 @@ from archiver.web.rendering import render, render_beside
 
 @dataclass(frozen=True, slots=True)
 class SessionView:
-    """A session, and whether it is the one of whoever looks at it."""
+    """A session, and whether it is the current one."""
 
     session: Session
     browser: Message | str
@@ -25,15 +25,15 @@ class SessionView:
 
 @dataclass(frozen=True, slots=True)
 class AccessView:
-    """Who may come in.
+    """Data of the access page.
 
     Attributes:
-        has_password: whether it takes one.
-        is_configured: whether it is given by the settings.
-        tokens: of programs.
-        sessions: of browsers.
-        made: the token that was made just now, shown this once; else empty.
-        problem: why what was asked for was not done.
+        has_password: whether a password is set.
+        is_configured: whether the password comes from the settings.
+        tokens: API tokens.
+        sessions: browser sessions.
+        made: the token that was just created, shown once; else empty.
+        problem: why the request failed.
     """
 
     has_password: bool
@@ -47,10 +47,10 @@ class AccessView:
 
 @dataclass(frozen=True, slots=True)
 class LoginView:
-    """The form for the password.
+    """Data of the login page.
 
     Attributes:
-        next_path: where it leads.
+        next_path: the page to open after login.
     """
 
     next_path: str
@@ -59,7 +59,7 @@ class LoginView:
 
 
 async def form(request: web.Request) -> web.StreamResponse:
-    """Show the form; who is signed in already goes on to where they wanted to be."""
+    """Show the login form; signed-in users are redirected."""
     target = auth.local_path(request.query.get("next", "/"))
     if request[SIGNED_IN]:
         raise web.HTTPSeeOther(target)
@@ -68,7 +68,7 @@ async def form(request: web.Request) -> web.StreamResponse:
 
 
 async def sign_in(request: web.Request) -> web.StreamResponse:
-    """Check the password; begin a session and go on to where the person wanted to be."""
+    """Check the password, start a session, and redirect."""
     sent = await request.post()
     target = auth.local_path(str(sent.get("next", "/")))
     if not await auth.check_password(request, str(sent.get("password", ""))):
@@ -94,7 +94,7 @@ _BROWSERS: Final = (
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""Those that pretend to be another stand before it."""
+"""Browsers whose user agent contains the name of another one come before it."""
 _SYSTEMS: Final = (
     ("Android", "Android"),
     ("iPhone", "iPhone"),
@@ -106,12 +106,12 @@ _SYSTEMS: Final = (
 
 
 async def access(request: web.Request) -> web.StreamResponse:
-    """Show who may come in."""
+    """Show the access page."""
     return await _page(request)
 
 
 async def change(request: web.Request) -> web.StreamResponse:
-    """Do what the form asks for; what can't be done is said above it."""
+    """Change the password, tokens or sessions; errors are shown above the form."""
     sent = await request.post()
     form = {key: value for key, value in sent.items() if isinstance(value, str)}
     try:
@@ -198,7 +198,7 @@ async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
 
 
 async def _must_know(request: web.Request, form: _Form) -> None:
-    """Raise unless whoever changes the password knows the one of now."""
+    """Raise unless the form contains the current password."""
     if request.app[RUNTIME].access.keys_hang_on is None:
         return
     if not await auth.check_password(request, form.get("current", "")):

@@ -11,7 +11,7 @@ from archiver.web.views import CrawlView
 
 
 async def work(request: web.Request) -> web.StreamResponse:
-    """Show what is under way, who waits and why, what failed, and what takes room."""
+    """Show jobs, waiting hosts, failures and storage."""
     oversight = request.app[RUNTIME].crawl_status
     view = CrawlView(
         await oversight.work(),
@@ -26,7 +26,7 @@ async def work(request: web.Request) -> web.StreamResponse:
 
 
 async def change(request: web.Request) -> web.StreamResponse:
-    """Pause, go on, cancel, try failures again, or ask public archives for them."""
+    """Pause, resume, cancel or retry jobs, or request pages from public archives."""
     form, oversight = await request.post(), request.app[RUNTIME].crawl_status
     does = str(form.get("do", ""))
     if does in ("pause", "resume"):
@@ -47,14 +47,14 @@ async def change(request: web.Request) -> web.StreamResponse:
 
 
 async def rescue(request: web.Request) -> web.StreamResponse:
-    """Ask, and show the entry, where it is told how that goes."""
+    """Request an entry from public archives, and show the entry with the progress."""
     key = request.match_info["hash_url"]
     await request.app[RUNTIME].recovery.rescue([key])
     raise web.HTTPSeeOther(f"/{key}/")
 
 
 async def rescue_selected(request: web.Request) -> web.StreamResponse:
-    """Ask for the entries that are ticked, or all that the list was of, and show the crawl."""
+    """Request the selected entries, or all of a list, from public archives."""
     form, rescuing = await request.post(), request.app[RUNTIME].recovery
     refs = [str(each) for each in form.getall("entry", [])]
     if form.get("scope") == "all":

@@ -26,7 +26,7 @@ _MOST_DIGITS = 15
 
 
 async def edit_selected(request: web.Request) -> web.StreamResponse:
-    """Change the entries that are ticked, or all that the list was of: what is filled in."""
+    """Edit the selected entries, or all of a list: fields that are filled in."""
     form = await request.post()
     refs = [str(each) for each in form.getall("entry", [])]
     if not refs and form.get("scope") != "all":
@@ -56,14 +56,14 @@ def _again(form: MultiMapping[Any], error: InputError) -> EditAgainView:
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
-    """Take an edit back."""
+    """Undo an edit."""
     form = await request.post()
     undone = await request.app[RUNTIME].editing.undo(number(str(form.get("edit", ""))))
     return back(form, "/", undone=undone.changed)
 
 
 async def notice_of(request: web.Request) -> EditNotice | None:
-    """What the page that is asked for says of an edit that led to it."""
+    """Return the notice for the page shown after an edit."""
     here = _without_notices(request.path_qs)
     if undone := request.query.get("undone"):
         return EditNotice(here, is_undone=number(undone) > 0)
@@ -82,13 +82,13 @@ async def notice_of(request: web.Request) -> EditNotice | None:
 
 
 def query_of(form: Mapping[str, Any]) -> ListingQuery:
-    """The list that a form of a list is of."""
+    """Return the list that a form belongs to."""
     q, tag, host, status = (str(form.get(name, "")) for name in _LISTED)
     return ListingQuery(q=q, tag=tag, host=host, status=status)
 
 
 def change_of(form: MultiMapping[Any]) -> AnnotationChange:
-    """What a form says of entries: what it has no field for stays as it is."""
+    """Return the change in a form: fields that are missing stay as they are."""
     tags, lists = form.get("tags"), form.get("lists")
     return AnnotationChange(
         title=form.get("title"),
@@ -105,26 +105,26 @@ def change_of(form: MultiMapping[Any]) -> AnnotationChange:
 
 
 def _tags(text: str) -> tuple[str, ...]:
-    """Names with commas between; one that holds a comma stands in quotes, as in CSV (RFC 4180)."""
+    """Parse comma-separated tags; a tag that contains a comma is quoted as in CSV (RFC 4180)."""
     (row,) = csv.reader([" ".join(text.split())], skipinitialspace=True) if text.strip() else ([],)
     return tuple(each.strip() for each in row if each.strip())
 
 
 def _lines(text: str | None) -> str | None:
-    """Text as it was typed: forms send CRLF for each line end (WHATWG HTML §4.10.21.4)."""
+    """Return text as typed: forms send CRLF for each line end (WHATWG HTML §4.10.21.4)."""
     return None if text is None else text.replace("\r\n", "\n")
 
 
 def _flag(form: MultiMapping[Any], name: str) -> bool | None:
-    """What a form says; a button, which stands behind the fields, has the last word."""
+    """Return the value of a flag; a button comes after the fields and overrides them."""
     return {"1": True, "0": False}.get(form.getall(name, [""])[-1])
 
 
 def number(text: str) -> int:
-    """The number of a change, as a form or an address names it.
+    """Parse the id of a change.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not a number.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
         raise InputError("The number of a change is a whole number.")
@@ -132,14 +132,14 @@ def number(text: str) -> int:
 
 
 def back(form: Mapping[str, Any], otherwise: str, **notice: int) -> web.StreamResponse:
-    """Lead back to the page that a form was sent from, which then shows a notice."""
+    """Redirect to the page that contained the form, which then shows a notice."""
     path = path_back(form, otherwise)
     joint = "&" if "?" in path else "?"
     raise web.HTTPSeeOther(f"{path}{joint}{urlencode(notice)}")
 
 
 def path_back(form: Mapping[str, Any], otherwise: str) -> str:
-    """The page of ours that a form was sent from, without what it said of another."""
+    """Return the path of the page that contained a form, without earlier notices."""
     return _without_notices(auth.local_path(str(form.get("back", "")) or otherwise))
 
 
@@ -153,7 +153,7 @@ SHOWN = 10
 
 
 async def ask(request: web.Request) -> web.StreamResponse:
-    """Ask whether an entry, or the snapshot named by ``at``, is to go; ``in`` is as on its page."""
+    """Ask for confirmation to delete an entry, or the snapshot in ``at``."""
     key, timestamp = request.match_info["hash_url"], request.query.get("at", "")
     detail = await request.app[RUNTIME].entries.get(key)
     if timestamp and timestamp not in {each.timestamp for each in detail.snapshots}:
@@ -173,7 +173,7 @@ async def ask(request: web.Request) -> web.StreamResponse:
 
 
 async def delete(request: web.Request) -> web.StreamResponse:
-    """Throw away what the form names, or ask first."""
+    """Delete the entries in the form, or ask for confirmation first."""
     form, deleting = await request.post(), request.app[RUNTIME].deleting
     refs = tuple(str(each) for each in form.getall("entry", []))
     is_all, timestamp = form.get("scope") == "all", str(form.get("timestamp", ""))
@@ -192,7 +192,7 @@ async def delete(request: web.Request) -> web.StreamResponse:
 
 
 async def restore(request: web.Request) -> web.StreamResponse:
-    """Put back what was thrown away, as far as that can be; the page says what could not."""
+    """Restore deleted entries if possible; the page lists those that could not be restored."""
     form = await request.post()
     asked = number(str(form.get("deletion", "")))
     try:

@@ -23,19 +23,19 @@ from archiver.web.rendering import minutes_to_read, render_beside, wording_of
 from archiver.web.views import BesideView, EditNotice, EntryView, RefusedEdit, calendar
 
 _READ_KINDS = frozenset({"article", "page", "pdf"})
-"""The kinds of snapshots that another version of the reader may find other words in."""
+"""Kinds of snapshots whose text depends on the version of the extractor."""
 
 
 async def entry(request: web.Request) -> web.StreamResponse:
-    """Show an entry, read at its newest snapshot or at the one named by ``at``.
+    """Show an entry with its newest snapshot, or the one in ``at``.
 
-    ``in`` is the query of the list it was opened from, and ``past`` what stood beside it there.
+    ``in`` is the query of the list from which it was opened, and ``past`` its neighbours there.
     """
     return await _page(request)
 
 
 async def edit(request: web.Request) -> web.StreamResponse:
-    """Change one entry: what the form has a field for; one that can't be kept is shown again."""
+    """Edit an entry; invalid values are shown again in the form."""
     form, key = await request.post(), request.match_info["hash_url"]
     try:
         edited = await request.app[RUNTIME].editing.change([key], change_of(form))
@@ -69,7 +69,7 @@ async def _page(
 
 
 async def as_directory(request: web.Request) -> web.StreamResponse:
-    """Lead an address that lost its last slash to the page that it names."""
+    """Redirect an address without its final slash."""
     there = request.rel_url.raw_path + "/"
     query = request.rel_url.raw_query_string
     raise web.HTTPPermanentRedirect(f"{there}?{query}" if query else there)
@@ -83,7 +83,7 @@ async def entry_markdown(request: web.Request) -> web.StreamResponse:
 
 
 async def read_again(request: web.Request) -> web.StreamResponse:
-    """Read an entry again that an older version of the extractor has read."""
+    """Extract an article again after an update of the extractor."""
     key = request.match_info["hash_url"]
     await request.app[RUNTIME].reextraction.read_entry(key)
     raise web.HTTPSeeOther(f"/{key}/")
@@ -133,7 +133,7 @@ def _view(
 def _article(
     request: web.Request, article: ArticleTree, shown: SnapshotDetail, write: PathWriter
 ) -> str:
-    """Return the article as HTML, its media from the archive, its links and images described."""
+    """Return the article as HTML, with archived media and descriptions of links and images."""
     wording = wording_of(request)
 
     def held(url: str) -> str:
@@ -154,7 +154,7 @@ def _article(
 
 
 def _lost(shown: SnapshotDetail) -> frozenset[str]:
-    """What there is nothing but an error of; what failed once another snapshot may have."""
+    """Return the error of an entry without snapshots; with snapshots, a failure is not final."""
     is_alone = shown.entry.snapshot_count == 1
     return frozenset(
         each.url
@@ -164,7 +164,7 @@ def _lost(shown: SnapshotDetail) -> frozenset[str]:
 
 
 def _here(request: web.Request, beside: Beside) -> str:
-    """The page of an entry within its list, also once it has left that."""
+    """Return the URL of the entry within its list, also after it has left the list."""
     past = [each.entry.hash_url if each else "" for each in (beside.before, beside.behind)]
     asked = {"at": request.query.get("at", ""), "in": list_query(beside.query)}
     asked["past"] = ".".join(past) if any(past) else ""

@@ -30,11 +30,11 @@ TITLES = {
     500: Message("Something went wrong here"),
     503: Message("Not to be had just now"),
 }
-"""What pages of errors are called: what it means to a person, not its name (RFC 9110 §15)."""
+"""Titles of error pages, in words for users (RFC 9110 §15)."""
 
 
 def error_page(request: web.Request, status: int, message: Message) -> web.Response:
-    """Render the page of an error."""
+    """Render an error page."""
     title = TITLES.get(status, Message("Something went wrong"))
     return render(request, "pages/error.html", ErrorView(status, message, title), status=status)
 
@@ -42,10 +42,10 @@ def error_page(request: web.Request, status: int, message: Message) -> web.Respo
 def not_in_archive(
     request: web.Request, url: str, *, is_framed: bool = False, home: str = ""
 ) -> web.Response:
-    """The page that says a URL was never captured, and offers to capture it.
+    """Render the page for a URL without captures, with a button to capture it.
 
-    Below the banner of another page stands a frame where no form works, and links lead out of it;
-    ``home`` is where to, where replay has an origin of its own.
+    In the frame below a banner forms do not work, and links open outside the frame; `home` is their
+    target if replay has a separate origin.
     """
     try:
         parse_url(url)
@@ -57,12 +57,12 @@ def not_in_archive(
 
 
 _POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'none'"
-"""It says nothing of the archive, so anyone may frame it."""
+"""The page contains nothing of the archive, so any site may frame it."""
 _FRAMES = frozenset({"iframe", "frame", "object", "embed"})
 
 
 def passage(request: web.Request, address: ReplayAddress) -> web.Response:
-    """Answer 401 with the way on; 200 below a banner, which hears of it: nothing went wrong."""
+    """Return 401 with a link to continue; 200 below a banner, which is notified."""
     permission, dest = _past(request, address), request.headers.get("Sec-Fetch-Dest")
     is_framed = address.modifier is Modifier.FRAME and dest != "document"
     banner = permission.banner if permission and is_framed else ""
@@ -88,6 +88,6 @@ def passage(request: web.Request, address: ReplayAddress) -> web.Response:
 
 
 def _past(request: web.Request, address: ReplayAddress) -> Permission | None:
-    """The permission that is over: it says where the service is, and which banner is above."""
+    """Return the expired permission: it has the service's origin and the banner's number."""
     token = token_of(request.raw_path)
     return request.app[PERMISSIONS].given(token, address) if token else None

@@ -22,7 +22,7 @@ from archiver.web.rendering import render_beside
 from archiver.web.views import Refusal
 
 LARGE_LIST, LARGE_EXPORT = 50_000, 1_000
-"""Entries from which the page offers to prepare a list, or another export, in the background."""
+"""Numbers of entries from which lists and other exports are offered as background exports."""
 
 _NARROWING = ("q", "tag", "host", "status")
 
@@ -32,8 +32,8 @@ class ExportView:
     """The export page.
 
     Attributes:
-        query: what is to be exported.
-        export_query: the same as a query string; empty for everything.
+        query: the search to export.
+        export_query: its query string; empty for everything.
         count: number of entries; None if the search cannot be read.
         has_more: whether there are more than that.
         jobs: background exports.
@@ -51,7 +51,7 @@ class ExportView:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a job is still to be written."""
+        """Return whether a background export is not finished."""
         return any(each.is_open for each in self.jobs)
 
     def is_large(self, kind: ExportKind) -> bool:

@@ -18,12 +18,12 @@ _Form = dict[str, str | FileField]
 
 
 async def feeds(request: web.Request) -> web.StreamResponse:
-    """Show them."""
+    """Show the feeds."""
     return await _page(request)
 
 
 async def change(request: web.Request) -> web.StreamResponse:
-    """Do what the form asks for; what can't be done is said above it."""
+    """Follow, check or unfollow feeds; errors are shown above the form."""
     sent = await request.post()
     form = {key: value for key, value in sent.items() if not isinstance(value, bytes | bytearray)}
     try:
@@ -39,7 +39,7 @@ async def change(request: web.Request) -> web.StreamResponse:
 
 
 def _why(request: web.Request, error: InputError) -> Message | str:
-    """What can't be done, in words; a feed that can't be had says why, as a page would."""
+    """Return the message of an error; for a feed that cannot be read, the reason."""
     cause = error.__cause__
     return (
         why(wording_of(request), cause.failure) if isinstance(cause, FetchError) else error.sentence
@@ -47,7 +47,7 @@ def _why(request: web.Request, error: InputError) -> Message | str:
 
 
 async def outline(request: web.Request) -> web.StreamResponse:
-    """Give all of them away as OPML."""
+    """Export the feeds as OPML."""
     return web.Response(
         body=await request.app[RUNTIME].subscriptions.outline(),
         content_type="text/x-opml",

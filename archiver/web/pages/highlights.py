@@ -18,7 +18,7 @@ _TYPES = {"md": "text/markdown", "json": "application/json"}
 
 
 async def listing(request: web.Request) -> web.StreamResponse:
-    """Show a page of what was marked."""
+    """Show a page of highlights."""
     q, after = request.query.get("q", ""), request.query.get("after", "")
     try:
         found = await request.app[RUNTIME].highlights.listing(q, after)
@@ -31,7 +31,7 @@ async def listing(request: web.Request) -> web.StreamResponse:
 
 
 async def mark(request: web.Request) -> web.StreamResponse:
-    """Mark words, or change or take away what was marked; the article is shown again."""
+    """Add, change or remove a highlight, and show the article again."""
     form, key = await request.post(), request.match_info["hash_url"]
     fields = {
         name: str(form.get(name, "")) for name in ("do", "id", "quote", "note", "colour", "at")
@@ -58,7 +58,7 @@ async def mark(request: web.Request) -> web.StreamResponse:
 
 
 async def export(request: web.Request) -> web.StreamResponse:
-    """Send all that was marked, as Markdown or as W3C Web Annotations."""
+    """Export highlights as Markdown or W3C Web Annotations."""
     form, q = request.match_info["form"], request.query.get("q", "")
     highlights = request.app[RUNTIME].highlights
     pieces = highlights.markdown(q) if form == "md" else highlights.web_annotations(q)

@@ -25,13 +25,13 @@ MOST_FOLLOWED = 200
 
 
 async def home(request: web.Request) -> web.StreamResponse:
-    """Show the form."""
+    """Show the home page."""
     view = await _view(request, numbers(request, "jobs"))
     return await render_beside(request, "pages/home.html", view)
 
 
 async def add(request: web.Request) -> web.StreamResponse:
-    """Save the addresses that the form holds, and show what becomes of them; search for words."""
+    """Save the URLs in the form and show their progress, or search for its words."""
     form = await request.post()
     text, tags = str(form.get("url", "")), str(form.get("tags", ""))
     if words := words_of(text):
@@ -67,7 +67,7 @@ async def add(request: web.Request) -> web.StreamResponse:
 async def _asked_first(
     request: web.Request, urls: list[str], form: Mapping[str, Any]
 ) -> tuple[list[str], SaveAgainView | None]:
-    """The addresses that can be saved now, and what is to be asked of the others."""
+    """Return the URLs to save immediately, and the questions about the others."""
     runtime = request.app[RUNTIME]
     trackers = runtime.settings.trackers
     if form.get("trackers") == "drop":
@@ -117,11 +117,11 @@ async def _view(
 
 
 _ADDRESS = re.compile(r"https?://\S+")
-"""In what an app shares: many put the address into the text."""
+"""Many apps put the URL into the shared text."""
 
 
 async def offer(request: web.Request) -> web.StreamResponse:
-    """Show what would be saved, and what is kept of it already; nothing is saved by a GET."""
+    """Show the page to save, and existing snapshots; a GET request saves nothing."""
     asked = request.query
     url, title, tags = (asked.get(name, "").strip() for name in ("url", "title", "tags"))
     if not url and (shared := _ADDRESS.search(asked.get("text", ""))):

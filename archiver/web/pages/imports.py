@@ -27,12 +27,12 @@ MOST_PICKABLE = 500
 
 @dataclass(frozen=True, slots=True)
 class ImportView:
-    """The form for a file, what it may be, and the imports so far.
+    """Data of the import page.
 
     Attributes:
-        url: of a page that is to be handed in.
-        problem: why the file that was given is not taken.
-        problem_of_page: why the page that was handed in is not.
+        url: URL of a page to upload.
+        problem: why the file was rejected.
+        problem_of_page: why the page was rejected.
     """
 
     recent: tuple[ImportStatus, ...]
@@ -47,15 +47,15 @@ class ImportView:
 
 @dataclass(frozen=True, slots=True)
 class ImportLookView:
-    """What an import would do, and what can be chosen.
+    """Preview of an import, with its options.
 
     Attributes:
-        token: of the file.
-        survey: what is in it.
-        choices: those that it was looked at with.
-        tags: of them, as they are typed.
-        roles: what a column can say.
-        columns: those that can be corrected, with what they are taken for.
+        token: identifier of the file.
+        survey: contents of the file.
+        choices: options of this preview.
+        tags: tags in the options, as typed.
+        roles: possible roles of a column.
+        columns: columns whose role can be changed, with their role.
     """
 
     token: str
@@ -68,7 +68,7 @@ class ImportLookView:
 
     @property
     def pickable(self) -> tuple[str, ...]:
-        """The folders that can be chosen, with those around them; those that are, first."""
+        """Return the folders that can be selected, with their parents; selected ones first."""
         chosen = self.choices.only_folders
         found = {each.name for each in self.survey.folders if not self.choices.into}
         paths = [folder_names(each) for each in found]
@@ -78,17 +78,17 @@ class ImportLookView:
 
 @dataclass(frozen=True, slots=True)
 class ImportStatusView:
-    """How far one import has come.
+    """Progress of an import.
 
     Attributes:
-        status: its numbers.
-        reasons: why rows are not usable, and how many.
-        failed: why pages could not be saved, and how many.
-        queued: how many were queued again a moment ago; None where nobody asked.
-        has_brought: whether there was anything in it to undo.
-        is_undoing: whether it is being undone now.
-        has_links: whether something of it is kept as a link alone.
-        has_deletion: whether what undoing it removed can still be put back.
+        status: its counts.
+        reasons: why rows are unusable, with counts.
+        failed: why pages could not be saved, with counts.
+        queued: number of pages just queued again; None if not requested.
+        has_brought: whether there is anything to undo.
+        is_undoing: whether it is being undone.
+        has_links: whether some entries are stored as links only.
+        has_deletion: whether entries that undo removed can still be restored.
     """
 
     status: ImportStatus
@@ -104,7 +104,7 @@ class ImportStatusView:
 
 @dataclass(frozen=True, slots=True)
 class ImportUndoView:
-    """What undoing an import would do, before it is done."""
+    """Preview of undoing an import."""
 
     status: ImportStatus
     plan: UndoPlan
@@ -112,13 +112,13 @@ class ImportUndoView:
 
 
 UNDO_PATIENCE_SECONDS = 5.0
-"""So long somebody waits for an undoing to be done before a page says that it goes on."""
+"""Time to wait for an undo to finish before the page says that it continues."""
 _STATUS = ((UnreadableFile, 422), (TooLarge, 413))
 _RECEIPTS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
 async def form(request: web.Request) -> web.StreamResponse:
-    """Show the form."""
+    """Show the form for imports."""
     return await form_for_file(request)
 
 
@@ -129,7 +129,7 @@ async def form_for_file(
     problem: str | Message = "",
     problem_of_page: str | Message = "",
 ) -> web.StreamResponse:
-    """The form for a file; a problem is said above what it is of."""
+    """Render the form for imports, with errors above the form they belong to."""
     runtime, typed = request.app[RUNTIME], request.get(BEFORE_FILE, {})
     view = ImportView(
         tuple(await runtime.imports.recent()),
@@ -144,7 +144,7 @@ async def form_for_file(
 
 
 async def upload(request: web.Request) -> web.StreamResponse:
-    """Take the file, and lead to its progress; what can't be taken is said above the form."""
+    """Upload a file and redirect to its progress; errors are shown above the form."""
     try:
         taken = await import_from_form(request)
     except InputError as error:
@@ -155,7 +155,7 @@ async def upload(request: web.Request) -> web.StreamResponse:
 
 
 async def hand_in(request: web.Request) -> web.StreamResponse:
-    """Take a page that a browser saved, and lead to it; captures lead to what is newest."""
+    """Upload a page saved by a browser and redirect to it, or to the newest page of several."""
     try:
         taken = await handed_in_from_form(request)
     except InputError as error:
@@ -166,7 +166,7 @@ async def hand_in(request: web.Request) -> web.StreamResponse:
 
 
 async def status(request: web.Request) -> web.StreamResponse:
-    """Show how far an import has come."""
+    """Show the progress of an import."""
     found, runtime = await _found(request), request.app[RUNTIME]
     asked, deletion = request.query.get("queued"), found.undone.deletion if found.undone else 0
     view = ImportStatusView(
@@ -184,7 +184,7 @@ async def status(request: web.Request) -> web.StreamResponse:
 
 
 async def again(request: web.Request) -> web.StreamResponse:
-    """Queue pages of an import again that failed for a reason."""
+    """Retry pages of an import that failed for a reason."""
     found, form = await _found(request), await request.post()
     reason = str(form.get("reason", ""))
     count = await request.app[RUNTIME].crawl_status.try_again(reason, found.id)
@@ -192,14 +192,14 @@ async def again(request: web.Request) -> web.StreamResponse:
 
 
 async def capture(request: web.Request) -> web.StreamResponse:
-    """Queue what an import has kept as links."""
+    """Capture the links of an import."""
     found = await _found(request)
     count = await request.app[RUNTIME].crawl_status.capture_links(found.id)
     raise web.HTTPSeeOther(f"/import/{found.id}?queued={count}")
 
 
 async def ask_undo(request: web.Request) -> web.StreamResponse:
-    """Say what undoing an import would do."""
+    """Preview the undo of an import."""
     found = await _found(request)
     plan = await request.app[RUNTIME].import_undo.plan(found.id)
     view = ImportUndoView(found, plan, title=Message("Undo the import of {name}", name=found.name))
@@ -207,19 +207,19 @@ async def ask_undo(request: web.Request) -> web.StreamResponse:
 
 
 async def undo(request: web.Request) -> web.StreamResponse:
-    """Undo an import; a large one goes on after the answer."""
+    """Undo an import; a large one continues after the response."""
     found = await _found(request)
     await request.app[RUNTIME].import_undo.begin(found.id, patience=UNDO_PATIENCE_SECONDS)
     raise web.HTTPSeeOther(f"/import/{found.id}")
 
 
 async def receipt(request: web.Request) -> web.StreamResponse:
-    """Send what became of every row of a file, as CSV or JSON."""
+    """Download the receipt of an import as CSV or JSON."""
     return await send_receipt(request, await _found(request), request.match_info["form"])
 
 
 async def send_receipt(request: web.Request, found: ImportStatus, form: str) -> web.StreamResponse:
-    """Send the receipt of an import, row by row, as ``csv`` or ``json``."""
+    """Stream the receipt of an import, row by row, as ``csv`` or ``json``."""
     receipts = request.app[RUNTIME].receipts
     pieces = receipts.csv(found.id) if form == "csv" else receipts.json(found.id)
     response = web.StreamResponse(
@@ -244,13 +244,13 @@ async def _found(request: web.Request) -> ImportStatus:
 
 
 MOST_LOOKED_AT = 100_000
-"""Links; the counts of a longer file are those of its first ones, and it says so."""
+"""Maximum links in a preview; the counts of a longer file are marked as partial."""
 MOST_COLUMNS = 60
-"""Columns that can be corrected on the page; the command takes all."""
+"""Maximum columns that can be changed on the page; the command line has no limit."""
 
 
 async def look(request: web.Request) -> web.StreamResponse:
-    """Show what is in a file, and what becomes of it by the choices in the query."""
+    """Show the contents of a file, and the result of an import with the options in the query."""
     kept = await _kept(request)
     choices = _choices(request.query)
     most = MOST_COUNTED if "whole" in request.query else MOST_LOOKED_AT
@@ -274,7 +274,7 @@ async def look(request: web.Request) -> web.StreamResponse:
 
 
 async def confirm(request: web.Request) -> web.StreamResponse:
-    """Import the file as it was chosen, show what that would do, or throw it away."""
+    """Import the file with the chosen options, preview it, or discard it."""
     imports = request.app[RUNTIME].imports
     kept, form = await _kept(request), await request.post()
     if "discard" in form:
@@ -293,7 +293,7 @@ async def _kept(request: web.Request) -> LookedAt:
 
 
 def _asked(form: MultiMapping[Any]) -> str:
-    """The choices of a form as a query; ``whole`` where all of the file is to be looked at."""
+    """Return the options of a form as a query string; ``whole`` previews the entire file."""
     chosen = [(name, str(value)) for name, value in form.items() if name != "check"]
     return urlencode([*chosen, *([("whole", "1")] if form.get("check") == "whole" else [])])
 

@@ -41,11 +41,11 @@ async def captures(request: web.Request) -> web.StreamResponse:
 _YEAR = 365 * 86400
 _FOREVER = f"private, max-age={_YEAR}, immutable"
 _CONFINED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-"""A drawing can hold whatever a page can; opened by itself it is to be a picture all the same."""
+"""An SVG file may contain scripts; when it is opened directly it must only be an image."""
 
 
 async def likeness(request: web.Request) -> web.StreamResponse:
-    """Send a picture of a snapshot, or its print."""
+    """Send a screenshot or the PDF print of a snapshot."""
     place = request.match_info
     kind = RenditionKind(place["kind"])
     entries = request.app[RUNTIME].entries
@@ -60,7 +60,7 @@ async def likeness(request: web.Request) -> web.StreamResponse:
 
 
 async def emblem(request: web.Request) -> web.StreamResponse:
-    """Send the icon or the picture that lists show pages by, by what it holds."""
+    """Send the favicon or preview image with a digest."""
     entries = request.app[RUNTIME].entries
     media_type, content = await entries.emblem(request.match_info["digest"])
     headers = {
@@ -75,13 +75,13 @@ PDF = "application/pdf"
 
 
 async def snapshot(request: web.Request) -> web.StreamResponse:
-    """Show the banner and the frame; a moment without a snapshot leads to the nearest."""
+    """Show a snapshot in a frame below the banner; redirect to the nearest snapshot."""
     key, asked = request.match_info["hash_url"], request.match_info["timestamp"]
     detail = await request.app[RUNTIME].entries.snapshot(key, asked)
     found = detail.snapshot
     if found.timestamp != asked:
         raise web.HTTPFound(f"/{key}/{found.timestamp}/")
-    # Scripts may have led elsewhere, where no redirect does.
+    # A script may request another address of the frame, where a redirect would not work.
     is_shown = found.rendering is Rendering.DONE
     url, moment = (found.final_url, found.capture.timestamp) if is_shown else (found.url, asked)
     framed = ReplayAddress(moment, Modifier.FRAME, url)
@@ -97,7 +97,7 @@ async def snapshot(request: web.Request) -> web.StreamResponse:
 
 
 async def shown(request: web.Request) -> web.StreamResponse:
-    """Tell a banner, as JSON, what the frame below it shows, or where it is to lead that."""
+    """Return, as JSON, what the frame below a banner shows, or where it should go."""
     banner = request.match_info["banner"]
     found = request.app[SHOWN].of(banner)
     if found is None:
@@ -114,14 +114,14 @@ async def shown(request: web.Request) -> web.StreamResponse:
 
 
 def _framed(request: web.Request, banner: str, address: ReplayAddress) -> str:
-    """Where the frame below a banner shows a memento, with the permission for it."""
+    """Return the address of a memento in the frame below a banner, with an access token."""
     permissions = request.app[PERMISSIONS]
     given = permissions.new(home_of_replay(request), banner)
     return replay_origin(request) + permissions.write(given, address)
 
 
 def timeline(timestamps: Sequence[Timestamp]) -> tuple[tuple[int, Timestamp], ...]:
-    """Where each moment stands between the first (0) and the last (1000), oldest first."""
+    """Return positions of timestamps between the first (0) and the last (1000), oldest first."""
     ordered = sorted(timestamps)
     moments = [to_datetime(each).timestamp() for each in ordered]
     span = moments[-1] - moments[0] if moments else 0
@@ -133,11 +133,11 @@ def timeline(timestamps: Sequence[Timestamp]) -> tuple[tuple[int, Timestamp], ..
 
 TWO = 2
 CONTEXT = 400
-"""Characters of what is the same that are shown around what is not."""
+"""Characters of unchanged text shown around a change."""
 
 
 async def compare(request: web.Request) -> web.StreamResponse:
-    """Show what came and went between ``from`` and ``to``; with ``side`` side by side."""
+    """Show the changes between ``from`` and ``to``; with ``side`` side by side."""
     asked = request.query
     key, earlier, later = request.match_info["hash_url"], asked.get("from", ""), asked.get("to", "")
     detail = await request.app[RUNTIME].entries.get(key)
@@ -157,7 +157,7 @@ async def compare(request: web.Request) -> web.StreamResponse:
 
 
 def folded(pieces: tuple[Piece, ...]) -> tuple[FoldedPiece, ...]:
-    """The pieces, long stretches that are the same with only their ends unfolded."""
+    """Return the pieces with the middle of long unchanged text folded."""
     found = []
     for n, each in enumerate(pieces):
         text = each.text.replace("\n", "\n\n")

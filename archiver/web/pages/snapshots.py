@@ -1,7 +1,7 @@
 """List and search pages.
 
-The pages that led to one are named in its address (``trail``), the last forty of them; an address
-without is of a page that nobody knows the way back from but to the beginning.
+The address contains the last forty pages before this one (``trail``). Without it, the only way back
+is to the first page.
 """
 
 import re
@@ -32,12 +32,11 @@ _TRAIL = re.compile(r"[0-9]{1,9}(?:~[0-9]{1,9}\.[A-Za-z0-9_.-]{0,200}){0,40}")
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """The place of a page in its list.
+    """Position of a page in its list.
 
     Attributes:
-        start: how many entries stand before it.
-        before: the pages before it, the nearest last: how many entries stand before each, and its
-            cursor.
+        start: number of entries before it.
+        before: earlier pages, nearest last: the number of entries before each, and its cursor.
     """
 
     start: int = 0
@@ -47,11 +46,11 @@ class Trail:
         return "~".join([str(self.start), *(f"{start}.{after}" for start, after in self.before)])
 
     def onward(self, after: str, count: int) -> "Trail":
-        """Of the page that comes after this one, of the cursor ``after`` with ``count`` entries."""
+        """Return the trail of the next page, with the cursor ``after``, after ``count`` entries."""
         return Trail(self.start + count, (*self.before, (self.start, after))[-MOST_BEFORE:])
 
     def back(self) -> tuple[str, "Trail"] | None:
-        """The cursor of the page before, and its own trail; None where nobody knows."""
+        """Return the cursor and the trail of the previous page; None if unknown."""
         if not self.before:
             return None
         start, after = self.before[-1]
@@ -98,20 +97,20 @@ async def listing(request: web.Request) -> web.StreamResponse:
 
 
 async def explain(request: web.Request) -> web.StreamResponse:
-    """Show what can be asked, and how."""
+    """Show the help on search."""
     return await render_beside(request, "pages/search_help.html", SearchHelpView(LANGUAGE))
 
 
 async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     runtime = request.app[RUNTIME]
     search, is_of_failed = runtime.search, query.status == State.FAILED
-    # Beside each other: what stands around a list is read while the list is.
+    # Run concurrently: the data around a list is read while the list is.
     (found, summary), (side, tags, owed, notice) = await both(
         search.overseen(query), _around(request, query)
     )
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
-    # What was found for the beginning of a word is exported and followed by that.
+    # If a search matched a prefix, exports and feeds use the same search.
     shown = kept | ({"q": found.answers} if found.answers else {})
     here = kept | ({"after": query.after} if query.after else {})
     trail = read_trail(request.query.get("trail", "")) if query.after else Trail()
@@ -140,7 +139,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
 
 
 def _counted(summary: Summary, query: ListingQuery, side: SideBar) -> Summary:
-    """With the number that the side bar has of that very list, where it was not counted so far."""
+    """Add the count from the side bar if the list itself was not counted."""
     current = side.current
     is_it = current and replace(query, q="", sort="", after="") == ListingQuery()
     if not (summary.has_more and current and is_it):
@@ -163,7 +162,7 @@ def _next_url(
 
 
 def _back_url(kept: dict[str, str], query: ListingQuery, trail: Trail | None) -> str:
-    """The page before; the first one, where nobody knows which that is."""
+    """Return the URL of the previous page; the first page if it is unknown."""
     if not query.after:
         return ""
     after, before = (trail and trail.back()) or ("", Trail())
@@ -174,7 +173,7 @@ def _back_url(kept: dict[str, str], query: ListingQuery, trail: Trail | None) ->
 async def _around(
     request: web.Request, query: ListingQuery
 ) -> tuple[SideBar, tuple[tuple[str, int], ...], float, EditNotice | None]:
-    """What stands around a list: lists, tags, the share of words that are owed, and a notice."""
+    """Return the data around a list: lists, tags, pending search documents, and a notice."""
     search = request.app[RUNTIME].search
     return (
         await side_bar(request, query.q),
@@ -188,7 +187,7 @@ _TYPES = {FeedForm.ATOM: "application/atom+xml", FeedForm.JSON: "application/fee
 
 
 async def feed(request: web.Request) -> web.StreamResponse:
-    """Give the newest entries of a list."""
+    """Send a feed of the newest entries of a list."""
     form = FeedForm(request.match_info["form"])
     asked = request.rel_url.raw_query_string
     body = await request.app[RUNTIME].feeds.write(

@@ -16,12 +16,12 @@ from archiver.web.views import ListsView, Refused, TagsView
 
 
 async def tags(request: web.Request) -> web.StreamResponse:
-    """List the tags, those that read the same side by side."""
+    """Show the tags, with similar spellings next to each other."""
     return await _page(request)
 
 
 async def change_tag(request: web.Request) -> web.StreamResponse:
-    """Rename a tag, let it become one with another, or take it from all entries."""
+    """Rename, merge or delete a tag."""
     form = await request.post()
     name, new = str(form.get("name", "")), str(form.get("new", ""))
     try:
@@ -50,12 +50,12 @@ async def _obey(request: web.Request, name: str, new: str, what: str) -> web.Str
 
 
 async def lists(request: web.Request) -> web.StreamResponse:
-    """Show all of them."""
+    """Show all lists."""
     return await _page_lists(request)
 
 
 async def change_list(request: web.Request) -> web.StreamResponse:
-    """Make, rename, shift or delete one; what can't be done is said above the form, as it was."""
+    """Create, rename, move or delete a list; errors are shown above the form."""
     form = await request.post()
     try:
         return await _obey_lists(request, form)
@@ -85,7 +85,7 @@ async def _obey_lists(request: web.Request, form: Mapping[str, Any]) -> web.Stre
 
 
 async def order_lists(request: web.Request) -> web.StreamResponse:
-    """Move the entries that are ticked within a list."""
+    """Move the selected entries within a list."""
     form = await request.post()
     refs = [str(each) for each in form.getall("entry", [])]
     where = str(form.get("where", ""))
