@@ -1,5 +1,5 @@
-// Follows the page below: its address can't be read from here, so each load asks the service what
-// that page asked for. What is shown of it is text and the addresses that the service gives.
+// Shows the address of the page in the frame below. Scripts cannot read it across origins, so each
+// load asks the service what the frame requested.
 const { lang } = document.documentElement;
 const locale = lang === "en" ? "en-GB" : lang; // as in times.js
 
@@ -30,7 +30,7 @@ function show({ url, title, read, at }, isFirst) {
   absent.querySelector("[data-public]").href = `https://web.archive.org/web/${moment}/${url}`;
 }
 
-// With a password a link leads the frame to a page of ours, which may show nothing: who is here may.
+// With a password a link in the frame opens a page without access; this page may issue a token.
 function leads(frame, address) {
   const isNew = Boolean(address) && led !== address;
   led = isNew ? address : undefined; // where nothing came of it, it is not asked for again and again

@@ -1,4 +1,4 @@
-// Buttons that copy an address; without scripts, or without leave to, they are not there.
+// Buttons that copy an address; hidden without scripts or without access to the clipboard.
 for (const button of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) break;
   button.hidden = false;
@@ -6,6 +6,6 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     try {
       await navigator.clipboard.writeText(button.dataset.copy);
       button.textContent = button.dataset.done;
-    } catch { /* not allowed: the address is there to be marked */ }
+    } catch { /* not allowed: the user can select the address */ }
   });
 }

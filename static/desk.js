@@ -1,5 +1,5 @@
-// The desk as it changes, while anything is under way; and what was begun and not read to its end,
-// which is known in this browser alone, by where its reader was.
+// Updates the home page while jobs are running, and lists articles that are partly read. Reading
+// positions are stored in this browser only.
 import { localise } from "./times.js";
 
 const LOOK_MS = 3000;
@@ -26,7 +26,7 @@ for (const key of Object.keys(section ? places : {}).reverse().slice(0, MOST)) {
   section.hidden = false;
 }
 
-// A part in which somebody is (with the keyboard, a pointer that marks words) stays until they left.
+// A part that has focus or a text selection is not replaced until the user leaves it.
 const isInUse = (part) => part.contains(document.activeElement) || !document.getSelection().isCollapsed;
 
 async function look() {
@@ -43,9 +43,9 @@ async function look() {
 
 const isOpen = () => document.querySelector("[data-live=open], [data-state=queued], [data-state=fetching]");
 let wasOpen = isOpen();
-document.addEventListener("archiver:ended", () => look().catch(() => { /* as below */ }));
+document.addEventListener("archiver:ended", () => look().catch(() => { /* try again, as below */ }));
 setInterval(async () => {
   if (document.hidden || !(wasOpen || isOpen())) return;
   wasOpen = isOpen();
-  await look().catch(() => { /* the service is gone for a moment */ });
+  await look().catch(() => { /* the service is not available: try again */ });
 }, LOOK_MS);

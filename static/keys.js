@@ -1,12 +1,12 @@
-// Keys for those who like them, as `aria-keyshortcuts` names them on what they do. None acts in a
-// field, with a modifier, while a dialog is open, or once they were turned off in this browser.
+// Keyboard shortcuts, as listed in `aria-keyshortcuts` attributes. They are inactive in form fields,
+// with modifier keys, while a dialog is open, or when turned off in this browser.
 const dialog = document.querySelector("#keys");
 const isOn = dialog.querySelector("input");
 const FIELDS = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
 
-try { isOn.checked = localStorage.getItem("keys") !== "off"; } catch { /* no storage: they are on */ }
+try { isOn.checked = localStorage.getItem("keys") !== "off"; } catch { /* no storage: enabled */ }
 isOn.addEventListener("change", () => {
-  try { localStorage.setItem("keys", isOn.checked ? "on" : "off"); } catch { /* for this page only */ }
+  try { localStorage.setItem("keys", isOn.checked ? "on" : "off"); } catch { /* no storage: applies to this page only */ }
 });
 
 const here = () => document.activeElement?.closest(".entries > li:not(.day)");
@@ -29,7 +29,7 @@ function act(element) {
   else element.click();
 }
 
-// A button that says something of what is ticked says the opposite of what is so of all of that.
+// A button that toggles a property of the selected entries unsets it if all of them have it.
 function say(button) {
   const rows = [...document.querySelectorAll(".item:has(> input:checked)")];
   const { value } = button;
@@ -38,7 +38,7 @@ function say(button) {
   button.value = value;
 }
 
-// The sheet of lists keeps the keyboard while it lies over the page, as a dialog does.
+// The panel of lists traps focus while it covers the page, as a dialog does.
 const sheet = document.querySelector(".side[popover]");
 sheet?.addEventListener("beforetoggle", ({ newState }) => {
   for (const each of document.body.children) if (each !== sheet) each.inert = newState === "open";
@@ -46,7 +46,7 @@ sheet?.addEventListener("beforetoggle", ({ newState }) => {
 sheet?.addEventListener("toggle", ({ newState }) => newState === "open" && sheet.querySelector(".closes").focus());
 matchMedia("(min-width: 64rem)").addEventListener("change", () => sheet?.hidePopover());
 
-// A field that wraps, but holds one line: Enter sends it as it would send any other.
+// A textarea that holds one line: Enter submits the form as in an input field.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.isComposing || !event.target.matches?.("textarea.line")) return;
   event.preventDefault();
@@ -61,7 +61,7 @@ document.addEventListener("keydown", (event) => {
     dialog.showModal();
     dialog.querySelector("button").focus();
   } else if (!isOn.checked || key.length > 1) return;
-  else if ((key === "j" || key === "k") && move(key === "j" ? 1 : -1)) { /* it moved */ }
+  else if ((key === "j" || key === "k") && move(key === "j" ? 1 : -1)) { /* moved */ }
   else if (key === "o" && here()) here().querySelector("h3 a").click();
   else {
     const element = document.querySelector(`[aria-keyshortcuts="${CSS.escape(key)}"]`);

@@ -1,4 +1,4 @@
-// Words that are selected in the article can be marked at once; the form below it does the same.
+// Highlights selected text of the article; without scripts the form below it does the same.
 const text = document.querySelector("[data-text]");
 const form = document.querySelector("[data-marking]");
 const MOST = 5000;
@@ -10,7 +10,7 @@ function selected() {
   return text.contains(range.startContainer) && text.contains(range.endContainer) ? range : null;
 }
 
-// Characters are code points here, as in a TextPositionSelector; a string counts in halves of some.
+// Positions count code points, as in a TextPositionSelector; string indices count UTF-16 units.
 function place(range) {
   const before = document.createRange();
   before.selectNodeContents(text);

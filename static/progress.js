@@ -1,4 +1,4 @@
-// Follows jobs and imports while they are under way; the page tells the same without it.
+// Updates the progress of running jobs and imports; without scripts the page shows it on reload.
 const WORDS = JSON.parse(document.querySelector("#progress-words").textContent);
 const PATIENCE_MS = 4000;
 const { lang } = document.documentElement;
@@ -57,7 +57,7 @@ function showImport(status) {
   if (line.textContent !== phase) line.textContent = phase;
 }
 
-// A service that is started again is back before anybody need know.
+// A restart of the service takes a moment, so the first errors are not shown.
 function tellLost(source) {
   const note = Object.assign(document.createElement("p"), { className: "alert", textContent: WORDS.lost });
   note.setAttribute("role", "alert");

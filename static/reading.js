@@ -1,4 +1,4 @@
-// How the article is set, and where its reader was: both are remembered in this browser alone.
+// Typography settings and reading positions, both stored in this browser only.
 const root = document.documentElement;
 const article = document.querySelector(".reading");
 const text = article?.querySelector(".text");
@@ -8,7 +8,7 @@ function read(key) {
   try { return JSON.parse(localStorage.getItem(key)) ?? {}; } catch { return {}; }
 }
 function keep(key, value) {
-  try { localStorage.setItem(key, JSON.stringify(value)); } catch { /* full, or not allowed */ }
+  try { localStorage.setItem(key, JSON.stringify(value)); } catch { /* storage is full or not allowed */ }
 }
 
 const look = document.querySelector(".look");
@@ -23,7 +23,7 @@ if (look) {
   });
 }
 
-// The place is the paragraph at the top of the window, by its number: it holds in any size.
+// The position is the number of the paragraph at the top: it is valid for any font size.
 const blocks = text ? [...text.querySelectorAll("p, li, pre, h2, h3, h4, figure, tr")] : [];
 function topmost() {
   return blocks.findIndex((block) => block.getBoundingClientRect().bottom > 80);

@@ -1,4 +1,4 @@
-// The field of the desk: Enter sends what is in it, and so does pasting addresses into it.
+// The save field of the home page: Enter submits it, and so does pasting URLs into it.
 const field = document.querySelector("[data-gesture]");
 const ADDRESS = /^https?:\/\/\S+$/i;
 let isPasted = false;
@@ -16,7 +16,7 @@ field.addEventListener("keydown", (event) => {
   field.form.requestSubmit();
 });
 
-// What a browser puts in is there a moment after it said so, if nobody has prevented it.
+// The pasted text is in the field after the event, if no other handler prevented it.
 field.addEventListener("paste", (event) => {
   isPasted = !field.value.trim() && areAddresses(event.clipboardData.getData("text"));
 });

@@ -1,5 +1,5 @@
-// Entries of a list that are ticked: their number is told to screen readers, Shift ticks all up to
-// the last one, and what one button says of them is said in place: the list stays where it is.
+// Selection of entries in a list: screen readers announce the count, Shift selects a range, and
+// actions on single entries update the list in place.
 import { localise } from "./times.js";
 
 const form = document.querySelector("form.change");
@@ -22,8 +22,8 @@ document.addEventListener("click", ({ target, shiftKey }) => {
 });
 form?.addEventListener("reset", () => setTimeout(tell));
 
-// Puts in what the same page says now; whoever was in the list is where they were, or at what
-// stands there instead.
+// Replaces the list with its current state. Focus stays on the same element, or moves to the one
+// that replaced it.
 function show(page, changed) {
   const all = boxes();
   const active = document.activeElement;

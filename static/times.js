@@ -1,4 +1,4 @@
-// Moments in the reader's own time zone; what the page said, in UTC, is told beside the pointer.
+// Shows times in the browser's time zone; the tooltip has the original text in UTC.
 const { lang } = document.documentElement;
 const words = new Intl.DateTimeFormat(lang === "en" ? "en-GB" : lang, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 

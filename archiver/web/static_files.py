@@ -46,7 +46,7 @@ class StaticFile:
     etag: str
 
     def etag_in(self, coding: Coding) -> str:
-        """Return the entity tag of a coding; each coding needs a separate tag (RFC 9110 §8.8.3.3)."""
+        """Return the entity tag of a coding; codings need different tags (RFC 9110 §8.8.3.3)."""
         return self.etag if coding is Coding.IDENTITY else f"{self.etag}-{coding}"
 
 
