@@ -1,3 +1,3 @@
-"""A wayback machine of one's own: a URL becomes bytes on disk that can be proved."""
+"""Personal web archive: captures URLs as verifiable WARC records."""
 
 __version__ = "0.1.0"

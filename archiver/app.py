@@ -62,18 +62,18 @@ class App:
     Attributes:
         settings: in effect.
         db: the index.
-        store: the segments; this process writes under a name of its own.
-        is_serving: whether users are served, so that background work takes second place.
+        store: the segments; each process writes its own.
+        is_serving: whether users are served, so that background work gets lower priority.
     """
 
     def __init__(
         self, archive: Archive, stack: AsyncExitStack, *, is_serving: bool, connections: int
     ) -> None:
-        """Wrap an open archive; what a service needs closed is pushed on ``stack``."""
+        """Wrap an open archive; services register their cleanup on ``stack``."""
         self.db = archive.db
         self.store = archive.store
         self.is_serving = is_serving
-        self._given = archive.settings
+        self._user_settings = archive.settings
         self._stack = stack
         self._connections = connections
 
@@ -81,7 +81,7 @@ class App:
     def settings(self) -> Settings:
         """Settings in effect: the user's, fitted to this machine and divided among processes."""
         share = share_among_processes(
-            self._given,
+            self._user_settings,
             hosts_are_shared=self.db.locks is not None,
             leaves_a_core=self.is_serving,
         )
@@ -89,7 +89,7 @@ class App:
 
     @cached_property
     def context(self) -> "CrawlContext":
-        """What every stage of the crawl works with."""
+        """Dependencies shared by all crawl stages."""
         from archiver.crawl.context import CrawlContext
         from archiver.crawl.recorder import Recorder
         from archiver.crawl.render_hints import LearnedHosts
@@ -125,13 +125,13 @@ class App:
 
     @cached_property
     def user_cookies(self) -> "UserCookies":
-        """The user's cookies; ``_work_with_servers`` reads them where the index has them."""
+        """The user's cookies; ``_work_with_servers`` loads them if they are in the database."""
         from archiver.http.cookies import UserCookies
 
         return UserCookies(None if self.db.machine else self.settings.data)
 
     def wake_crawl(self) -> None:
-        """Tell a running crawl that the queue has new jobs."""
+        """Notify a running crawl of new jobs."""
         self.crawling.wake()
 
     @asynccontextmanager
@@ -151,7 +151,7 @@ class App:
 
     @asynccontextmanager
     async def own_writer(self) -> "AsyncIterator[CrawlContext]":
-        """Lend the crawl's writer while a crawl runs; otherwise open another one."""
+        """Yield the crawl's writer while a crawl runs; otherwise open a second writer."""
         if self.crawling.is_running:
             yield self.context
         else:
@@ -408,17 +408,17 @@ async def open_app(
     reads_only: bool = False,
     connections: int = 0,
 ) -> AsyncIterator[App]:
-    """Open the archive and its services; close them in the end.
+    """Open the archive and its services, and close them on exit.
 
     Args:
-        settings: the user's.
-        serve: whether to crawl and do all other background work while it is open.
-        beside_users: whether another process of the archive serves users, who come first.
-        reads_only: whether nothing will be captured, so that no segment has to be uploaded.
-        connections: open files to be left to clients that are served.
+        settings: user-supplied settings.
+        serve: whether to crawl and run background tasks while the archive is open.
+        beside_users: whether another process serves users, who get priority.
+        reads_only: whether nothing is captured, so that segment uploads are not started.
+        connections: open files to reserve for client connections.
 
     Raises:
-        ConfigurationError: the data directory cannot be used as it is.
+        ConfigurationError: the data directory cannot be used.
     """
     tune_memory()
     async with open_archive(settings) as archive, AsyncExitStack() as stack:
@@ -432,7 +432,7 @@ async def open_app(
 
 
 async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
-    """Upload segments to the object store, and follow what other machines configure."""
+    """Upload segments to the object store, and sync cookies from other machines."""
     if app.db.locks:
         from archiver.services.cookies import CookieSettings
 
@@ -447,7 +447,7 @@ async def _work_with_servers(app: App, stack: AsyncExitStack) -> None:
 
 
 async def _start_background_work(app: App, stack: AsyncExitStack) -> None:
-    """Start what a service does besides answering requests."""
+    """Start the background tasks of `archiver serve`."""
     from archiver.services.background_tasks import helpers
 
     await app.imports.resume()

@@ -1,9 +1,8 @@
 """Settings.
 
-``read`` raises ``ValueError`` with what to give instead, as a clause.
-
 Each field is the flag ``--name-with-dashes`` and the variable ``ARCHIVER_NAME_WITH_UNDERSCORES``.
 A ``Settings`` is a value that is passed; nothing reads the environment after it is built.
+``Kind.read`` raises ``ValueError`` with a clause that says which values are valid.
 """
 
 import dataclasses
@@ -30,38 +29,38 @@ TIMEGATES = {
     "arquivo.pt": "https://arquivo.pt/wayback/",
     "aggregator": "https://timetravel.mementoweb.org/timegate/",
 }
-"""Where public archives are asked, by the names that people know them by (RFC 7089)."""
+"""TimeGates of public archives (RFC 7089), by common name."""
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
-_YES = frozenset({"1", "true", "yes", "on", "y", "t"})
-_NO = frozenset({"0", "false", "no", "off", "n", "f"})
+_TRUE_WORDS = frozenset({"1", "true", "yes", "on", "y", "t"})
+_FALSE_WORDS = frozenset({"0", "false", "no", "off", "n", "f"})
 
 
-def _as_it_is(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of value.
+    """Type of a setting's value.
 
     Attributes:
-        metavar: what stands for a value in help; empty for a switch.
-        read: gives the value of a text, or of the value itself.
-        dump: gives what JSON can hold of a value, and ``read`` understands.
+        metavar: placeholder in help; empty for a switch.
+        read: parses text, or validates a value.
+        dump: converts a value to JSON that ``read`` accepts.
     """
 
     metavar: str
     read: Callable[[Any], Any]
-    dump: Callable[[Any], Any] = _as_it_is
+    dump: Callable[[Any], Any] = _identity
 
     @property
     def is_list(self) -> bool:
-        """Whether a flag can be repeated."""
+        """Whether the flag can be repeated."""
         return self.metavar == "LIST"
 
 
 def text(*, may_be_empty: bool = True) -> Kind:
-    """Any text, or None where that is the default."""
+    """Return a kind for any text, or None where that is the default."""
 
     def read(value: str | None) -> str | None:
         if value == "" and not may_be_empty:
@@ -72,24 +71,24 @@ def text(*, may_be_empty: bool = True) -> Kind:
 
 
 def path() -> Kind:
-    """A directory."""
+    """Return a kind for a directory."""
     return Kind("DIR", Path, str)
 
 
 def switch() -> Kind:
-    """Yes or no."""
+    """Return a kind for a boolean."""
 
     def read(value: bool | str) -> bool:
         known = str(value).lower()
-        if known not in _YES | _NO:
+        if known not in _TRUE_WORDS | _FALSE_WORDS:
             raise ValueError("should be true or false")
-        return known in _YES
+        return known in _TRUE_WORDS
 
     return Kind("", read)
 
 
 def choice(*values: str) -> Kind:
-    """One of some words."""
+    """Return a kind for one of ``values``."""
 
     def read(value: str) -> str:
         if value not in values:
@@ -100,7 +99,7 @@ def choice(*values: str) -> Kind:
 
 
 def integer(*, least: int = 0, most: int | None = None) -> Kind:
-    """A whole number."""
+    """Return a kind for a whole number."""
 
     def read(value: int | str) -> int:
         try:
@@ -116,7 +115,7 @@ def integer(*, least: int = 0, most: int | None = None) -> Kind:
 def decimal(
     *, least: float | None = None, above: float | None = None, most: float | None = None
 ) -> Kind:
-    """A number, whole or not."""
+    """Return a kind for a finite number."""
 
     def read(value: float | str) -> float:
         try:
@@ -134,17 +133,17 @@ def decimal(
 
 
 def words() -> Kind:
-    """Words separated by commas or spaces."""
+    """Return a kind for words separated by commas or spaces."""
     return Kind("LIST", _words, list)
 
 
 def timegates() -> Kind:
-    """TimeGates, by their names or as what stands before the address that they are asked for."""
+    """Return a kind for TimeGates, by name or URL prefix."""
     return Kind("LIST", lambda value: tuple(map(_timegate, _words(value))), list)
 
 
 def bucket() -> Kind:
-    """A bucket of an S3-compatible store, with or without a prefix in it; or None."""
+    """Return a kind for an S3 bucket with an optional prefix, or None."""
 
     def read(value: str | None) -> str | None:
         if not value:
@@ -157,7 +156,7 @@ def bucket() -> Kind:
 
 
 def server_address() -> Kind:
-    """A database of a PostgreSQL server, without a password; or None."""
+    """Return a kind for a PostgreSQL database URL without a password, or None."""
 
     def read(value: str | None) -> str | None:
         if not value:
@@ -174,7 +173,7 @@ def server_address() -> Kind:
 
 
 def networks() -> Kind:
-    """IP networks; an address within one names it too: ``192.168.1.5/24``."""
+    """Return a kind for IP networks; ``192.168.1.5/24`` names its network."""
 
     def read(value: Any) -> tuple[Any, ...]:
         return tuple(ip_network(each, strict=False) for each in _words(value))
@@ -183,7 +182,7 @@ def networks() -> Kind:
 
 
 def origin() -> Kind:
-    """An origin: a scheme, a host and perhaps a port, and nothing behind it; or None."""
+    """Return a kind for an origin (scheme, host and optional port), or None."""
 
     def read(value: str | None) -> str | None:
         if not value:
@@ -231,14 +230,14 @@ TRACKERS = (
     *("oly_anon_id", "oly_enc_id", "wickedid", "srsltid", "li_fat_id", "_openstat", "ref_src"),
 )
 LONGEST_HOST_DELAY = 3600
-"""Seconds; each of several crawling processes waits as many times longer as there are."""
+"""Seconds; with several crawl processes, each waits that many times longer."""
 
 
 class InvalidSettings(ValueError):
-    """Values that can't be used.
+    """Invalid settings.
 
     Attributes:
-        reasons: a sentence about each, by the name of the setting.
+        reasons: a clause for each, by the name of the setting.
     """
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
@@ -253,49 +252,49 @@ def _setting(default: object, kind: Kind, description: str, *, is_secret: bool =
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How one process of the archive behaves.
+    """Configuration of one process of the archive.
 
-    Each field takes its value or the text of it, as a flag or a variable holds it.
+    Each field accepts its value, or the text of it from a flag or a variable.
 
     Raises:
-        InvalidSettings: values that can't be used.
+        InvalidSettings: a value is invalid.
     """
 
     data: Path = _setting(Path("data"), path(), "Directory of the archive.")
     index: str | None = _setting(
         None,
         server_address(),
-        "Where the index lies, such as postgresql://user@host/database; else in a file.",
+        "Database of the index, such as postgresql://user@host/database; default: a file in data.",
     )
     store: str | None = _setting(
         None,
         bucket(),
-        "Where WARC segments go once they are closed, such as s3://bucket/prefix; else they stay.",
+        "Object store for closed WARC segments, such as s3://bucket/prefix; default: local.",
     )
 
     host: str = _setting("127.0.0.1", text(), "Address to listen on.")
     port: int = _setting(
-        8080, integer(least=0, most=65535), "Port to listen on; 0 takes a free one."
+        8080, integer(least=0, most=65535), "Port to listen on; 0 picks a free one."
     )
     password: str | None = _setting(
         None,
         text(),
-        "Password of the web service; needed to listen beyond loopback.",
+        "Password of the web service; required to listen on a non-loopback address.",
         is_secret=True,
     )
     allow_hosts: tuple[str, ...] = _setting(
-        (), words(), "Host names the service answers to, besides addresses and localhost."
+        (), words(), "Host names the service accepts, besides IP addresses and localhost."
     )
     replay_origin: str | None = _setting(
-        None, origin(), "Second origin that shows archived pages, such as http://127.0.0.1:8081."
+        None, origin(), "Separate origin for archived pages, such as http://127.0.0.1:8081."
     )
     language: Literal["en", "de", "fr", "es", "zh-Hans"] = _setting(
         "en",
         choice(*TAGS),
-        f"Language of pages, where neither the person nor the browser says: {', '.join(TAGS)}.",
+        f"Language of the web pages if neither user nor browser chooses one: {', '.join(TAGS)}.",
     )
     max_upload_bytes: int = _setting(
-        1 << 30, integer(least=1), "Largest bookmark file taken by the web page, in bytes."
+        1 << 30, integer(least=1), "Largest file that can be uploaded, in bytes."
     )
 
     allow_networks: tuple[Network, ...] = _setting(
@@ -308,17 +307,17 @@ class Settings:
     )
     concurrency: int = _setting(32, integer(least=1, most=4096), "Pages captured at the same time.")
     host_concurrency: int = _setting(
-        4, integer(least=1, most=4096), "Requests under way at the same host at the same time."
+        4, integer(least=1, most=4096), "Concurrent requests to the same host."
     )
     host_delay: float = _setting(
         0.2,
         decimal(least=0, most=LONGEST_HOST_DELAY),
-        "Least seconds between two requests to the same host.",
+        "Minimum seconds between two requests to the same host.",
     )
     crawl_processes: int = _setting(
         1,
         integer(least=1, most=64),
-        "Processes that fetch pages; they share what a host may be asked for.",
+        "Processes that fetch pages; they share the limits per host.",
     )
     connect_timeout: float = _setting(10, decimal(above=0), "Seconds to wait for a connection.")
     read_timeout: float = _setting(30, decimal(above=0), "Seconds to wait for the next bytes.")
@@ -326,57 +325,61 @@ class Settings:
     page_timeout: float = _setting(
         900, decimal(above=0), "Seconds a page and its requisites may take in all."
     )
-    max_body_bytes: int = _setting(100 << 20, integer(least=1), "Largest response kept, in bytes.")
+    max_body_bytes: int = _setting(
+        100 << 20, integer(least=1), "Largest response stored, in bytes."
+    )
     max_decoded_bytes: int = _setting(
-        200 << 20, integer(least=1), "Most bytes one response may decompress to."
+        200 << 20, integer(least=1), "Maximum size of a decompressed response, in bytes."
     )
     max_redirects: int = _setting(10, integer(least=0, most=100), "Redirects followed for one URL.")
     max_requisites: int = _setting(500, integer(least=0), "Requisites fetched for one page.")
     requisite_max_age: float = _setting(
-        86400, decimal(least=0), "Seconds for which a requisite fetched earlier is taken as it is."
+        86400,
+        decimal(least=0),
+        "Seconds for which a stored requisite is reused instead of fetched again.",
     )
-    retries: int = _setting(2, integer(least=0, most=20), "Further attempts where they can help.")
+    retries: int = _setting(2, integer(least=0, most=20), "Retries after a transient failure.")
     retry_delay: float = _setting(
-        5, decimal(least=0), "Seconds before the first further attempt; six times more each time."
+        5,
+        decimal(least=0),
+        "Seconds before the first retry; multiplied by six for each further one.",
     )
     max_retry_after: float = _setting(
-        3600, decimal(least=0), "Longest Retry-After that is waited for, in seconds."
+        3600, decimal(least=0), "Longest Retry-After that is honoured, in seconds."
     )
 
     render: Literal["auto", "always", "never"] = _setting(
         "auto",
         choice("auto", "always", "never"),
-        "Which pages a browser shows before they are kept: auto, those that need one; always; "
+        "Which pages are rendered in a browser: auto (those that need JavaScript), always, "
         "or never.",
     )
     browser: str | None = _setting(
-        None, text(), "The Chromium to use, by name or path; else the one on PATH."
+        None, text(), "Chromium executable, by name or path; default: the one on PATH."
     )
-    browser_pages: int = _setting(
-        2, integer(least=1, most=64), "Pages shown by the browser at the same time."
-    )
+    browser_pages: int = _setting(2, integer(least=1, most=64), "Pages rendered at the same time.")
     browser_memory_bytes: int = _setting(
         1536 << 20,
         integer(least=1 << 28),
-        "Memory the browser may take, in bytes.",
+        "Memory limit of the browser, in bytes.",
     )
     browser_sandbox: bool = _setting(
         True,
         switch(),
-        "Chromium's sandbox. NEVER TURN IT OFF, unless the container around it is one.",
+        "Use Chromium's sandbox. NEVER TURN IT OFF, except inside a container that isolates it.",
     )
 
     rescue: tuple[str, ...] = _setting(
         (),
         timegates(),
-        "Public archives that may be asked for pages that are gone: wayback, archive.today, "
-        "arquivo.pt, aggregator, or addresses of TimeGates.",
+        "Public archives to recover missing pages from: wayback, archive.today, "
+        "arquivo.pt, aggregator, or TimeGate URLs.",
     )
 
     trackers: tuple[str, ...] = _setting(
         TRACKERS,
         words(),
-        "Parameters of addresses that the web page offers to drop; * stands for anything.",
+        "URL parameters that the web page offers to remove; * matches anything.",
     )
 
     segment_bytes: int = _setting(
@@ -393,47 +396,49 @@ class Settings:
     backlog_bytes: int = _setting(
         4 << 30,
         integer(least=1),
-        "With a store: fetching pauses while more than that waits to be uploaded, in bytes.",
+        "With a store: fetching pauses while more than this waits for upload, in bytes.",
     )
     uploaded_bytes: int = _setting(
         1 << 30,
         integer(least=0),
-        "With a store: so much of what it has is kept on this machine too, in bytes.",
+        "With a store: size of the local cache of uploaded segments, in bytes.",
     )
     feed_interval: float = _setting(
-        3600, decimal(least=60), "Seconds between two looks of `serve` at a feed that is followed."
+        3600, decimal(least=60), "Seconds between two checks of a followed feed by `serve`."
     )
     quiet_hour: int = _setting(
         4,
         integer(least=-1, most=23),
-        "Hour of the day, by the machine's clock, at which `serve` compacts; -1 for never.",
+        "Hour of the day (local time) at which `serve` compacts; -1 for never.",
     )
     articles: Literal["now", "later"] = _setting(
         "now",
         choice("now", "later"),
-        "When articles are read: now, as pages come, or later: by `archiver extract`, "
-        "and by `serve` once nothing is left to fetch.",
+        "When articles are extracted: now, during the crawl, or later: by `archiver extract`, "
+        "or by `serve` when the queue is empty.",
     )
     extract_processes: int = _setting(
         0,
         integer(least=0, most=64),
-        "Processes that read articles; 0 for as many as the machine has cores (`serve`: to spare), "
+        "Processes that extract articles; 0 for one per core (`serve`: per spare core), "
         "up to three.",
     )
-    extract_timeout: float = _setting(30, decimal(above=0), "Seconds reading one article may take.")
+    extract_timeout: float = _setting(
+        30, decimal(above=0), "Timeout for extracting one article, in seconds."
+    )
     extract_memory_bytes: int = _setting(
-        1 << 30, integer(least=1 << 28), "Address space of a process that reads articles, in bytes."
+        1 << 30, integer(least=1 << 28), "Address space of an extraction process, in bytes."
     )
 
     log_level: Literal["debug", "info", "warning", "error"] = _setting(
         "info",
         choice("debug", "info", "warning", "error"),
-        "Least to be logged: debug, info, warning or error.",
+        "Minimum level to log: debug, info, warning or error.",
     )
     log_json: bool = _setting(False, switch(), "Log as JSON lines.")
 
     def __post_init__(self) -> None:
-        """Read each value as what it is to be."""
+        """Parse and validate each field."""
         reasons = {}
         for each in dataclasses.fields(self):
             try:
@@ -448,7 +453,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is known of a setting, for flags and docs."""
+    """Name, default, type and description of a setting, for flags and docs."""
 
     name: str
     default: Any
@@ -460,19 +465,19 @@ SETTINGS = {
     each.name: Setting(each.name, each.default, each.metadata["kind"], each.metadata["description"])
     for each in dataclasses.fields(Settings)
 }
-"""Every setting by its name."""
+"""All settings by name."""
 
 
 def variable(name: str) -> str:
-    """The environment variable of a setting."""
+    """Return the name of a setting's environment variable."""
     return f"ARCHIVER_{name.upper()}"
 
 
 def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -> Settings:
-    """Settings as given, else as their variables say, else by default.
+    """Build settings from flags, then environment variables, then defaults.
 
     Raises:
-        InvalidSettings: values that can't be used.
+        InvalidSettings: a value is invalid.
     """
     values: dict[str, Any] = {
         name: environment[key] for name in SETTINGS if (key := variable(name)) in environment
@@ -487,7 +492,7 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
 
 
 def dump_settings(settings: Settings) -> dict[str, object]:
-    """What another process is to be given to behave so: plain values, without the password."""
+    """Return the settings as plain values for a child process, without the password."""
     return {
         name: setting.kind.dump(getattr(settings, name))
         for name, setting in SETTINGS.items()
@@ -497,22 +502,23 @@ def dump_settings(settings: Settings) -> dict[str, object]:
 
 GC_THRESHOLDS = (200_000, 20, 50)
 """With Python's default of 700 new objects, cyclic garbage collection takes a fifth of a crawl."""
-MOST_READERS = 3
-"""One process that fetches keeps no more busy with reading."""
-READER_BYTES = 512 << 20
-"""Memory for each process that reads: it takes a sixth of that, and more for a large page."""
+MAX_EXTRACTORS = 3
+"""More extraction processes than this do not speed up one fetching process."""
+EXTRACTOR_BYTES = 512 << 20
+"""Memory per extraction process: typically a sixth of this, more for a large page."""
 FILES_A_PAGE = 8
-"""Open files that one page under way may need: connections, a spooled body, a segment."""
+"""Open files that one page in progress may need: connections, a spooled body, a segment."""
 SPARE_FILES = 128
 M_TRIM_THRESHOLD, M_TOP_PAD, M_ARENA_MAX = -1, -2, -8
-"""As malloc.h of the GNU C library numbers them; others have no ``mallopt``."""
+"""Constants of malloc.h in the GNU C library; other C libraries have no ``mallopt``."""
 TRIM_BYTES = 8 << 20
 PAD_BYTES = 1 << 20
-"""With the 128 kB of the C library the end of the heap was given back and asked for again five
-times a URL: a tenth of a crawl's CPU went into pages that the kernel cleared anew."""
+"""With the C library's default of 128 kB, the heap's end was released and requested again five
+times a URL, which cost a tenth of a crawl's CPU.
+"""
 
 CGROUPS = Path("/sys/fs/cgroup")
-"""Where the kernel says what a container, or a service of systemd, may take."""
+"""Where the kernel exposes the limits of a container or a systemd service."""
 
 log = get_log(__name__)
 
@@ -524,19 +530,18 @@ def share_among_processes(
     leaves_a_core: bool = True,
     cgroups: Path = CGROUPS,
 ) -> Settings:
-    """What one of several crawling processes may do, so that all of them keep to the settings.
+    """Divide the limits among crawl processes, so that together they respect the settings.
 
     Args:
-        settings: what all may do together.
-        hosts_are_shared: whether what hosts may be asked for is divided otherwise, as among
-            machines.
-        leaves_a_core: whether those that read leave a core to each process that fetches, as where
-            people wait for pages of ours; else they take turns with it.
-        cgroups: where it is said what this process may take of the machine.
+        settings: limits for all processes together.
+        hosts_are_shared: whether per-host limits are coordinated elsewhere, as between machines.
+        leaves_a_core: whether extraction leaves a core free for each fetching process, as while
+            users wait for pages.
+        cgroups: where the limits of this process are read.
     """
     processes = settings.crawl_processes
     if not settings.extract_processes:
-        readers = _readers(processes, cgroups, leaves_a_core=leaves_a_core)
+        readers = _extractor_count(processes, cgroups, leaves_a_core=leaves_a_core)
         settings = replace(settings, extract_processes=processes * readers)
     if processes == 1:
         return settings
@@ -550,30 +555,30 @@ def share_among_processes(
     )
 
 
-def _readers(processes: int, cgroups: Path, *, leaves_a_core: bool) -> int:
-    """How many processes may read for each of those that fetch."""
+def _extractor_count(processes: int, cgroups: Path, *, leaves_a_core: bool) -> int:
+    """Return the number of extraction processes for each fetching process."""
     cores = min([len(os.sched_getaffinity(0)), *_cores_allowed(cgroups)])
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     memory = min([memory, *_memory_allowed(cgroups)])
     spare_cores = cores - processes if leaves_a_core else cores
-    spare = min(spare_cores // processes, memory // READER_BYTES // processes)
-    return min(max(spare, 1), MOST_READERS)
+    spare = min(spare_cores // processes, memory // EXTRACTOR_BYTES // processes)
+    return min(max(spare, 1), MAX_EXTRACTORS)
 
 
 def _cores_allowed(cgroups: Path) -> Iterator[int]:
-    """By ``cpu.max``: microseconds of a period, and the period; of a part of a core all."""
+    """Yield the limits of ``cpu.max`` (quota and period in microseconds), rounded up to cores."""
     for quota, period in _read_limits(cgroups, "cpu.max"):
         yield max(ceil(quota / period), 1)
 
 
 def _memory_allowed(cgroups: Path) -> Iterator[int]:
-    """By ``memory.max``, in bytes; the first version of cgroups has another name for it."""
+    """Yield the limits of ``memory.max`` in bytes, or of its name in cgroups v1."""
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         yield from (each[0] for each in _read_limits(cgroups, name))
 
 
 def _read_limits(cgroups: Path, name: str) -> Iterator[list[int]]:
-    """The numbers of a file of this process's group and of each above it, where they limit it.
+    """Yield the numbers in a file of this process's cgroup and each parent, where a limit is set.
 
     See the kernel's Documentation/admin-guide/cgroup-v2.rst: ``max`` is no limit.
     """
@@ -585,7 +590,7 @@ def _read_limits(cgroups: Path, name: str) -> Iterator[list[int]]:
 
 
 def _groups() -> Iterator[PurePosixPath]:
-    """This process's group and those above; in a container it is the root, as seen from within."""
+    """Yield this process's cgroup and its parents; inside a container it is the root."""
     yield PurePosixPath()
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
@@ -598,11 +603,11 @@ def _groups() -> Iterator[PurePosixPath]:
 
 
 def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:
-    """Raise the limit of open files as far as we may, and keep concurrency beneath it.
+    """Raise the open-file limit as far as allowed, and reduce concurrency to fit it.
 
     Args:
-        settings: what is wanted.
-        connections: open files to be left to those who are served.
+        settings: requested settings.
+        connections: open files to reserve for client connections.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     spare = SPARE_FILES + connections
@@ -619,13 +624,15 @@ def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:
 
 
 def tune_memory() -> None:
-    """Let Python look for garbage seldom, and the C library give back what was freed.
+    """Run garbage collection less often, and let the C library return freed memory.
 
-    A dozen threads have an arena each by default, and blocks of megabytes end up in them: a long
-    crawl's memory would grow by a third, though it holds no more.
+    By default each of a dozen threads has its own arena, where blocks of megabytes get stuck: a
+    long crawl would use a third more memory.
     """
     gc.set_threshold(*GC_THRESHOLDS)
-    c_library = import_module("ctypes").CDLL(None)  # a short command does without
+    c_library = import_module("ctypes").CDLL(
+        None
+    )  # ctypes is slow to import, and short commands do not need it
     mallopt = getattr(c_library, "mallopt", None)
     if mallopt:
         mallopt(M_ARENA_MAX, 1)

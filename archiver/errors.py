@@ -3,30 +3,30 @@
 The tree::
 
     ArchiverError
-    ├── InputError              what a person or a client gave can't be used
+    ├── InputError              invalid input from a user or client
     │   ├── InvalidUrl          not a URL a browser would accept, or not http(s)
-    │   ├── InvalidQuery        a search that can't be read; knows the place
+    │   ├── InvalidQuery        a search that can't be parsed; has the position
     │   ├── UnreadableFile      a file that is empty, of the wrong kind, or not text
-    │   └── TooLarge            over a limit that the message names
+    │   └── TooLarge            over a limit; the message names it
     ├── NotFound                no such entry, snapshot or import
     │   └── NotInArchive        a URL that was never captured
     ├── ConfigurationError      settings that contradict each other or the machine
     │   └── IndexOutdated       an index of an earlier version, to be rebuilt
-    ├── FetchError              a response could not be had; carries a Failure
-    ├── BrowserError            a browser did not do what it was to do
-    │   ├── NoBrowser           there is none, or it can't be started here
-    │   ├── BrowserGone         it ended, or was ended for the memory it took
-    │   ├── PageGone            one page of it did
-    │   └── PageTooLarge        what scripts made of a page is more than is taken
-    ├── InvalidResponse         what a server sent is no response that a browser would show
-    └── StoreError              the bytes on disk are not what they must be
+    ├── FetchError              no response was received; carries a Failure
+    ├── BrowserError            a browser operation failed
+    │   ├── NoBrowser           no browser is installed, or it can't start
+    │   ├── BrowserGone         it exited, or was killed for using too much memory
+    │   ├── PageGone            a page crashed, or was killed for using too much memory
+    │   └── PageTooLarge        the rendered page is over the size limit
+    ├── InvalidResponse         a server's response is not valid HTTP
+    └── StoreError              stored bytes are wrong or can't be accessed
         ├── IndexUnavailable    the index can't be read or written now
-        ├── RecordsMissing      a reindex would lose what the current index knows
-        ├── StoreUnavailable    segments that lie elsewhere can't be read or written now
+        ├── RecordsMissing      a reindex would lose entries of the current index
+        ├── StoreUnavailable    the object store can't be read or written now
         ├── InvalidRecord       not a WARC record, or one whose digest is wrong
-        └── TruncatedRecord          a record that ends too early
+        └── TruncatedRecord     a truncated record
 
-A message is a sentence for the person who meets it and says what to do next.
+A message is a sentence for the user and says what to do next.
 """
 
 from archiver.model.failure import Failure
@@ -34,12 +34,12 @@ from archiver.model.message import Message
 
 
 class ArchiverError(Exception):
-    """The root: catch this at an edge, never in the middle.
+    """Base class of all exceptions; catch it only at entry points.
 
-    Its text is English, with named places for values (``model.message``).
+    The message is English, with named placeholders for values (``model.message``).
 
     Attributes:
-        said: the sentence, for whoever words it in another language.
+        sentence: the message, for translation.
     """
 
     def __init__(self, text: str = "", /, **values: object) -> None:
@@ -48,7 +48,7 @@ class ArchiverError(Exception):
 
 
 class InputError(ArchiverError):
-    """What was given can't be used; the message says what would be."""
+    """Invalid input; the message says what would be valid."""
 
 
 class InvalidUrl(InputError):
@@ -56,13 +56,13 @@ class InvalidUrl(InputError):
 
 
 class InvalidQuery(InputError):
-    """A search that can't be read.
+    """A search that can't be parsed.
 
     Attributes:
-        message: why not, without the place.
-        at: the first character of what can't be, from 0.
-        length: of it, in characters.
-        suggestion: the whole query as it was probably meant; empty if nobody knows.
+        message: the reason, without the position.
+        at: index of the first invalid character.
+        length: number of invalid characters.
+        suggestion: the corrected query; empty if unknown.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class UnreadableFile(InputError):
 
 
 class TooLarge(InputError):
-    """Over a limit; the message names the limit and the setting that moves it."""
+    """Input over a limit; the message names the limit and the setting that changes it."""
 
 
 class NotFound(ArchiverError):
@@ -94,7 +94,7 @@ class NotInArchive(NotFound):
     """A URL that was never captured.
 
     Attributes:
-        url: the URI-R that was asked for.
+        url: the requested URI-R.
     """
 
     def __init__(self, url: str) -> None:
@@ -111,10 +111,10 @@ class IndexOutdated(ConfigurationError):
 
 
 class FetchError(ArchiverError):
-    """A response could not be had.
+    """No response was received.
 
     Attributes:
-        failure: the typed reason, kept with the attempt.
+        failure: the typed reason, stored with the attempt.
     """
 
     def __init__(self, failure: Failure) -> None:
@@ -123,41 +123,41 @@ class FetchError(ArchiverError):
 
 
 class BrowserError(ArchiverError):
-    """A browser did not do what it was to do."""
+    """A browser operation failed."""
 
 
 class NoBrowser(BrowserError):
-    """There is no browser, or it can't be started here; the message says what would help."""
+    """No browser is installed, or it can't start; the message says what would help."""
 
 
 class BrowserGone(BrowserError):
-    """The browser ended, or was ended for the memory it took."""
+    """The browser exited, or was killed for using too much memory."""
 
 
 class PageGone(BrowserError):
-    """One page of a browser ended, or was ended for the memory it took; others go on."""
+    """A browser page crashed, or was killed for using too much memory; other pages continue."""
 
 
 class PageTooLarge(BrowserError):
-    """A page as it stands is larger than is taken of one."""
+    """A rendered page is over the size limit."""
 
 
 class InvalidResponse(ArchiverError):
-    """What a server sent is no HTTP response that a browser would show."""
+    """A server's response is not valid HTTP."""
 
 
 class StoreError(ArchiverError):
-    """The bytes on disk are not what they must be.
+    """Stored bytes are wrong or can't be accessed.
 
     Attributes:
-        offset: the byte of the segment where the record in question starts, if that is known.
+        offset: byte offset of the affected record in its segment, if known.
     """
 
     offset: int | None = None
 
 
 class IndexUnavailable(StoreError):
-    """The index can't be read or written now: the disk is full, or another process holds it."""
+    """The index can't be read or written now: the disk is full, or another process has a lock."""
 
 
 class RecordsMissing(StoreError):
@@ -165,7 +165,7 @@ class RecordsMissing(StoreError):
 
 
 class StoreUnavailable(StoreError):
-    """Segments that lie elsewhere can't be had now: no answer, a refusal, or not there yet."""
+    """The object store can't be accessed now: no answer, a refusal, or no such bucket."""
 
 
 class InvalidRecord(StoreError):
@@ -173,4 +173,4 @@ class InvalidRecord(StoreError):
 
 
 class TruncatedRecord(StoreError):
-    """A record that ends too early: the tail of a segment whose writer was killed."""
+    """A truncated record: the tail of a segment whose writer was killed."""

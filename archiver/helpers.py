@@ -1,8 +1,8 @@
 """Child processes, temporary files, small files and other small helpers.
 
-A child is run by ``-P``, so that a file beside which somebody works is never imported, and gets
-the few variables that Python, the C library and TLS need. Whatever it is to know of the settings
-comes to it by its arguments or its standard input.
+A child runs with ``-P``, so that files in the current directory are never imported, and gets only
+the environment variables that Python, the C library and TLS need. It receives settings through its
+arguments or standard input.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ PREFIX = "archiver-"
 
 
 def scratch_file() -> BinaryIO:
-    """A file that is gone once it is closed, or its process ends."""
+    """Open a temporary file that is deleted when it is closed or the process exits."""
     return cast("BinaryIO", TemporaryFile(prefix=PREFIX))
 
 
 def spooled_file(held_bytes: int) -> BinaryIO:
-    """A file in memory, which goes to disk once it is longer than so many bytes."""
+    """Open a temporary file that stays in memory up to ``held_bytes``, then moves to disk."""
     return cast("BinaryIO", SpooledTemporaryFile(held_bytes, prefix=PREFIX))
 
 
@@ -41,17 +41,17 @@ LOCALES = _PACKAGE / "locales"
 
 PRIVATE = 0o600
 UNFINISHED = ".new"
-"""Ends the name of what is not yet whole."""
+"""Suffix of files that are not completely written."""
 Mark = tuple[int, int, int]
-"""What changes whenever a file does: its inode, its size, its time in nanoseconds."""
+"""Inode, size and modification time in nanoseconds; changes whenever the file does."""
 
 
 class AtomicFile:
-    """A file that is read whole and written whole, by one process at a time.
+    """A file that is read and replaced as a whole, by one process at a time.
 
     Args:
-        path: of the file; its directory is made when something is to be kept.
-        mode: of the file.
+        path: of the file; its directory is created on the first write.
+        mode: permissions of the file.
     """
 
     def __init__(self, path: Path, *, mode: int = PRIVATE) -> None:
@@ -59,7 +59,7 @@ class AtomicFile:
         self._mode = mode
 
     def read(self, most: int) -> bytes | None:
-        """What it holds, up to ``most`` bytes; None if there is none."""
+        """Return the content, up to ``most`` bytes; None if the file does not exist."""
         try:
             with self.path.open("rb") as file:
                 return file.read(most)
@@ -67,7 +67,7 @@ class AtomicFile:
             return None
 
     def mark(self) -> Mark | None:
-        """What it looks like from outside; None if there is none."""
+        """Return a value that changes with the file; None if the file does not exist."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -76,7 +76,7 @@ class AtomicFile:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Let no other process come between a reading and the writing that follows."""
+        """Hold a lock between processes, to read and then write without a race."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         name = self.path.with_suffix(".lock")
         lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
@@ -87,9 +87,9 @@ class AtomicFile:
             os.close(lock)
 
     def write(self, content: bytes) -> None:
-        """Put this in the place of what it held; it is on disk then.
+        """Replace the content atomically and sync it to disk.
 
-        What a process that was killed had written of it is written over.
+        A partial write left by a killed process is overwritten.
         """
         with self._unfinished() as file:
             file.truncate()
@@ -100,7 +100,7 @@ class AtomicFile:
         _sync(self.path.parent)
 
     def forget_unfinished(self) -> None:
-        """Take away what a process that was killed had written of it."""
+        """Delete a partial write left by a killed process."""
         if self._fresh.exists():
             with self._unfinished():
                 self._fresh.unlink()
@@ -111,13 +111,13 @@ class AtomicFile:
 
     @contextmanager
     def _unfinished(self) -> Iterator[IO[bytes]]:
-        """The file that will take its place, which no other process has."""
+        """Yield the locked temporary file that will replace this one."""
         while True:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             with os.fdopen(os.open(self._fresh, flags, self._mode), "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 if not self._is_fresh(file):
-                    continue  # who had it gave it its name, or took it away
+                    continue  # another process renamed or deleted it first
                 try:
                     yield file
                 except BaseException:
@@ -146,7 +146,7 @@ _Each = TypeVar("_Each")
 
 
 async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[None]") -> None:
-    """Do this to its end, also where the task that asks for it is cancelled meanwhile."""
+    """Finish ``work`` even if the calling task is cancelled."""
     doing = asyncio.ensure_future(work)
     try:
         await asyncio.shield(doing)
@@ -156,13 +156,13 @@ async def run_to_completion(work: "Coroutine[Any, Any, None] | asyncio.Future[No
 
 
 async def both(first: Awaitable[_First], second: Awaitable[_Second]) -> tuple[_First, _Second]:
-    """What two that run beside each other give; where one fails, the other has ended, too."""
+    """Await two awaitables concurrently; if one fails, the other is cancelled."""
     one, other = await all_of((first, second))
     return cast("_First", one), cast("_Second", other)
 
 
 async def all_of(works: Iterable[Awaitable[_Each]]) -> "list[_Each]":
-    """The same of several."""
+    """Await several awaitables concurrently; if one fails, the others are cancelled."""
     tasks = [asyncio.ensure_future(each) for each in works]
     try:
         return await asyncio.gather(*tasks)
@@ -174,33 +174,33 @@ async def all_of(works: Iterable[Awaitable[_Each]]) -> "list[_Each]":
 
 
 class _Opening:
-    """A file that a thread opens, closed where nobody waits for it any more."""
+    """A file opened in a thread, and closed if the caller is cancelled."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._settling = Lock()
+        self._lock = Lock()
         self._file: BinaryIO | None = None
-        self._is_given_up = False
+        self._is_cancelled = False
 
     def open(self) -> BinaryIO:
-        """Blocking; the file is closed already where it was given up meanwhile."""
+        """Open the file (blocking); close it immediately if the caller was cancelled."""
         file = cast("BinaryIO", self._path.open("wb"))
-        with self._settling:
+        with self._lock:
             self._file = file
-            if self._is_given_up:
+            if self._is_cancelled:
                 file.close()
         return file
 
     def give_up(self) -> None:
-        with self._settling:
-            self._is_given_up = True
+        with self._lock:
+            self._is_cancelled = True
             if self._file:
                 self._file.close()
 
 
 @asynccontextmanager
 async def open_for_writing(path: Path) -> AsyncIterator[BinaryIO]:
-    """A file to be written anew, opened in a thread; closed whatever happens meanwhile.
+    """Open a file for writing in a thread, and close it even on cancellation.
 
     Raises:
         OSError: it can't be opened.
@@ -217,7 +217,7 @@ async def open_for_writing(path: Path) -> AsyncIterator[BinaryIO]:
         yield file
 
 
-_PASSED_ON = re.compile(
+_ALLOWED_VARIABLES = re.compile(
     "PATH|HOME|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|LD_LIBRARY_PATH|SSL_CERT_FILE|SSL_CERT_DIR|MALLOC_.*"
     "|PYTHON(?:HOME|HASHSEED|UNBUFFERED|DONTWRITEBYTECODE|PYCACHEPREFIX)"
 )
@@ -226,32 +226,32 @@ _PACKAGE_PARENT = Path(__file__).resolve().parents[1]
 
 
 def child_command(module: str, *arguments: str) -> list[str]:
-    """The words that run a module of this program in a child."""
+    """Return the command that runs a module of this program in a child process."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def child_environment(given: Mapping[str, str] = os.environ, **more: str) -> dict[str, str]:
-    """The variables of a child: what it needs of those given, and ``more``.
+    """Return the environment of a child: allowed variables of ``given``, and ``more``.
 
-    ``PYTHONPATH`` names this program, which need not be installed, and of the directories that it
-    named before only those that do not depend on where somebody stands.
+    ``PYTHONPATH`` starts with this program, which need not be installed, and keeps only absolute
+    directories, since relative ones depend on the current directory.
     """
     paths = [str(_PACKAGE_PARENT)]
     paths += filter(os.path.isabs, given.get("PYTHONPATH", "").split(os.pathsep))
-    kept = {name: value for name, value in given.items() if _PASSED_ON.fullmatch(name)}
+    kept = {name: value for name, value in given.items() if _ALLOWED_VARIABLES.fullmatch(name)}
     return kept | {"PYTHONPATH": os.pathsep.join(paths)} | more
 
 
 async def end_child(process: asyncio.subprocess.Process) -> None:
-    """Kill a child and wait for its end; what it wrote and nobody read is thrown away.
+    """Kill a child and wait for its exit; unread output is discarded.
 
-    As long as its output is not read to the end, ``wait`` waits for ever (CPython gh-119710, mended
-    in 3.12.4).
+    Until its output is read completely, ``wait`` never returns (CPython gh-119710, fixed in
+    3.12.4).
     """
     with suppress(ProcessLookupError):
         process.kill()
     if process.stdout is not None:
-        with suppress(RuntimeError):  # somebody else is reading it to the end just now
+        with suppress(RuntimeError):  # another task is already reading it
             while await process.stdout.read(_PIECE):
                 pass
     await process.wait()

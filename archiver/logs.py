@@ -1,7 +1,7 @@
 """Logs: events with fields, as text or JSON.
 
-An error that is told in words, one of ours or of a disk, stands in the line as its ``reason``;
-any other, which nobody foresaw, has its traceback under it.
+Expected errors (``ArchiverError``, disk errors) are logged as a ``reason`` field; unexpected ones
+with a traceback.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 
 from archiver.errors import ArchiverError
 
-_OF_A_DISK = {EDQUOT, EFBIG, EIO, ENOSPC, EROFS}
+_DISK_ERRORS = {EDQUOT, EFBIG, EIO, ENOSPC, EROFS}
 _COLOURS = {"debug": 36, "info": 32, "warning": 33, "error": 31, "critical": 31}
 _FIELDS = "fields"
 
@@ -27,44 +27,44 @@ ExcInfo = (
 
 
 class Log:
-    """Where one module says what happens: ``log.warning("page not read", url=url)``."""
+    """Logger of one module: ``log.warning("page not read", url=url)``."""
 
     def __init__(self, name: str) -> None:
         self._logger = logging.getLogger(name)
 
     def info(self, event: str, **fields: object) -> None:
-        """What a person may want to know."""
+        """Log normal operation."""
         self._write(logging.INFO, event, fields)
 
     def warning(self, event: str, **fields: object) -> None:
-        """What is worse than it could be."""
+        """Log a problem that was handled."""
         self._write(logging.WARNING, event, fields)
 
     def error(self, event: str, *, exc_info: ExcInfo = False, **fields: object) -> None:
-        """What went wrong, and by which error."""
+        """Log a failure, with its exception if ``exc_info`` is given."""
         self._write(logging.ERROR, event, fields, exc_info)
 
     def exception(self, event: str, **fields: object) -> None:
-        """What went wrong, by the error that is handled just now."""
+        """Log a failure with the exception that is being handled."""
         self._write(logging.ERROR, event, fields, exc_info=True)
 
     def _write(
         self, level: int, event: str, fields: dict[str, object], exc_info: ExcInfo = False
     ) -> None:
         error = sys.exception() if exc_info is True else exc_info
-        if isinstance(error, ArchiverError) or _is_of_a_disk(error):
+        if isinstance(error, ArchiverError) or _is_disk_error(error):
             fields, exc_info = {**fields, "reason": str(error)}, False
-        # Given as an argument, since an event may hold a percent sign.
+        # Passed as an argument, since an event may contain a percent sign.
         self._logger.log(level, "%s", event, extra={_FIELDS: fields}, exc_info=exc_info)
 
 
 def get_log(name: str) -> Log:
-    """The log of a module."""
+    """Return the log of a module."""
     return Log(name)
 
 
 def configure(level: str, *, as_json: bool) -> None:
-    """Set the logs of this process up; other libraries are heard from warnings on."""
+    """Configure logging for this process; other libraries log warnings and errors only."""
     handler = _StandardError()
     handler.setFormatter(_JsonLines() if as_json else _Lines())
     least = logging.getLevelNamesMapping()[level.upper()]
@@ -72,20 +72,20 @@ def configure(level: str, *, as_json: bool) -> None:
     logging.getLogger("archiver").setLevel(least)
 
 
-def _is_of_a_disk(error: object) -> bool:
-    """Whether a disk is full, may not be written, or is broken, which its words say."""
-    return isinstance(error, OSError) and error.errno in _OF_A_DISK
+def _is_disk_error(error: object) -> bool:
+    """Return whether the disk is full, read-only or broken; the message already says which."""
+    return isinstance(error, OSError) and error.errno in _DISK_ERRORS
 
 
 class _StandardError(logging.StreamHandler[Any]):
-    """Looks the stream up at each line: a progress bar takes its place while it is shown."""
+    """Handler that looks up ``sys.stderr`` for each line, because a progress bar replaces it."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)
 
     @property
     def stream(self) -> Any:
-        """Where lines go just now."""
+        """The current standard error."""
         return sys.stderr
 
 
@@ -93,11 +93,11 @@ class _Lines(logging.Formatter):
     """``2026-11-21T22:00:00Z [warning] page not read url='http://…'``."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, and the traceback under it."""
+        """Format one line, followed by the traceback if there is one."""
         level = record.levelname.lower()
         shown = f"\x1b[{_COLOURS.get(level, 0)}m{level}\x1b[0m" if sys.stderr.isatty() else level
         fields = "".join(f" {name}={value!r}" for name, value in _fields(record).items())
-        line = f"{_moment(record)} [{shown}] {record.getMessage()}{fields}"
+        line = f"{_timestamp(record)} [{shown}] {record.getMessage()}{fields}"
         return f"{line}\n{_traceback(self, record)}" if record.exc_info else line
 
 
@@ -105,9 +105,9 @@ class _JsonLines(logging.Formatter):
     """``{"timestamp": …, "level": …, "event": …}`` with the fields and the ``exception``."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line, whatever is in it."""
+        """Format one JSON line."""
         line = {
-            "timestamp": _moment(record),
+            "timestamp": _timestamp(record),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
             **_fields(record),
@@ -122,7 +122,7 @@ def _fields(record: logging.LogRecord) -> dict[str, object]:
     return fields
 
 
-def _moment(record: logging.LogRecord) -> str:
+def _timestamp(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
 
 

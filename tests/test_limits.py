@@ -12,7 +12,13 @@ import psutil
 import pytest
 from aiohttp import web
 
-from archiver.config import FILES_A_PAGE, MOST_READERS, SPARE_FILES, Settings, share_among_processes
+from archiver.config import (
+    FILES_A_PAGE,
+    MAX_EXTRACTORS,
+    SPARE_FILES,
+    Settings,
+    share_among_processes,
+)
 
 DELAY = 0.25
 PAGES = 24
@@ -163,7 +169,7 @@ def test_as_many_processes_read_as_there_are_cores_to_spare(tmp_path, processes)
     each = share_among_processes(given).extract_processes
 
     spare = len(os.sched_getaffinity(0)) // processes - 1
-    assert each <= max(min(spare, MOST_READERS), 1)
+    assert each <= max(min(spare, MAX_EXTRACTORS), 1)
     assert each >= 1
 
 

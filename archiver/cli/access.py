@@ -15,9 +15,11 @@ from archiver.services.cookies import CookieSettings
 
 
 def run_password(settings: Settings, *, remove: bool) -> int:
-    """Set the password, or take it away."""
+    """Set or remove the password."""
     new = None if remove else _ask()
-    run_until_signal(_set_there(settings, new) if settings.index else _set_here(settings, new))
+    run_until_signal(
+        _set_in_database(settings, new) if settings.index else _set_in_folder(settings, new)
+    )
     click.echo("The archive has no password now." if remove else "The password is set.")
     return 0
 
@@ -28,12 +30,12 @@ def _ask() -> str:
     return sys.stdin.readline().removesuffix("\n").removesuffix("\r")
 
 
-async def _set_here(settings: Settings, new: str | None) -> int:
+async def _set_in_folder(settings: Settings, new: str | None) -> int:
     return await _set(AccessControl(settings.data, settings.password), new)
 
 
-async def _set_there(settings: Settings, new: str | None) -> int:
-    """With the index, for every machine."""
+async def _set_in_database(settings: Settings, new: str | None) -> int:
+    """Store the password in the database, for all machines."""
     async with open_app(settings, reads_only=True) as app:
         access = app.access
         return await _set(access, new)
@@ -47,12 +49,12 @@ async def _set(access: AccessControl, new: str | None) -> int:
     return 0
 
 
-_MOST = (16 << 20) + 1
+_MAX_BYTES = (16 << 20) + 1
 _NEVER = "-"
 
 
 def run_cookies(settings: Settings, *, file: Path | None = None, remove: str = "") -> int:
-    """Take a file in, forget a host, or list what is kept."""
+    """Import cookies from a file, remove those of a host, or list all."""
     content = None if file is None else _content(file)
     return run_until_signal(_run(settings, content, remove))
 
@@ -64,26 +66,26 @@ async def _run(settings: Settings, content: bytes | None, remove: str) -> int:
         return await _change(CookieSettings(settings.data, app.db), content, remove)
 
 
-async def _change(keeping: CookieSettings, content: bytes | None, remove: str) -> int:
+async def _change(cookies: CookieSettings, content: bytes | None, remove: str) -> int:
     if content is not None:
-        taken = await keeping.take(content)
-        write_row("kept", str(taken.kept))
-        if taken.refused:
-            lines = ", ".join(map(str, taken.refused[:10]))
-            click.echo(f"No cookies, or too many: lines {lines}.", err=True)
+        result = await cookies.take(content)
+        write_row("kept", str(result.kept))
+        if result.refused:
+            lines = ", ".join(map(str, result.refused[:10]))
+            click.echo(f"Lines {lines} are not cookies, or over the limit.", err=True)
     elif remove:
-        write_row("removed", str(await keeping.remove(remove)))
+        write_row("removed", str(await cookies.remove(remove)))
     else:
-        for each in await keeping.list():
+        for each in await cookies.list():
             write_row(each.host, each.path, each.name, _day(each.expires))
     return 0
 
 
 def _content(file: Path) -> bytes:
     if str(file) == "-":
-        return sys.stdin.buffer.read(_MOST)
+        return sys.stdin.buffer.read(_MAX_BYTES)
     with file.open("rb") as opened:
-        return opened.read(_MOST)
+        return opened.read(_MAX_BYTES)
 
 
 def _day(expires: int) -> str:

@@ -7,24 +7,24 @@ from archiver.services.outdated_index import outdated_index
 
 _BEGIN = (
     "The index in {data} was written by an earlier version of archiver (schema {revision}). It is "
-    "rebuilt from the WARC files now, and takes over what waits in the queue."
+    "now rebuilt from the WARC files, and the queue is carried over."
 )
 _DONE = (
-    "The index was rebuilt. The earlier one is kept as {backup}: delete it once you are content, "
-    "or let the next `archiver reindex` do so."
+    "The index was rebuilt. The earlier one is stored as {backup}: delete it when you no "
+    "longer need it; the next `archiver reindex` deletes it too."
 )
 
 
 def rebuild_if_outdated(settings: Settings) -> int:
-    """Rebuild the index if an earlier version wrote it; returns the exit status.
+    """Rebuild the index if an earlier version wrote it; return the exit status.
 
     Raises:
-        ArchiverError: it can't be rebuilt; it is left as it is.
+        ArchiverError: it can't be rebuilt; it is left unchanged.
     """
     revision = outdated_index(settings)
     if revision is None:
         return 0
-    # The modules of a rebuild take long to import, and hardly any command needs them.
+    # The modules of a rebuild are slow to import, and rarely needed.
     from archiver.cli.maintenance import rebuild  # noqa: PLC0415
 
     click.echo(_BEGIN.format(data=settings.data, revision=revision), err=True)

@@ -1,4 +1,4 @@
-"""Running of commands, imported when they run."""
+"""Running of commands, whose modules are imported on use."""
 
 from importlib import import_module
 
@@ -32,22 +32,22 @@ _COMMANDS = {
 }
 """Modules and functions of commands, imported when a command runs."""
 
-_BEGIN_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password", "cookies"})
-"""Bodies that make the data directory; the others want one that is there."""
+_CREATE_ARCHIVE = frozenset({"serve", "add", "import_", "crawl", "password", "cookies"})
+"""Commands that create the data directory; others require an existing one."""
 
 _WITHOUT_INDEX = frozenset({"reindex", "password", "cookies"})
-"""Bodies that need no index of the current version."""
+"""Commands that do not need an index of the current version."""
 
 
 def run_body(command: str, settings: Settings, **given: object) -> int:
-    """Import the body of a command and run it; returns the exit status."""
-    if command not in _BEGIN_ARCHIVE and not settings.data.is_dir():
+    """Import and run a command; return the exit status."""
+    if command not in _CREATE_ARCHIVE and not settings.data.is_dir():
         raise ConfigurationError(
-            f"There is no archive in {settings.data}. Say where it is with --data or ARCHIVER_DATA."
+            f"There is no archive in {settings.data}. Set --data or ARCHIVER_DATA."
         )
     logs.configure(settings.log_level, as_json=settings.log_json)
     if command not in _WITHOUT_INDEX and settings.index is None:
-        # --help of a command imports this module, and has to be quick.
+        # `--help` imports this module and must be fast.
         from archiver.cli.automatic_reindex import rebuild_if_outdated  # noqa: PLC0415
 
         if status := rebuild_if_outdated(settings):

@@ -18,11 +18,11 @@ from archiver.services.background_tasks import helpers
 from archiver.services.crawling import Crawling
 from archiver.services.derived_data import Articles, Revision
 
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 
 
 async def work_queue(settings: Settings, crawling: Crawling, articles: Articles) -> None:
-    """Capture until nothing is queued, then print how many were saved and how many failed."""
+    """Capture until the queue is empty, then print how many entries were saved and failed."""
     before = await crawling.counts()
     with progress_bar("Capturing") as bar:
         now = [""]
@@ -34,14 +34,16 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
             async with helpers(settings, until_empty=True):
                 await crawling.work(on_change=on_change)
             if (await crawling.counts()).open:
-                # What a helper left that died when nothing else was to be done.
+                # A crawl process that died may have left jobs.
                 await crawling.work(on_change=on_change)
     after = await crawling.counts()
     write_row("saved", str(after.saved - before.saved))
     write_row("failed", str(after.failed - before.failed))
     if after.open:
         write_row("left", str(after.open))
-        click.echo("Another process is at what is left, or it waits to be tried again.", err=True)
+        click.echo(
+            "The jobs left are being captured by another process, or wait for a retry.", err=True
+        )
     unread = await articles.left()
     if unread:
         write_row("unread", str(unread))
@@ -52,29 +54,29 @@ async def work_queue(settings: Settings, crawling: Crawling, articles: Articles)
 async def _shown(
     crawling: Crawling, bar: Bar, before: QueueCounts, now: list[str]
 ) -> AsyncIterator[None]:
-    """Keep a bar up to date: the queue may be worked by several processes."""
+    """Update a progress bar by polling, since several processes may work on the queue."""
     if not bar.is_shown:
         yield
         return
 
-    async def look() -> None:
+    async def poll() -> None:
         while True:
             counts = await crawling.counts()
             done = counts.saved + counts.failed - before.saved - before.failed
             bar.show(done=done, total=done + counts.open, now=now[0])
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
-    looking = asyncio.create_task(look())
+    polling = asyncio.create_task(poll())
     try:
         yield
     finally:
-        looking.cancel()
+        polling.cancel()
         with suppress(asyncio.CancelledError):
-            await looking
+            await polling
 
 
 def run_crawl(settings: Settings) -> int:
-    """Work the queue until it is empty."""
+    """Capture until the queue is empty."""
     return run_crawling(_crawl(settings))
 
 
@@ -88,13 +90,13 @@ SOURCE = "cli"
 
 
 def run_recapture(settings: Settings, *, refs: Sequence[str], below: float | None = None) -> int:
-    """Capture entries again: those named, those kept worse than that, or all that lack something.
+    """Recapture the given entries, those with a score below ``below``, or all incomplete ones.
 
     Raises:
-        InputError: both are asked for.
+        InputError: both are given.
     """
     if refs and below is not None:
-        raise InputError("Name what to capture again, or give --below; not both.")
+        raise InputError("Name the entries, or use --below; not both.")
     return run_crawling(_recapture(settings, refs, below))
 
 
@@ -111,7 +113,7 @@ async def _recapture(settings: Settings, refs: Sequence[str], below: float | Non
 
 
 async def _failed(runtime: App, urls: Sequence[str]) -> int:
-    """Say why those that were named could not be captured; 1 if any could not."""
+    """Print failures of the given URLs; return 1 if there are any."""
     status = 0
     for url in urls:
         entry = (await runtime.entries.get(url)).entry
@@ -122,38 +124,38 @@ async def _failed(runtime: App, urls: Sequence[str]) -> int:
 
 
 async def _queue(runtime: App, urls: Sequence[str], below: float | None) -> tuple[int, int]:
-    """Queue what is asked for; how many entries that were, and how many were passed over."""
-    recapturing, can_render = runtime.recaptures, not runtime.crawling.browser_problem
+    """Queue the selected entries; return the numbers of queued and of skipped entries."""
+    recaptures_service, can_render = runtime.recaptures, not runtime.crawling.browser_problem
     if urls:
         await runtime.entries.save(urls, source=SOURCE)
         return len(urls), 0
     if below is not None:
         percent = round(100 * below if below <= 1 else below)
-        return await recapturing.below(percent, render=can_render), 0
-    queued, gone = await recapturing.gaps()
+        return await recaptures_service.below(percent, render=can_render), 0
+    queued, gone = await recaptures_service.gaps()
     if can_render:
-        queued += await recapturing.unrendered()
+        queued += await recaptures_service.unrendered()
     return queued, gone
 
 
 def run_rescue(settings: Settings, *, refs: Sequence[str], query: str | None) -> int:
-    """Ask public archives for entries: those named, those found, or all that are gone."""
+    """Recover entries from public archives: the given ones, search results, or all missing."""
     if refs and query:
-        raise InputError("Name the entries, or say with --query what finds them; not both.")
+        raise InputError("Name the entries, or use --query; not both.")
     return run_crawling(_rescue(settings, refs, query))
 
 
 async def _rescue(settings: Settings, refs: Sequence[str], query: str | None) -> int:
     async with open_app(settings) as runtime:
-        asked = await _ask(runtime, refs, query)
+        asked = await _queue_recovery(runtime, refs, query)
         write_row("asked", str(asked))
-        # One that was killed may have left some to be asked for.
+        # An earlier run that was killed may have left jobs.
         if asked or (await runtime.crawling.counts()).open:
             await work_queue(runtime.settings, runtime.crawling, runtime.articles)
     return 0
 
 
-async def _ask(runtime: App, refs: Sequence[str], query: str | None) -> int:
+async def _queue_recovery(runtime: App, refs: Sequence[str], query: str | None) -> int:
     if refs:
         return await runtime.recovery.rescue(refs)
     if query:
@@ -162,17 +164,17 @@ async def _ask(runtime: App, refs: Sequence[str], query: str | None) -> int:
 
 
 _MARKS = {Side.BEFORE: ("[-", "-]"), Side.AFTER: ("{+", "+}")}
-"""As ``git diff --word-diff`` has them."""
-STOPPED = "Stopped. What was not read is still left: `archiver extract` goes on with it."
-STOPPED_AGAIN = "Stopped. What was read again is kept: the same command goes on with the rest."
+"""Markers of ``git diff --word-diff``."""
+STOPPED = "Stopped. `archiver extract` continues with the remaining articles."
+STOPPED_AGAIN = "Stopped. Run the same command again to continue."
 
 
 def run_extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
-    """Read the articles that were left for later, or again those that an older version read."""
+    """Extract pending articles, or re-extract those of an older extractor."""
     if (query or diff) and not again:
-        raise InputError("--query and --diff are for --again: say that, too.")
+        raise InputError("--query and --diff require --again.")
     if again:
-        return run_crawling(_again(settings, query, diff=diff), stopped=STOPPED_AGAIN)
+        return run_crawling(_extract_again(settings, query, diff=diff), stopped=STOPPED_AGAIN)
     return run_crawling(_extract(settings), stopped=STOPPED)
 
 
@@ -194,7 +196,7 @@ async def _extract(settings: Settings) -> int:
     return 1 if left else 0
 
 
-async def _again(settings: Settings, query: str, *, diff: bool) -> int:
+async def _extract_again(settings: Settings, query: str, *, diff: bool) -> int:
     read = changed = 0
     async with open_app(settings) as runtime:
         wanted = ListingQuery(q=query) if query else None
@@ -204,14 +206,14 @@ async def _again(settings: Settings, query: str, *, diff: bool) -> int:
                 bar.show(done=read, now=each.snapshot.url)
                 if not each.change.is_same:
                     changed += 1
-                    for line in _lines_of(each, diff=diff):
+                    for line in _revision_lines(each, diff=diff):
                         write_text(line)
     write_row("read", str(read))
     write_row("changed", str(changed))
     return 0
 
 
-def _lines_of(revision: Revision, *, diff: bool) -> Iterator[str]:
+def _revision_lines(revision: Revision, *, diff: bool) -> Iterator[str]:
     kept, change = revision.snapshot, revision.change
     yield f"{kept.timestamp}\t+{change.put_in}\t-{change.taken_out}\t{kept.url}"
     if diff:
@@ -219,7 +221,7 @@ def _lines_of(revision: Revision, *, diff: bool) -> Iterator[str]:
 
 
 def changed_lines(pieces: Iterable[Piece]) -> Iterator[str]:
-    """The paragraphs that are not what they were, with what was taken out and put in marked."""
+    """Yield the changed paragraphs, with removed and inserted words marked."""
     line, is_changed = "", False
     for piece in pieces:
         before, after = _MARKS.get(piece.side, ("", ""))

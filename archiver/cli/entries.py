@@ -11,10 +11,10 @@ from archiver.app import App, open_app
 from archiver.cli.event_loop import run_crawling, run_until_signal
 from archiver.cli.terminal import (
     Bar,
-    ask_about,
     clean,
+    confirm_search,
+    print_undo,
     progress_bar,
-    tell_undo,
     write_json,
     write_row,
     write_text,
@@ -33,17 +33,17 @@ from archiver.model.seed import Received
 from archiver.services.deletion import Deleted, Restored
 from archiver.services.entries import EntryDetail, SnapshotDetail
 
-MOST_TOLD = 200
-"""URLs of one command of which it is told where else they are kept; more are a list."""
+MAX_REPORTED = 200
+"""Maximum URLs of one command for which duplicates are reported."""
 
 
 def run_add(settings: Settings, *, urls: Sequence[str], tags: Sequence[str]) -> int:
-    """Capture URLs now; 1 if any of them failed."""
-    return run_crawling(_add(settings, _given(urls), tags))
+    """Capture URLs now; return 1 if any failed."""
+    return run_crawling(_add(settings, _expand_stdin(urls), tags))
 
 
-def _given(urls: Sequence[str]) -> list[str]:
-    """The URLs, with those of standard input in the place of a "-"."""
+def _expand_stdin(urls: Sequence[str]) -> list[str]:
+    """Return the URLs, with "-" replaced by those of standard input."""
     given: list[str] = []
     for each in urls:
         given += sys.stdin.read().split("\n") if each == "-" else [each]
@@ -59,13 +59,13 @@ async def _add(settings: Settings, urls: Sequence[str], tags: Sequence[str]) -> 
         with progress_bar("Capturing") as bar:
             report = _Report(result.accepted, bar)
             await _capture(crawler, report)
-        if len(result.accepted) <= MOST_TOLD:
-            await _warn_of_twins(crawler, result.accepted)
+        if len(result.accepted) <= MAX_REPORTED:
+            await _warn_of_duplicates(crawler, result.accepted)
     return int(report.failed or bool(result.rejected))
 
 
 async def _capture(crawler: App, report: "_Report") -> None:
-    """Make each job's first attempt, and wait for those that another process is making."""
+    """Make each job's first attempt, and wait for attempts of other processes."""
     if report.waiting:
         await crawler.crawling.work(only=sorted(report.waiting), on_change=report.note)
     if report.waiting:
@@ -75,16 +75,16 @@ async def _capture(crawler: App, report: "_Report") -> None:
                 return
 
 
-async def _warn_of_twins(crawler: App, accepted: Sequence[Received]) -> None:
-    """Name the other addresses of each page that are kept; what is printed stays a line a URL."""
+async def _warn_of_duplicates(crawler: App, accepted: Sequence[Received]) -> None:
+    """Report duplicate URLs of each page on standard error."""
     for each in {received.hash_url: received for received in accepted}.values():
         detail = await crawler.entries.get(each.hash_url)
         for twin in detail.twins if detail.snapshots else ():
-            sys.stderr.write(clean(f"archiver: {each.url} is kept as {twin.url}, too.\n"))
+            sys.stderr.write(clean(f"archiver: {each.url} is also saved as {twin.url}.\n"))
 
 
 class _Report:
-    """Prints a line for each URL as soon as its capture has ended."""
+    """Report that prints a line for each URL when its capture finishes."""
 
     def __init__(self, accepted: Sequence[Received], bar: Bar) -> None:
         self.failed = False
@@ -99,13 +99,13 @@ class _Report:
         self._show("")
 
     def note(self, job: Job) -> None:
-        """Take a change of a job; one that goes back into the queue has failed for now."""
-        ended = job.state in (State.SAVED, State.FAILED) or self._is_put_off(job)
+        """Process a change of a job; one that is queued again has failed for now."""
+        ended = job.state in (State.SAVED, State.FAILED) or self._waits_for_retry(job)
         for each in self.waiting.pop(job.id, ()) if ended else ():
             self._write(each, job)
         self._show("" if ended else job.url)
 
-    def _is_put_off(self, job: Job) -> bool:
+    def _waits_for_retry(self, job: Job) -> bool:
         return job.state is State.QUEUED and job.failure is not None
 
     def _write(self, received: Received, job: Job) -> None:
@@ -114,10 +114,10 @@ class _Report:
             return
         self.failed = True
         why = job.failure.message if job.failure else "It could not be captured."
-        if self._is_put_off(job):
+        if self._waits_for_retry(job):
             due = f" after {write_iso(job.not_before)}" if job.not_before else ""
             why += f" `archiver serve` or `archiver crawl` tries it again{due}."
-        what = "waits" if self._is_put_off(job) else "failed"
+        what = "waits" if self._waits_for_retry(job) else "failed"
         write_row(received.hash_url, what, f"{received.url}: {why}")
 
     def _show(self, now: str) -> None:
@@ -143,12 +143,12 @@ async def _show(settings: Settings, ref: str, timestamp: str | None, *, as_json:
     if shown and shown.article:
         write_text("\n" + shown.text)
     elif shown and shown.snapshot.extractor == UNREAD:
-        write_text("\nIts article was left for later: `archiver extract` reads it.")
+        write_text("\nIts article is not extracted yet: run `archiver extract`.")
     return 0
 
 
 def _document(detail: EntryDetail, shown: SnapshotDetail | None) -> dict[str, object]:
-    """The entry's own fields, its snapshots and twins, and the article of the one that is shown."""
+    """Return the entry's fields, snapshots and duplicates, and the selected snapshot's article."""
     document: dict[str, object] = to_document(detail.entry)
     return document | {
         "snapshots": to_document(detail.snapshots),
@@ -213,14 +213,14 @@ def run_edit(
     yes: bool,
     **wanted: Any,
 ) -> int:
-    """Change entries, or undo that, and write it down before it ends.
+    """Change entries, or undo a change, and write it to WARC.
 
-    ``wanted`` is an AnnotationChange.
+    ``wanted`` holds the fields of an AnnotationChange.
     """
     if sum((bool(refs), bool(query), undo is not None)) != 1:
-        raise InputError("Name the entries, or say with --query what finds them.")
+        raise InputError("Name the entries, or use --query.")
     if not yes:
-        ask_about(settings, query, "Change")
+        confirm_search(settings, query, "Change")
     return run_until_signal(_edit(settings, refs, query, undo, AnnotationChange(**wanted)))
 
 
@@ -243,7 +243,7 @@ async def _edit(
     write_row("found", str(edited.found))
     write_row("changed", str(edited.changed))
     if edited.changed and undo is None:
-        tell_undo("edit", edited.id)
+        print_undo("edit", edited.id)
     return 0
 
 
@@ -256,13 +256,13 @@ def run_delete(
     undo: int | None,
     yes: bool,
 ) -> int:
-    """Throw away what is named, or put it back, and write that down before it ends."""
+    """Delete or restore entries or a snapshot, and write that to WARC."""
     if sum((bool(refs), bool(query), undo is not None)) != 1:
-        raise InputError("Name the entries, or say with --query what finds them.")
+        raise InputError("Name the entries, or use --query.")
     if snapshot and len(refs) != 1:
-        raise InputError("A snapshot is of one entry; name that alone.")
+        raise InputError("--snapshot requires exactly one entry.")
     if not yes:
-        ask_about(settings, query, "Delete")
+        confirm_search(settings, query, "Delete")
     return run_until_signal(_delete(settings, refs, query, snapshot, undo))
 
 
@@ -277,28 +277,28 @@ async def _delete(
         if undo is not None:
             done: Deleted | Restored = await runtime.deleting.undo(undo)
         else:
-            done = await _throw_away(runtime, refs, query, snapshot)
+            done = await _delete_selected(runtime, refs, query, snapshot)
         await runtime.crawling.write_down_changes()
     write_row("entries", str(done.entries))
     write_row("snapshots", str(done.snapshots))
     if isinstance(done, Restored):
-        _name_others(done)
+        _report_not_restored(done)
     elif done.entries or done.snapshots:
-        tell_undo("delete", done.id)
+        print_undo("delete", done.id)
     return 0
 
 
-def _name_others(done: Restored) -> None:
+def _report_not_restored(done: Restored) -> None:
     if done.stayed:
         message = counted(
-            "{count} entry was not put back: it was saved, or deleted, again since.",
-            "{count} entries were not put back: they were saved, or deleted, again since.",
+            "{count} entry was not restored: it was saved or deleted again since.",
+            "{count} entries were not restored: they were saved or deleted again since.",
             count=done.stayed,
         )
         click.echo(f"archiver: {message}", err=True)
 
 
-async def _throw_away(
+async def _delete_selected(
     runtime: App, refs: Sequence[str], query: str | None, snapshot: str | None
 ) -> Deleted:
     if query:

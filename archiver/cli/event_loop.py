@@ -1,4 +1,4 @@
-"""Event loop of a command, ended in order by a signal."""
+"""Event loop of a command, with a clean shutdown on signals."""
 
 import asyncio
 import os
@@ -18,12 +18,12 @@ def run_until_signal(
     stopped: str = "Stopped.",
     loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
 ) -> int:
-    """Run to the end; the first SIGINT or SIGTERM stops it cleanly, the second at once.
+    """Run a coroutine; the first SIGINT or SIGTERM stops it cleanly, the second kills it.
 
     Args:
-        work: gives the exit status.
-        stopped: what to tell the person when it was stopped.
-        loop_factory: makes the event loop; without it asyncio's own, which is there at once.
+        work: returns the exit status.
+        stopped: message to print when it was stopped.
+        loop_factory: creates the event loop; the default is asyncio's, which imports fastest.
 
     Returns:
         The exit status; 128 and the signal's number if it was stopped.
@@ -31,8 +31,8 @@ def run_until_signal(
     with asyncio.Runner(loop_factory=loop_factory) as runner:
         status = runner.run(_stoppable(work, stopped))
         if status > _SIGNALLED:
-            # All is closed, but a thread that reads from a pipe can't be broken off, and the
-            # runner would wait for it.
+            # Everything is closed, but a thread that reads from a pipe can't be interrupted, and
+            # the runner would wait for it.
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
@@ -62,11 +62,11 @@ async def _stoppable(work: Coroutine[None, None, int], stopped: str) -> int:
         return _SIGNALLED + received[0]
 
 
-GO_ON = "Stopped. What was not captured stays in the queue: `archiver crawl` goes on with it."
+CRAWL_STOPPED = "Stopped. `archiver crawl` continues with the queue."
 
 
-def run_crawling(work: Coroutine[None, None, int], *, stopped: str = GO_ON) -> int:
-    """Run to the end, as ``run_until_signal`` does."""
+def run_crawling(work: Coroutine[None, None, int], *, stopped: str = CRAWL_STOPPED) -> int:
+    """Run a coroutine on uvloop, as ``run_until_signal`` does."""
     import uvloop  # noqa: PLC0415 - only crawling needs it
 
     return run_until_signal(work, stopped=stopped, loop_factory=uvloop.new_event_loop)

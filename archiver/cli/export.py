@@ -18,7 +18,7 @@ _STANDARD_OUTPUT = Path("-")
 
 
 def run(settings: Settings, *, form: str, file: Path, **narrowed: str) -> int:
-    """Write an export to a file, which is complete or not there."""
+    """Write an export to a file atomically."""
     query = ListingQuery(narrowed["query"], narrowed["tag"], narrowed["host"], narrowed["status"])
     export = _export(settings, BY_KEY[form], file, Selected(query))
     return run_until_signal(export, stopped="Stopped. Nothing was written.")

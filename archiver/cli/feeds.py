@@ -18,8 +18,8 @@ from archiver.services.feeds import Subscriptions
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What the command line says beside the action."""
+class _Arguments:
+    """Arguments of the command besides the action."""
 
     what: str
     tags: Sequence[str]
@@ -29,34 +29,34 @@ class _Wanted:
 def run(
     settings: Settings, *, action: str, what: str, tags: Sequence[str], everything: bool
 ) -> int:
-    """Do one thing with the feeds that are followed."""
+    """Run one action on the followed feeds."""
     needs = action in {"follow", "unfollow", "import"}
     may = needs or action == "export"
     if (needs and not what) or (what and not may):
         raise InputError(f"`archiver feeds {action}` takes {_TAKES.get(action, 'nothing more')}.")
-    wanted = _Wanted(what, tags, everything)
-    return run_crawling(_do(settings, action, wanted), stopped="Stopped.")
+    wanted = _Arguments(what, tags, everything)
+    return run_crawling(_run_action(settings, action, wanted), stopped="Stopped.")
 
 
-async def _do(settings: Settings, action: str, wanted: _Wanted) -> int:
+async def _run_action(settings: Settings, action: str, wanted: _Arguments) -> int:
     async with open_app(settings) as runtime:
         return await _ACTIONS[action](runtime.subscriptions, wanted)
 
 
-async def _list(feeds: Subscriptions, _: _Wanted) -> int:
+async def _list(feeds: Subscriptions, _: _Arguments) -> int:
     return _show(await feeds.all())
 
 
-async def _follow(feeds: Subscriptions, wanted: _Wanted) -> int:
+async def _follow(feeds: Subscriptions, wanted: _Arguments) -> int:
     return _show([await feeds.follow(wanted.what, wanted.tags, everything=wanted.everything)])
 
 
-async def _unfollow(feeds: Subscriptions, wanted: _Wanted) -> int:
+async def _unfollow(feeds: Subscriptions, wanted: _Arguments) -> int:
     await feeds.unfollow(wanted.what)
     return 0
 
 
-async def _import(feeds: Subscriptions, wanted: _Wanted) -> int:
+async def _import(feeds: Subscriptions, wanted: _Arguments) -> int:
     path = Path(wanted.what)
     content = await asyncio.to_thread(path.read_bytes)
     added = await feeds.take_in(content, path.name, everything=wanted.everything)
@@ -64,7 +64,7 @@ async def _import(feeds: Subscriptions, wanted: _Wanted) -> int:
     return 0
 
 
-async def _export(feeds: Subscriptions, wanted: _Wanted) -> int:
+async def _export(feeds: Subscriptions, wanted: _Arguments) -> int:
     outline = await feeds.outline() + b"\n"
     if wanted.what in ("", "-"):
         sys.stdout.write(outline.decode())
@@ -73,30 +73,30 @@ async def _export(feeds: Subscriptions, wanted: _Wanted) -> int:
     return 0
 
 
-async def _look(feeds: Subscriptions, _: _Wanted) -> int:
-    looked = await feeds.look_at_all()
-    has_failed = any(each.state and each.state.problem for each in looked)
-    return _show(looked) or int(has_failed)
+async def _check(feeds: Subscriptions, _: _Arguments) -> int:
+    checked = await feeds.look_at_all()
+    has_failed = any(each.state and each.state.problem for each in checked)
+    return _show(checked) or int(has_failed)
 
 
 def _show(followed: Sequence[FollowedFeed]) -> int:
     for each in followed:
         state, subscription = each.state, each.subscription
-        looked = f"{state.checked_at:%Y-%m-%d %H:%M}" if state else "-"
+        checked = f"{state.checked_at:%Y-%m-%d %H:%M}" if state else "-"
         brought = str(state.brought) if state else "0"
         problem = state.problem if state else ""
         if state and state.is_gone:
-            problem = "Its server says that it is gone for good."
-        write_row(subscription.url, looked, brought, subscription.title, problem)
+            problem = "The server says that this feed is permanently gone."
+        write_row(subscription.url, checked, brought, subscription.title, problem)
     return 0 if followed else 1
 
 
 _TAKES: Final = {"follow": "an address", "unfollow": "an address", "import": "an OPML file"}
-_ACTIONS: Final[dict[str, Callable[[Subscriptions, _Wanted], Awaitable[int]]]] = {
+_ACTIONS: Final[dict[str, Callable[[Subscriptions, _Arguments], Awaitable[int]]]] = {
     "list": _list,
     "follow": _follow,
     "unfollow": _unfollow,
     "import": _import,
     "export": _export,
-    "look": _look,
+    "look": _check,
 }

@@ -28,14 +28,14 @@ from archiver.services.import_reading import kind_of_file
 from archiver.services.imports import Imports
 
 LEFT_OUT = ("in no folder that was chosen",)
-"""Why a link is left out, beside how many are."""
+"""Explanation printed after the number of skipped links."""
 _STANDARD_INPUT = Path("-")
 _MOST_SHOWN = 40
 
 
 @contextmanager
 def opened(file: Path) -> Iterator[BinaryIO]:
-    """The file of an import; ``-`` is standard input."""
+    """Open the file of an import; ``-`` is standard input."""
     if file == _STANDARD_INPUT:
         yield sys.stdin.buffer
     else:
@@ -44,19 +44,21 @@ def opened(file: Path) -> Iterator[BinaryIO]:
 
 
 def name_of(file: Path) -> str:
-    """Name the file for people: a file's name need not be UTF-8."""
+    """Return a printable file name, since file names need not be UTF-8."""
     if file == _STANDARD_INPUT:
         return "standard input"
     return os.fsencode(file.name).decode("utf-8", "replace")
 
 
 async def look(settings: Settings, file: Path, choices: Choices, *, as_json: bool) -> int:
-    """Print what an import of a file would do."""
+    """Print a preview of an import."""
     name = name_of(file)
 
     with opened(file) as source:
         if kind := kind_of_file(source, name):
-            raise InputError(f"{name} holds captures ({kind}), which are taken in as they are.")
+            raise InputError(
+                f"{name} contains captures ({kind}). Only imports of links have a preview."
+            )
         async with open_app(settings, reads_only=True) as app:
             looking = app.surveys
             survey = await looking.look(source, name, choices=choices)
@@ -70,26 +72,26 @@ async def look(settings: Settings, file: Path, choices: Choices, *, as_json: boo
 
 
 def nothing_chosen(choices: Choices) -> InputError:
-    """The error of folders that no link of a file lies in."""
+    """Return the error for ``only_folders`` that contain no link."""
     folders = ", ".join(f"“{each}”" for each in choices.only_folders)
     return InputError(
-        f"No link of the file lies in {folders}: `archiver import --dry-run` without "
-        "--only-folder prints the folders that it has."
+        f"No link of the file is in {folders}. Run `archiver import --dry-run` without "
+        "--only-folder to list its folders."
     )
 
 
-_SIGNS = {
+_EVIDENCE = {
     FormatEvidence.FILES: "the files in it: ",
     FormatEvidence.COLUMNS: "its columns: ",
     FormatEvidence.FIELDS: "its fields: ",
     FormatEvidence.ROOT: "its root element: ",
-    FormatEvidence.BEGINNING: "how it begins",
+    FormatEvidence.BEGINNING: "its first bytes",
 }
 
 
 def _print(survey: ImportSurvey) -> None:
-    told_by = f"told by {_SIGNS[survey.told_by]}{survey.names}"
-    write_row("file", f"{survey.name} ({survey.format}, {told_by})")
+    detected_by = f"detected by {_EVIDENCE[survey.told_by]}{survey.names}"
+    write_row("file", f"{survey.name} ({survey.format}, {detected_by})")
     if survey.encoding:
         write_row("encoding", survey.encoding)
     for what in ("read", "new", "known", "merged", "unusable", "left_out"):
@@ -112,7 +114,7 @@ def _print(survey: ImportSurvey) -> None:
     _print_counted("unusable because", survey.reasons, len(survey.reasons))
     for bad in survey.samples:
         write_row("-", str(bad.row), f"{bad.given}: {bad.reason}")
-    write_row("Nothing was kept. Without --dry-run it is imported.")
+    write_row("Nothing was saved. Run without --dry-run to import it.")
 
 
 def _print_counted(what: str, names: tuple[Counted, ...], total: int) -> None:
@@ -122,9 +124,9 @@ def _print_counted(what: str, names: tuple[Counted, ...], total: int) -> None:
         write_row(what, f"… and {total - _MOST_SHOWN:,} more")
 
 
-_OF_LINKS = {each: each for each in ("read", "added", "known", "merged")}
-_OF_LINKS |= {"rejected": "unusable", "passed_over": "left out"}
-_OF_CAPTURES = {
+_LINK_COUNTS = {each: each for each in ("read", "added", "known", "merged")}
+_LINK_COUNTS |= {"rejected": "unusable", "passed_over": "left out"}
+_CAPTURE_COUNTS = {
     "read": "captures",
     "merged": "new",
     "known": "known",
@@ -132,16 +134,16 @@ _OF_CAPTURES = {
     "passed_over": "passed over",
     "added": "pages",
 }
-_WHY = {
+_EXPLANATIONS = {
     "left out": LEFT_OUT,
-    "captures": ("records of what an address answered",),
-    "known": ("of these captures; they were here already",),
-    "passed over": ("other records, such as requests: they go with captures, or are none",),
+    "captures": ("records of HTTP responses",),
+    "known": ("captures that were archived already",),
+    "passed over": ("records that are not captures, such as requests",),
 }
-"""What is said beside a number that does not say it by itself."""
+"""Explanations printed after numbers."""
 _STOPPED = (
-    "Stopped. What was read stays in the queue: `archiver crawl` captures it, "
-    "and importing the file again reads the rest."
+    "Stopped. `archiver crawl` captures the links read so far; "
+    "import the file again to read the rest."
 )
 
 
@@ -154,7 +156,7 @@ def run_import(
     as_json: bool,
     **chosen: Any,
 ) -> int:
-    """Read a list of bookmarks into the queue; capture it unless told not to."""
+    """Queue the links of a file, and capture them unless ``no_crawl`` is set."""
     choices = _choices(**chosen)
     if dry_run:
         return run_until_signal(look(settings, file, choices, as_json=as_json))
@@ -202,15 +204,15 @@ async def _read(imports: Imports, source: BinaryIO, name: str, choices: Choices)
 
 def _summarise(status: ImportStatus) -> None:
     write_row("file", f"{status.name} ({status.format})")
-    words = _OF_CAPTURES if status.is_archive else _OF_LINKS
+    words = _CAPTURE_COUNTS if status.is_archive else _LINK_COUNTS
     for what, word in words.items():
         number = getattr(status, what)
-        is_told = number and (status.is_archive or word == "left out")
-        write_row(word, str(number), *(_WHY.get(word, ()) if is_told else ()))
+        is_explained = number and (status.is_archive or word == "left out")
+        write_row(word, str(number), *(_EXPLANATIONS.get(word, ()) if is_explained else ()))
     if status.lists_left_out:
         write_row("lists left out", str(status.lists_left_out))
     if status.has_nothing_new:
-        write_row("It changed nothing: all of it was here already.")
+        write_row("Nothing changed: everything was saved already.")
     for sample in status.rejected_samples:
         write_row("-", "unusable", f"{sample.given}: {sample.reason}")
 
@@ -218,11 +220,11 @@ def _summarise(status: ImportStatus) -> None:
 def run_imports(
     settings: Settings, *, action: str | None, number: int | None, as_json: bool, reason: str | None
 ) -> int:
-    """Print the newest imports, or do something about one."""
+    """Print the newest imports, or run an action on one."""
     if action is None:
         return run_until_signal(_list(settings, as_json=as_json))
     if number is None:
-        raise InputError("Say which import: `archiver imports` prints their numbers.")
+        raise InputError("Which import? `archiver imports` lists their numbers.")
     if action == "undo":
         return run_until_signal(_undo(settings, number, as_json=as_json))
     if action == "failed":
@@ -246,7 +248,7 @@ async def _list(settings: Settings, *, as_json: bool) -> int:
         if each.error:
             write_row("", "", "", "", each.error)
         if each.undone:
-            write_row("", "", "", "", _how_undone(each.undone, is_put_back=each.is_put_back))
+            write_row("", "", "", "", _undo_state(each.undone, is_put_back=each.is_put_back))
     return 0
 
 
@@ -296,10 +298,10 @@ async def _capture(settings: Settings, number: int) -> int:
     return 0
 
 
-def _how_undone(undone: ImportUndone, *, is_put_back: bool) -> str:
+def _undo_state(undone: ImportUndone, *, is_put_back: bool) -> str:
     if is_put_back:
-        return "undone, and put back"
-    return "undone" if undone.is_done else "undone in part"
+        return "undone, then restored"
+    return "undone" if undone.is_done else "partly undone"
 
 
 def _numbers(status: ImportStatus) -> str:

@@ -21,10 +21,10 @@ from archiver.services.search_results import ListedEntry
 def run(
     settings: Settings, *, limit: int | None, everything: bool, as_json: bool, **asked: str
 ) -> int:
-    """Print entries; ``asked`` says by what they are narrowed and sorted. 1 if there are none.
+    """Print entries, filtered and sorted as ``asked``; return 1 if there are none.
 
-    All of them, however many, are in the order of an index where no other is asked for: that of
-    the list that is named, else the newest first.
+    Without a limit the default order is that of the named list, else newest first, because sorting
+    by relevance needs all results in memory.
     """
     if limit is None and not everything and sys.stdout.isatty():
         limit = ON_A_SCREEN
@@ -35,7 +35,7 @@ def run(
 
 
 ON_A_SCREEN = 50
-"""Entries, unless it is said how many."""
+"""Default number of entries on a terminal."""
 
 
 async def _list(
@@ -44,7 +44,7 @@ async def _list(
     async with open_app(settings, reads_only=True) as app:
         search = app.search
         array, found = JsonArray(), 0
-        await _tell_what_is_owed(search)
+        await _warn_about_pending_documents(search)
         async for listed in _pages(search, query, wanted):
             found += 1
             if as_json:
@@ -61,9 +61,9 @@ async def _list(
 async def _pages(
     search: Search, query: ListingQuery, wanted: int | None
 ) -> AsyncIterator[ListedEntry]:
-    """Give the entries of page after page; only one page is held.
+    """Yield entries page by page, holding one page in memory.
 
-    A page puts the newest in order where an index does not; here all are, for a number of each.
+    A page of a very large result sorts only its newest entries; then all results are sorted here.
     """
     after: str | None = ""
     while after is not None and (wanted is None or wanted > 0):
@@ -73,7 +73,7 @@ async def _pages(
             click.echo(f"archiver: did you mean: {clean(page.meant)}", err=True)
         if page.answers and not after:
             click.echo(
-                f"archiver: nothing has these words; this is: {clean(page.answers)}", err=True
+                f"archiver: no results; showing results for: {clean(page.answers)}", err=True
             )
         if page.is_of_newest and (wanted is None or page.sort is not Sort.BEST):
             asked = replace(query, q=page.answers or query.q)
@@ -88,12 +88,12 @@ async def _pages(
         wanted = None if wanted is None else wanted - len(page.items)
 
 
-async def _tell_what_is_owed(search: Search) -> None:
-    owed = round(100 * await search.pending_share())
-    if owed:
+async def _warn_about_pending_documents(search: Search) -> None:
+    pending = round(100 * await search.pending_share())
+    if pending:
         click.echo(
-            f"archiver: the words of {owed}% of the archive are not gathered yet after an update; "
-            "`archiver serve` does so as it runs, `archiver reindex` at once.",
+            f"archiver: {pending}% of the archive is not indexed yet after an update; "
+            "`archiver serve` does so in the background, `archiver reindex` immediately.",
             err=True,
         )
 

@@ -20,9 +20,9 @@ def run(
     delete: str | None,
     as_json: bool,
 ) -> int:
-    """Change lists and print those changed; print all if nothing is asked, 1 if there are none."""
+    """Change lists and print them; without a change print all, and return 1 if there are none."""
     if query and not make:
-        raise InputError("Say with --make under which name the search is saved.")
+        raise InputError("--query requires --make with the name of the saved search.")
     return run_until_signal(_lists(settings, make, query, rename, delete, as_json=as_json))
 
 
@@ -45,12 +45,14 @@ async def _lists(
         is_changed = make is not None or bool(rename) or delete is not None
         if is_changed:
             await runtime.crawling.write_down_changes()
-        there_now = [tidy_path(each) for each in (make, *(rename or ())[1:]) if each is not None]
-        return await _print(runtime, there_now if is_changed else None, as_json=as_json)
+        changed_paths = [
+            tidy_path(each) for each in (make, *(rename or ())[1:]) if each is not None
+        ]
+        return await _print(runtime, changed_paths if is_changed else None, as_json=as_json)
 
 
 async def _print(runtime: App, changed: Sequence[str] | None, *, as_json: bool) -> int:
-    """Print the lists that were changed, with those in them; None stands for all there are."""
+    """Print the changed lists with nested ones, or all if ``changed`` is None."""
     known = await runtime.lists.all()
     found = [
         each

@@ -37,10 +37,10 @@ class Program(click.Group):
     """All commands."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read what stands before the command.
+        """Parse options before the command.
 
         Raises:
-            click.UsageError: it is not known there.
+            click.UsageError: an option is unknown there.
         """
         try:
             return super().parse_args(ctx, args)
@@ -49,7 +49,7 @@ class Program(click.Group):
             if setting is None:
                 raise
             raise click.UsageError(
-                f"{error.option_name} goes behind the command, and counts for that alone: "
+                f"{error.option_name} goes after the command, and applies to it alone: "
                 f"archiver COMMAND {error.option_name} … For every command set "
                 f"{variable(setting)}.",
                 ctx,
@@ -57,9 +57,9 @@ class Program(click.Group):
 
 
 def _write_language(_: click.Context, formatter: click.HelpFormatter) -> None:
-    """Write the tables of the language."""
+    """Write the tables of the search syntax."""
     language = import_module("archiver.search.query_fields").LANGUAGE
-    with formatter.section("Together"):
+    with formatter.section("Operators"):
         formatter.write_dl([(each.example, each.means) for each in language.operators])
     with formatter.section("Fields"):
         rows = [(each.example, f"{each.means} ({each.takes})") for each in language.fields]
@@ -71,16 +71,18 @@ def _write_language(_: click.Context, formatter: click.HelpFormatter) -> None:
 class SearchCommand(Command):
     """``archiver search``."""
 
-    further = help_option("--help-words", "what can be asked, besides words", _write_language)
+    further = help_option("--help-words", "the search syntax", _write_language)
 
 
 @click.command(cls=Command)
-@click.option("--remove", is_flag=True, help="Let everybody in who can connect.")
+@click.option(
+    "--remove", is_flag=True, help="Remove the password: anyone who can connect has access."
+)
 @with_settings(COMMON)
 def password(settings: Settings, *, remove: bool) -> int:
-    """Set the password of the web service, or another one: asked for, or a line of input.
+    """Set or change the password of the web service: from a prompt, or standard input.
 
-    It signs everybody out; a running service knows it within seconds.
+    This signs all users out; a running service applies it within seconds.
     """
     return run_body("password", settings, remove=remove)
 
@@ -88,21 +90,21 @@ def password(settings: Settings, *, remove: bool) -> int:
 @click.command(cls=Command)
 @with_settings(COMMON)
 def verify(settings: Settings) -> int:
-    """Read everything back and check it; prints what is wrong.
+    """Verify all stored records against their digests, and print problems.
 
-    Exits with 1 if anything is.
+    Exits with 1 if there are any.
     """
     return run_body("verify", settings)
 
 
 @click.command(cls=Command)
-@click.option("--dry-run", is_flag=True, help="Only say what would be freed.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be freed.")
 @with_settings(COMMON)
 def compact(settings: Settings, *, dry_run: bool) -> int:
-    """Erase what was thrown away: it leaves the disk, and can't be undone any more.
+    """Erase deleted data from disk; deletions can't be undone afterwards.
 
-    Prints how many segments were written anew, how many records were erased, how many bytes that
-    freed, and a line for each segment that had to be left for now.
+    Prints the number of rewritten segments, erased records and freed bytes, and a line for each
+    segment that could not be compacted now.
     """
     return run_body("compact", settings, dry_run=dry_run)
 
@@ -111,40 +113,40 @@ def compact(settings: Settings, *, dry_run: bool) -> int:
 @click.option(
     "--accept-missing",
     is_flag=True,
-    help="Build the index even if entries of missing or damaged segments are lost.",
+    help="Rebuild even if entries of missing or damaged segments are lost.",
 )
 @with_settings(COMMON)
 def reindex(settings: Settings, *, accept_missing: bool) -> int:
     """Rebuild the index from the WARC files.
 
     If segments are missing that the current index uses, the command names them, leaves the index
-    as it is and exits with 1.
+    unchanged and exits with 1.
     """
     return run_body("reindex", settings, accept_missing=accept_missing)
 
 
 @click.command(cls=Command)
 @click.option("--unsealed", is_flag=True, help="List the segments that are not uploaded.")
-@click.option("--forget", metavar="NAME", help="Give up a machine that is lost for good.")
+@click.option("--forget", metavar="NAME", help="Remove a machine that is permanently lost.")
 @with_settings(COMMON)
 def machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
-    """List the workers that are alive at an index on a server.
+    """List the running workers of an archive on a database server.
 
-    Prints the machine, whether it is this one, the worker, its address, and since when it works.
+    Prints the machine, whether it is this one, the worker, its address and start time.
     Exits with 1 if there are none.
 
     With --unsealed prints the segments that are not uploaded yet: machine, whether it is this one,
-    segment, bytes. With --forget notes for each entry which snapshots were lost with a machine.
+    segment, bytes. With --forget records which snapshots were lost with a machine.
     """
     return run_body("machines", settings, unsealed=unsealed, forget=forget)
 
 
 @click.group()
 def cookies() -> None:
-    """Cookies for the crawl, for pages that know you: sent to their own hosts alone.
+    """Manage cookies for pages that require a login; each is sent only to its own host.
 
-    They are stored in cookies.txt of the data directory, readable only by its owner; on servers
-    they are in the database. They are written into no WARC file, export or log.
+    They are stored in cookies.txt of the data directory, readable only by its owner, or in the
+    database server. They are never written to WARC files, exports or logs.
     """
 
 
@@ -155,14 +157,14 @@ def cookies() -> None:
 )
 @with_settings(COMMON)
 def import_cookies(settings: Settings, file: Path) -> int:
-    """Keep the cookies of a cookies.txt in Netscape's format; "-" reads standard input."""
+    """Import a cookies.txt in Netscape format; "-" reads standard input."""
     return run_body("cookies", settings, file=file)
 
 
 @cookies.command("list", cls=Command)
 @with_settings(COMMON)
 def list_cookies(settings: Settings) -> int:
-    """List what is kept: host, path, name, last day; never a value."""
+    """List cookies: host, path, name, expiry date; never the value."""
     return run_body("cookies", settings)
 
 
@@ -170,7 +172,7 @@ def list_cookies(settings: Settings) -> int:
 @click.argument("host", metavar="HOST")
 @with_settings(COMMON)
 def remove_cookies(settings: Settings, host: str) -> int:
-    """Forget the cookies of a host and of those beneath it."""
+    """Remove the cookies of a host and its subdomains."""
     return run_body("cookies", settings, remove=host)
 
 
@@ -182,22 +184,24 @@ def remove_cookies(settings: Settings, host: str) -> int:
     metavar="PLACE",
     help="folder, or postgresql://user@host/database, s3://bucket/prefix, or both of these.",
 )
-@click.option("--from", "from_", multiple=True, metavar="PLACE", help="Where it lies, to be sure.")
-@click.option("--remove", is_flag=True, help="Remove segments where they lay, in the end.")
+@click.option("--from", "from_", multiple=True, metavar="PLACE", help="Expected current location.")
+@click.option(
+    "--remove", is_flag=True, help="Remove the segments from the old location afterwards."
+)
 @with_settings(COMMON)
 def migrate(
     settings: Settings, *, to: tuple[str, ...], from_: tuple[str, ...], remove: bool
 ) -> int:
     """Move the archive: its segments between folder and store, its index between file and server.
 
-    Each segment is read back before it counts; the index is built anew, and takes along what
-    waits. Broken off, the same command goes on. In the end everything is checked as `archiver
-    verify` does; exits with 1 if anything is wrong.
+    Each copied segment is verified; the index is rebuilt and keeps the queue. If interrupted, run
+    the same command again to continue. Finally everything is checked as by `archiver verify`;
+    exits with 1 if anything is wrong.
     """
     return run_body("migrate", settings, to=to, from_=from_, remove=remove)
 
 
-UPKEEP = (cookies, machines, password, verify, compact, reindex, migrate)
+MAINTENANCE_COMMANDS = (cookies, machines, password, verify, compact, reindex, migrate)
 
 _INTERRUPTED = 130
 
@@ -205,10 +209,10 @@ _INTERRUPTED = 130
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def cli() -> None:
-    """Keep the pages you link to, and read them for ever.
+    """Personal web archive: save, search and read web pages.
 
-    Every setting is a flag and a variable; a flag wins over its variable, and both over the
-    default. A flag goes behind its command and counts for that alone, a variable for all of them.
+    Every setting is a flag and an environment variable; a flag overrides its variable. Flags go
+    after the command and apply to it alone; variables apply to all commands.
     """
 
 
@@ -226,10 +230,10 @@ def serve(settings: Settings) -> int:
 def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int:
     """Capture URLs now; prints hash_url, result and title of each.
 
-    "-" reads them from standard input, one a line. With --render a browser shows them before they
-    are kept, whether they need one or not.
+    "-" reads URLs from standard input, one per line. With --render pages are rendered in a browser
+    even if they do not need JavaScript.
 
-    Exits with 1 if any of them failed.
+    Exits with 1 if any URL failed.
     """
     return run_body("add", settings, urls=urls, tags=tags)
 
@@ -238,15 +242,13 @@ def add(settings: Settings, urls: tuple[str, ...], tags: tuple[str, ...]) -> int
 @import_options
 @with_settings(CRAWLING)
 def import_(settings: Settings, file: Path, **wanted: object) -> int:
-    """Read a list of bookmarks into the queue, then capture them.
+    """Import bookmarks, then capture them.
 
-    FILE is what a browser or a service exported, or any text with URLs in it; or an archive file
-    (WARC, WACZ), whose captures are taken in as they are; "-" reads standard input. What kind it
-    is, is found out.
+    FILE is an export of a browser or service, any text with URLs, or an archive file (WARC, WACZ)
+    whose captures are imported unchanged; "-" reads standard input. The format is detected.
 
-    Of the links that are read, "added" are new, "known" were here and the file says nothing new
-    of them, "merged" were here, or came before in the file, and got what it says beyond that, and
-    "unusable" can't be kept.
+    Of the links, "added" are new, "known" are saved already, "merged" are saved already (or
+    repeated in the file) and got new metadata, and "unusable" are invalid.
     """
     return run_body("import_", settings, file=file, **wanted)
 
@@ -254,9 +256,9 @@ def import_(settings: Settings, file: Path, **wanted: object) -> int:
 @cli.command(cls=Command)
 @with_settings(CRAWLING, first=("articles", "render"))
 def crawl(settings: Settings) -> int:
-    """Capture what is queued until nothing is.
+    """Capture until the queue is empty.
 
-    With --articles later it leaves the articles to `archiver extract`.
+    With --articles later, articles are left to `archiver extract`.
     """
     return run_body("crawl", settings)
 
@@ -267,67 +269,69 @@ def crawl(settings: Settings) -> int:
     "--below",
     type=click.FloatRange(0, 100),
     metavar="PERCENT",
-    help="Those kept worse than that; as a share up to 1, too.",
+    help="Entries with a lower quality score; a value up to 1 is a fraction.",
 )
 @with_settings(CRAWLING, first=("render",))
 def recapture(settings: Settings, refs: tuple[str, ...], below: float | None) -> int:
-    """Capture entries again, to fill the gaps: those named, or all that lack something.
+    """Recapture entries to fill gaps: the given ones, or all incomplete ones.
 
-    What a page needs and was fetched within the last day is not fetched again. "gone" counts the
-    entries that lack only what was gone, 404 or 410, twice running: name them to try all the same.
+    Page requisites fetched within the last day are not fetched again. "gone" counts skipped
+    entries whose missing requisites were 404 or 410 twice in a row: name them to retry anyway.
 
-    Exits with 1 if any that was named failed, and says why.
+    Exits with 1 if any given entry failed, and prints why.
     """
     return run_body("recapture", settings, refs=refs, below=below)
 
 
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
-@click.option("--query", metavar="WORDS", help="What `archiver search` would find, not yet kept.")
+@click.option("--query", metavar="WORDS", help="Search results without a snapshot.")
 @with_settings(CRAWLING)
 def rescue(settings: Settings, refs: tuple[str, ...], query: str | None) -> int:
-    """Ask public archives for pages that are gone: those named, or all without a snapshot.
+    """Recover missing pages from public archives: the given ones, or all without a snapshot.
 
-    Which archives may be asked says --rescue (wayback, archive.today, arquivo.pt, aggregator, or
-    addresses of TimeGates). Of each page the memento nearest to the day the link was saved is kept.
+    Set the archives with --rescue (wayback, archive.today, arquivo.pt, aggregator, or TimeGate
+    URLs). Of each page the memento closest to the date the link was saved is stored.
     """
     return run_body("rescue", settings, refs=refs, query=query)
 
 
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
-@click.option("--query", metavar="WORDS", help="All that `archiver search` would find, too.")
-@click.option("--title", metavar="T", help='Your own title; "" gives the page\'s back.')
-@click.option("--note", metavar="N", help="Your note, in the place of what it was.")
+@click.option("--query", metavar="WORDS", help="Also all results of this search.")
+@click.option("--title", metavar="T", help='Your title; "" restores the page\'s.')
+@click.option("--note", metavar="N", help="Your note; replaces the old one.")
 @click.option("--tag", "with_tags", multiple=True, metavar="T", help="Add a tag; repeatable.")
-@click.option("--untag", "without_tags", multiple=True, metavar="T", help="Take one away.")
-@click.option("--list", "with_lists", multiple=True, metavar="L", help="Put them into a list.")
-@click.option("--unlist", "without_lists", multiple=True, metavar="L", help="Take them out of one.")
+@click.option("--untag", "without_tags", multiple=True, metavar="T", help="Remove a tag.")
+@click.option("--list", "with_lists", multiple=True, metavar="L", help="Add them to a list.")
+@click.option(
+    "--unlist", "without_lists", multiple=True, metavar="L", help="Remove them from a list."
+)
 @click.option("--read/--unread", "is_read", default=None, help="Mark as read, or not.")
 @click.option("--star/--unstar", "is_starred", default=None, help="Star, or not.")
-@click.option("--undo", type=int, metavar="NUMBER", help="Put back what that edit changed.")
-@click.option("--yes", is_flag=True, help="Do not ask whether all that is found is meant.")
+@click.option("--undo", type=int, metavar="NUMBER", help="Undo that edit.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @with_settings(COMMON)
 def edit(settings: Settings, **given: object) -> int:
-    """Change what you said of entries: those named, or all that a search finds.
+    """Edit titles, notes, tags, lists and marks of entries: the given ones, or search results.
 
-    Prints how many were found, how many are not what they were, and a number by which that is
-    undone, as long as it is among the last 20 edits.
+    Prints how many were found, how many changed, and a number to undo the edit with; the last 20
+    edits can be undone.
     """
     return run_body("edit", settings, **given)
 
 
 @cli.command(cls=Command)
-@click.option("--make", metavar="PATH", help="Make a list; Recipes/Soups is one in another.")
+@click.option("--make", metavar="PATH", help="Create a list; Recipes/Soups is nested.")
 @click.option("--query", default="", metavar="WORDS", help="With --make: save this search.")
-@click.option("--rename", nargs=2, metavar="PATH NEW", help="Rename one, or put it into another.")
-@click.option("--delete", metavar="PATH", help="Delete one, and those in it; the entries stay.")
+@click.option("--rename", nargs=2, metavar="PATH NEW", help="Rename or move a list.")
+@click.option("--delete", metavar="PATH", help="Delete a list and nested ones; entries stay.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
 @with_settings(COMMON)
 def lists(settings: Settings, **given: object) -> int:
-    """Print the lists, each behind the one it lies in: path, entries, what a saved search asks.
+    """Print lists in tree order: path, number of entries, query of a saved search.
 
-    After a change, only what was changed is printed. `archiver edit --list` puts entries in,
+    After a change, only the changed lists are printed. `archiver edit --list` puts entries in,
     `archiver search list:PATH` prints them in their order.
     """
     return run_body("lists", settings, **given)
@@ -335,34 +339,32 @@ def lists(settings: Settings, **given: object) -> int:
 
 @cli.command(cls=Command)
 @click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
-@click.option("--query", metavar="WORDS", help="All that `archiver search` would find.")
+@click.option("--query", metavar="WORDS", help="All results of this search.")
 @click.option("--snapshot", metavar="TIMESTAMP", help="Only this snapshot, by its 14 digits.")
-@click.option("--undo", type=int, metavar="NUMBER", help="Put back what that deletion took.")
-@click.option("--yes", is_flag=True, help="Do not ask whether all that is found is meant.")
+@click.option("--undo", type=int, metavar="NUMBER", help="Undo that deletion.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @with_settings(COMMON)
 def delete(settings: Settings, **given: object) -> int:
-    """Throw entries away: those named, or all that a search finds.
+    """Delete entries: the given ones, or search results.
 
-    They are gone from every list at once, with all their snapshots. Prints how many entries and
-    snapshots went, and a number by which that is undone until `archiver compact` erases them.
+    They disappear immediately, with all their snapshots. Prints how many entries and snapshots
+    were deleted, and a number to undo it with, until `archiver compact` erases them.
     """
     return run_body("delete", settings, **given)
 
 
 @cli.command(cls=Command)
-@click.option("--again", is_flag=True, help="Read again what an older version has read.")
-@click.option(
-    "--query", default="", metavar="WORDS", help="Only what `archiver search` would find."
-)
-@click.option("--diff", is_flag=True, help="Print the paragraphs that changed, words marked.")
+@click.option("--again", is_flag=True, help="Re-extract articles of an older version.")
+@click.option("--query", default="", metavar="WORDS", help="Only results of this search.")
+@click.option("--diff", is_flag=True, help="Print changed paragraphs, with marked words.")
 @with_settings(EXTRACTING, first=("extract_processes",))
 def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
-    """Read the articles that were left for later (--articles later).
+    """Extract articles that were postponed (--articles later).
 
-    `archiver serve` does so by itself while nothing is left to fetch.
+    `archiver serve` does so automatically when the queue is empty.
 
-    With --again it reads from the stored bytes what an older version of the reader has read, and
-    prints of each snapshot whose text changed: timestamp, words put in, words taken out, URL.
+    With --again it re-extracts articles of an older extractor from the stored bytes, and prints
+    for each snapshot whose text changed: timestamp, words added, words removed, URL.
     """
     return run_body("extract", settings, again=again, query=query, diff=diff)
 
@@ -371,17 +373,16 @@ def extract(settings: Settings, *, again: bool, query: str, diff: bool) -> int:
 @imports_options
 @with_settings(COMMON)
 def imports(settings: Settings, **given: object) -> int:
-    """List the newest imports: number, date, what is done with it, file, how far it has come.
+    """List the newest imports: number, date, phase, file, progress.
 
-    reading, waiting (the next `archiver serve` goes on with it), capturing, stopped, or done.
+    Phases: reading, waiting (the next `archiver serve` continues), capturing, stopped, done.
 
     `undo NUMBER` deletes the entries that only that import created, and prints how many. Entries
-    that you changed since, or that another import has too, stay.
+    that you changed since, or that another import contains, stay.
 
-    `failed NUMBER` prints why pages of it could not be saved, and how many for each reason;
-    `again NUMBER` queues those again.
+    `failed NUMBER` prints the reasons of failures, with counts; `again NUMBER` retries them.
 
-    `capture NUMBER` queues what it kept as links.
+    `capture NUMBER` queues the entries that it saved as links.
     """
     return run_body("imports", settings, **given)
 
@@ -401,17 +402,15 @@ def list_(settings: Settings, **wanted: object) -> int:
     default="list",
 )
 @click.argument("what", metavar="[ADDRESS|FILE]", default="")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag what a feed brings.")
-@click.option(
-    "--everything", is_flag=True, help="Capture what is in it now, too; also of one you follow."
-)
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Tag entries of the feed.")
+@click.option("--everything", is_flag=True, help="Also capture the items it contains now.")
 @with_settings(CRAWLING)
 def feeds(settings: Settings, **wanted: object) -> int:
-    """Follow feeds: what is new in them is captured, while `archiver serve` runs.
+    """Follow feeds: `archiver serve` captures new items.
 
-    An ADDRESS is that of a feed, or of a page that names one; a FILE is the OPML of a feed reader,
-    which `export` writes, or prints without one. `look` exits with 1 if a feed could not be read.
-    Listed are: address, last look (UTC), links brought, title, what went wrong.
+    ADDRESS is the URL of a feed, or of a page that links to one; FILE is an OPML file to import, or
+    to export to (default: standard output). `look` checks all feeds now, and exits with 1 if one
+    could not be read. Lists URL, last check (UTC), links saved, title, problem.
     """
     return run_body("feeds", settings, **wanted)
 
@@ -421,58 +420,58 @@ def feeds(settings: Settings, **wanted: object) -> int:
 @list_options
 @with_settings(COMMON)
 def search(settings: Settings, words: tuple[str, ...], **wanted: object) -> int:
-    """Find entries by words, the best first; all of them, where no screen is, the newest first.
+    """Search entries; best matches first, or without a terminal all results, newest first.
 
-    All words must be there, in the title, the text, your note and tags, the author or the address.
-    What begins with a "-" stands after "--".
+    All words must occur in the title, text, note, tags, author or URL. Put words that begin with
+    "-" after "--".
     """
     return run_body("listing", settings, q=" ".join(words), **wanted)
 
 
 @cli.command(cls=Command)
 @click.argument("ref", metavar="URL|HASH_URL")
-@click.option("--at", "timestamp", metavar="TIMESTAMP", help="The snapshot nearest to this moment.")
+@click.option("--at", "timestamp", metavar="TIMESTAMP", help="The snapshot closest to this time.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 @with_settings(COMMON)
 def show(settings: Settings, ref: str, timestamp: str | None, as_json: bool) -> int:
     """Show an entry: its details, its snapshots, its article as text.
 
-    The beginning of a hash_url will do, from four digits on.
+    A prefix of the hash_url of at least four digits is enough.
 
     TIMESTAMP is 4 to 14 digits, UTC: YYYYMMDDhhmmss.
     """
     return run_body("show", settings, ref=ref, timestamp=timestamp, as_json=as_json)
 
 
-for each in (export, *UPKEEP):
+for each in (export, *MAINTENANCE_COMMANDS):
     cli.add_command(each)
 
 
 def main() -> None:
-    """Run the program; its entry point."""
+    """Run the program (entry point)."""
     gc.set_threshold(*GC_THRESHOLDS)
-    _open_what_is_closed()
+    _replace_closed_outputs()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     status = run(sys.argv[1:])
     if all(each.daemon for each in threading.enumerate() if each is not threading.main_thread()):
-        _leave(status)
+        _exit_quickly(status)
     sys.exit(status)
 
 
-def _open_what_is_closed() -> None:
-    """Write into nothing where whoever started the program closed an output (``2>&-``)."""
+def _replace_closed_outputs() -> None:
+    """Replace outputs that the caller closed (``2>&-``) by the null device."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nothing = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
             setattr(sys, name, nothing)
 
 
-def _leave(status: int) -> None:
-    """End without taking the program apart, piece by piece: a twelfth of a short command's time.
+def _exit_quickly(status: int) -> None:
+    """Exit without interpreter teardown, which takes a twelfth of a short command's time.
 
-    Whoever opened something has closed it, and nobody is left to be waited for.
+    All resources are closed, and no other thread is running.
     """
     with suppress(OSError):
         sys.stdout.flush()
@@ -481,11 +480,11 @@ def _leave(status: int) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; every error a person can meet becomes a line on standard error.
+    """Run one command, and print expected errors as a line on standard error.
 
     Returns:
-        0 when all went well, 1 when something failed, 2 when the arguments or settings are wrong,
-        128 and the signal's number when a signal ended it.
+        0 on success, 1 on failure, 2 for invalid arguments or settings, 128 plus the signal's
+        number after a signal.
     """
     try:
         status = cli.main(list(arguments), prog_name="archiver", standalone_mode=False)
@@ -494,7 +493,7 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         return error.exit_code
     except BrokenPipeError:
-        # Whoever read our output has gone: nothing to say, and nobody to say it to.
+        # The reader of the output exited, so there is nothing to report.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (click.Abort, KeyboardInterrupt):

@@ -17,7 +17,7 @@ from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
 
 def run_compact(settings: Settings, *, dry_run: bool) -> int:
-    """Erase what was thrown away, or say what that would free."""
+    """Erase deleted data, or print what that would free."""
     return run_until_signal(_compact(settings, dry_run=dry_run))
 
 
@@ -34,17 +34,17 @@ async def _compact(settings: Settings, *, dry_run: bool) -> int:
     return 0
 
 
-_STOPPED = "Stopped. The database is as it was before."
+_STOPPED = "Stopped. The database is unchanged."
 
 
 def run_reindex(settings: Settings, *, accept_missing: bool) -> int:
-    """Rebuild the index; 1 if there were records that could not be used."""
+    """Rebuild the index; return 1 if there were unusable records."""
     work = _reindex(settings, accept_missing=accept_missing)
     return run_until_signal(work, stopped=_STOPPED)
 
 
 def rebuild(settings: Settings) -> int:
-    """Rebuild the index for a command that follows: reports problems alone, on standard error."""
+    """Rebuild the index before another command; print only problems, on standard error."""
     return run_until_signal(_rebuild(settings), stopped=_STOPPED)
 
 
@@ -74,12 +74,12 @@ async def _with_progress(settings: Settings, *, accept_missing: bool) -> Reindex
 
 
 def run_verify(settings: Settings) -> int:
-    """Check everything that is stored; 1 if anything is wrong."""
+    """Verify all stored records; return 1 if there are problems."""
     return run_until_signal(_verify(settings))
 
 
-async def verified(settings: Settings, *, index: str | None, store: str | None) -> int:
-    """The same of an archive that lies there."""
+async def verify_location(settings: Settings, *, index: str | None, store: str | None) -> int:
+    """Verify the archive at another location."""
     return await _verify(replace(settings, index=index, store=store))
 
 
@@ -99,25 +99,27 @@ async def _verify(settings: Settings) -> int:
 
 
 class _Seen:
-    """How many records were read back."""
+    """Number of verify_location records."""
 
     records = 0
 
     def note(self, now: Progress, bar: Bar) -> None:
-        """Take how far it has come."""
+        """Record the progress."""
         self.records = now.records
         bar.show(done=now.bytes_read, total=now.bytes_total, now=f"{now.records:,} records")
 
 
 FOLDER = "folder"
-_STOPPED_MIGRATE = "Stopped. Run the same command again to go on."
-_UNKNOWN = "“{}” is no place: say folder, postgresql://user@host/database or s3://bucket/prefix."
+_STOPPED_MIGRATE = "Stopped. Run the same command again to continue."
+_UNKNOWN = (
+    "“{}” is not a location. Use folder, postgresql://user@host/database or s3://bucket/prefix."
+)
 
 
 def run_migrate(
     settings: Settings, *, to: Sequence[str], from_: Sequence[str], remove: bool
 ) -> int:
-    """Move the archive, then check all of it; 1 if anything is wrong."""
+    """Move the archive, then verify it; return 1 if there are problems."""
     return run_until_signal(_migrate(settings, to, from_, remove=remove), stopped=_STOPPED_MIGRATE)
 
 
@@ -140,14 +142,14 @@ async def _migrate(
         write_row("queued", str(moved.index.queued))
         for finding in moved.index.problems:
             write_row(finding.where, finding.problem)
-    return await verified(settings, index=places.index, store=places.store)
+    return await verify_location(settings, index=places.index, store=places.store)
 
 
 def _places(given: Sequence[str]) -> Places:
-    """Places as they were said.
+    """Parse locations.
 
     Raises:
-        ConfigurationError: one is none, or two are of one kind.
+        ConfigurationError: one is invalid, or two are of the same kind.
     """
     found: dict[str, object] = {}
     for each in given:
@@ -161,14 +163,11 @@ def _places(given: Sequence[str]) -> Places:
     return Places(settings.index, settings.store)
 
 
-_ALONE = (
-    "archiver: the index is a file of this machine alone; machines share one on a server: see "
-    "docs/scaling.md."
-)
+_LOCAL_INDEX = "archiver: the index is a local file. To use several machines, see docs/scaling.md."
 
 
 def run_machines(settings: Settings, *, unsealed: bool, forget: str | None) -> int:
-    """List workers or segments to upload, or give up a machine; return 1 if there are none."""
+    """List workers or pending uploads, or remove a machine; return 1 if there are none."""
     if forget is not None:
         return run_until_signal(_forget(settings, forget))
     return run_until_signal(_list(settings, unsealed=unsealed))
@@ -181,7 +180,7 @@ async def _list(settings: Settings, *, unsealed: bool) -> int:
         for machine, *rest in rows:
             write_row(machine, "here" if machine == machines.own else "elsewhere", *rest)
         if not machines.own:
-            click.echo(_ALONE, err=True)
+            click.echo(_LOCAL_INDEX, err=True)
         return 0 if rows else 1
 
 

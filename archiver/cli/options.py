@@ -30,23 +30,23 @@ _SERVING = (
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")
 _NAMES, _FIRST = "settings", "first_settings"
-"""Where a command's function says which settings it has, and which come first."""
+"""Attributes of a command's function: its settings, and those shown in ``--help``."""
 
 
 class SettingOption(click.Option):
-    """The flag of a setting; its value stays text, because ``Settings`` is what judges it."""
+    """Flag of a setting; its value stays text, because ``Settings`` validates it."""
 
 
 class Command(click.Command):
-    """A command whose help fits a screen: settings are told of by ``--help-settings``."""
+    """Command with a short ``--help``; settings are listed by ``--help-settings``."""
 
     further: click.Option | None = None
-    """Tells what else is too long for a screen."""
+    """Option that prints another long help text."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own, those of its settings, and the flags that tell of these and what else is long.
+        """Return its own options, those of its settings, and the options that print long help.
 
-        Settings get their flags here: nine commands of ten are defined and not run.
+        Options of settings are created here, since most commands are defined but not run.
         """
         names: tuple[str, ...] = getattr(self.callback, _NAMES, ())
         settings = [*map(_option, names), _HELP_SETTINGS] if names else []
@@ -54,7 +54,7 @@ class Command(click.Command):
         return [*super().get_params(ctx), *further, *settings]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write its own options, where the archive is, and what else comes first."""
+        """Write its own options, ``--data`` and the settings marked as ``first``."""
         named = {"data", *getattr(self.callback, _FIRST, ())}
         self._write(
             ctx, formatter, "Options", lambda each: not _is_setting(each) or each.name in named
@@ -84,12 +84,12 @@ def _is_setting(each: click.Parameter) -> bool:
 def help_option(
     name: str, shows: str, write: Callable[[click.Context, click.HelpFormatter], None]
 ) -> click.Option:
-    """A flag that prints what is too long for ``--help``, and exits.
+    """Create a flag that prints a long help text and exits.
 
     Args:
         name: of the flag.
-        shows: what it shows, in words.
-        write: writes that.
+        shows: description of the text.
+        write: writes the text.
     """
 
     def show(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
@@ -115,22 +115,21 @@ def _write_settings(ctx: click.Context, formatter: click.HelpFormatter) -> None:
 
 
 _HELP_SETTINGS = help_option(
-    "--help-settings", "the settings, which are variables too", _write_settings
+    "--help-settings", "the settings, with their environment variables", _write_settings
 )
 
 
 def flag(name: str) -> str:
-    """Name the flag of a setting."""
+    """Return the flag of a setting."""
     return "--" + name.replace("_", "-")
 
 
 def with_settings(
     names: tuple[str, ...], *, first: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a ``Command`` the flags of these settings, and ``Settings`` as its first argument.
+    """Add flags of settings to a ``Command``, and pass ``Settings`` as its first argument.
 
-    The settings that are not among them still follow their variables. Those that come ``first``
-    are told of by ``--help``, too.
+    Other settings are read from their variables only. Those in ``first`` are shown by ``--help``.
     """
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
@@ -147,7 +146,7 @@ def with_settings(
 
 
 class _Order(click.Choice[str]):
-    """What may come first in a list, by its name or by one that older versions gave it."""
+    """Sort orders, including names of older versions."""
 
     def __init__(self) -> None:
         super().__init__([each.value for each in Sort])
@@ -159,19 +158,19 @@ class _Order(click.Choice[str]):
 
 
 def list_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add what lists are narrowed by."""
+    """Add filter, sort and output options."""
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Print a JSON array."),
         click.option("--all", "everything", is_flag=True, help="Print all, however many."),
         click.option(
             "--limit",
             type=click.IntRange(min=1),
-            help="Print most; without it 50 on a screen, and all that is found elsewhere.",
+            help="Maximum to print; default: 50 on a terminal, else all.",
         ),
         click.option(
             "--sort",
             type=_Order(),
-            help="What comes first; without it the best, or without words what was saved last.",
+            help="Sort order; default: best match, or newest without words.",
         ),
         click.option(
             "--status", default="", help="saved, failed, queued, link, or an HTTP status."
@@ -187,10 +186,10 @@ def build_settings(flags: Mapping[str, object]) -> Settings:
     """Build the settings: a flag wins over its variable, and both over the default.
 
     Args:
-        flags: by setting; None, or an empty tuple, where the flag was not given.
+        flags: by setting; None or an empty tuple if not given.
 
     Raises:
-        click.UsageError: a value is wrong; names the flag or the variable that holds it.
+        click.UsageError: a value is invalid; names its flag or variable.
     """
     given = {name: value for name, value in flags.items() if value is not None and value != ()}
     try:
@@ -224,7 +223,7 @@ def _shown_default(setting: Setting) -> str:
 
 
 def _explain(reasons: Mapping[str, str], given: Mapping[str, object]) -> str:
-    """One sentence for each setting that is wrong."""
+    """Return a sentence for each invalid setting."""
     return " ".join(
         f"{flag(name) if name in given else variable(name)}: {reason}."
         for name, reason in reasons.items()
@@ -245,7 +244,7 @@ def _write_formats(_: click.Context, formatter: click.HelpFormatter) -> None:
 class ImportCommand(Command):
     """``archiver import``."""
 
-    further = help_option("--help-formats", "the formats that are known", _write_formats)
+    further = help_option("--help-formats", "the supported formats", _write_formats)
 
 
 _IMPORT = (
@@ -254,8 +253,8 @@ _IMPORT = (
         "columns",
         multiple=True,
         metavar="ROLE=NAME",
-        help="What a column of a table says: url, title, note, tags, folder, date, read, "
-        "starred, later (to be read), or keep (as it stands); can be repeated.",
+        help="Role of a column in a table: url, title, note, tags, folder, date, read, "
+        "starred, later (to be read), or keep (unchanged); can be repeated.",
     ),
     click.option("--into", default="", metavar="PATH", help="Put all into this list."),
     click.option(
@@ -270,40 +269,40 @@ _IMPORT = (
         type=click.Choice(["now", "idle", "never"]),
         default="now",
         show_default=True,
-        help="When: with the rest, when nothing else waits, or never: kept as links.",
+        help="When to capture: now, when the queue is otherwise empty, or never (save as links).",
     ),
     click.option(
         "--to-read",
         type=click.Choice(["as-said", "all", "none"]),
         default="as-said",
         show_default=True,
-        help="Which links are tagged toread.",
+        help="Which links to tag toread.",
     ),
     click.option(
         "--folders-as",
         type=click.Choice(["tags", "paths", "nothing", "left-out"]),
         default="tags",
         show_default=True,
-        help="Whether the names of folders are tags, or their whole paths, or neither; or "
-        "whether folders are left out.",
+        help="Folder names become tags, whole paths become tags, or neither; left-out ignores "
+        "folders completely.",
     ),
     click.option("--tag", "tags", multiple=True, help="A tag for every link of the file."),
     click.option("--json", "as_json", is_flag=True, help="With --dry-run: print JSON."),
-    click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing."),
-    click.option("--no-crawl", is_flag=True, help="Only put the links into the queue."),
+    click.option("--dry-run", is_flag=True, help="Print a preview without importing."),
+    click.option("--no-crawl", is_flag=True, help="Only queue the links."),
     click.argument("file", type=_File),
 )
 
 
 def import_options(command: _Body) -> _Body:
-    """Add what an import is told."""
+    """Add options of ``import``."""
     for option in _IMPORT:
         command = option(command)
     return command
 
 
 def imports_options(command: _Body) -> _Body:
-    """Add what can be done about imports."""
+    """Add options of ``imports``."""
     for option in (
         click.option(
             "--reason", metavar="R", help="With again: only this one, as `failed` prints it."
@@ -325,7 +324,7 @@ class AddCommand(Command):
     """``archiver add``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; ``--render`` before anything but one of its values is ``always``."""
+        """Parse the arguments; ``--render`` without a value means ``always``."""
         return super().parse_args(ctx, [*_spelled_out(args)])
 
 
@@ -343,24 +342,24 @@ def _is_mode(following: list[str]) -> bool:
         return False
 
 
-_NARROWING = (
-    ("--status", "Only entries that are saved, or that answered with that status."),
+_FILTERS = (
+    ("--status", "Only entries with this state or HTTP status."),
     ("--host", "Only entries of this host."),
     ("--tag", "Only entries with this tag."),
-    ("--query", "Only entries with these words, as for `archiver search`."),
+    ("--query", "Only results of this search."),
 )
 
 
 class _ExportGroup(click.Group):
-    """Commands that come from the table of forms."""
+    """Group with one command for each export format."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The forms, in the order of their table."""
+        """Return the export formats in order."""
         kinds = import_module("archiver.services.export_formats").EXPORTS
         return [*(each.key for each in kinds), *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of one form."""
+        """Return the command of one format."""
         kind = import_module("archiver.services.export_formats").BY_KEY.get(cmd_name)
         return (
             super().get_command(ctx, cmd_name) if kind is None else _command(kind.key, kind.holds)
@@ -368,27 +367,27 @@ class _ExportGroup(click.Group):
 
 
 def _command(name: str, holds: str) -> click.Command:
-    """The command that writes one form."""
+    """Create the command that writes one format."""
 
     def called(settings: Settings, **given: object) -> int:
         return run_body("export", settings, form=name, **given)
 
     is_tree = name == "markdown"
     body = with_settings(COMMON)(called)
-    for option, text in _NARROWING:
+    for option, text in _FILTERS:
         body = click.option(option, default="", help=text)(body)
     kind = click.Path(path_type=Path, dir_okay=is_tree, allow_dash=True)
     body = click.argument("file", metavar="DIR" if is_tree else "FILE", type=kind)(body)
     summary = f"{holds[0].upper()}{holds[1:]}."
     to_stdout = '"-" is standard output.'
-    to_zip = 'A name that ends in .zip makes a zip of it; "-" is one on standard output.'
+    to_zip = 'A name that ends in .zip writes a zip file; "-" writes one to standard output.'
     text = f"{summary}\n\n{to_zip if is_tree else to_stdout}"
     return click.command(name, cls=Command, help=text, short_help=summary)(body)
 
 
 @click.group(cls=_ExportGroup)
 def export() -> None:
-    """Take entries away, in forms that other programs read."""
+    """Export entries to files for other programs."""
 
 
 @export.command()

@@ -13,7 +13,7 @@ _WIDTH = 60
 
 
 class TerminalBar(Bar):
-    """A bar of rich's."""
+    """Progress bar of rich."""
 
     is_shown = True
 
@@ -22,7 +22,7 @@ class TerminalBar(Bar):
         self._task = progress.add_task(what, total=None, now="")
 
     def show(self, *, done: float, total: float | None = None, now: str = "") -> None:
-        """Draw it anew."""
+        """Redraw the bar."""
         self._progress.update(self._task, completed=done, total=total, now=clean(now)[:_WIDTH])
 
 
@@ -38,7 +38,7 @@ def shown(what: str) -> Iterator[Bar]:
         TextColumn("{task.fields[now]}", markup=False),
         console=Console(stderr=True),
         transient=True,
-        # Lines for a file or a pipe must not be led into the terminal.
+        # Output to a file or pipe must not be redirected to the terminal.
         redirect_stdout=sys.stdout.isatty(),
     )
     with progress:

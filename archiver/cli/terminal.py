@@ -16,8 +16,8 @@ from archiver.formats.json_output import to_document
 from archiver.model.listing import ListingQuery, Summary
 from archiver.model.message import counted
 
-# Titles and texts come from pages: none of them may move the cursor, ring the bell or break a
-# row. C0 and C1 controls, line and paragraph separators, and the marks that turn text around.
+# Titles and texts come from untrusted pages: they must not move the cursor, ring the bell or break
+# a row. C0 and C1 controls, line and paragraph separators, and bidirectional controls.
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -27,7 +27,7 @@ def write_json(value: object) -> None:
 
 
 def write_row(*fields: str) -> None:
-    """Print one line: fields separated by tabs, none of which holds a tab or an end of line."""
+    """Print one line of tab-separated fields; tabs and line ends in fields become spaces."""
     sys.stdout.write("\t".join(" ".join(clean(field).split()) for field in fields) + "\n")
     sys.stdout.flush()
 
@@ -38,12 +38,12 @@ def write_text(text: str) -> None:
 
 
 def clean(text: str) -> str:
-    """Take out what a terminal would act on; line ends and tabs stay."""
+    """Remove control characters except line ends and tabs."""
     return _UNPRINTABLE.sub("", text)
 
 
 class JsonArray:
-    """Prints a JSON array as its items come, so that it can be as long as it likes."""
+    """JSON array that is printed item by item, so that it can be of any length."""
 
     def __init__(self) -> None:
         self._empty = True
@@ -60,62 +60,62 @@ class JsonArray:
 
 
 class Bar:
-    """One line that says how far something has come; this one is not shown."""
+    """Progress bar that shows nothing."""
 
     is_shown = False
 
     def show(self, *, done: float, total: float | None = None, now: str = "") -> None:
-        """Say where it stands.
+        """Update the progress.
 
         Args:
-            done: of ``total``, in any unit.
-            total: None while it is not known.
-            now: what is being done, in a few words.
+            done: amount done, in any unit.
+            total: total amount; None if unknown.
+            now: short description of the current item.
         """
 
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Bar]:
-    """Show a bar while the block runs; nothing at all unless standard error is a terminal."""
+    """Show a bar while the block runs, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield Bar()
         return
-    # What draws it is large, and most commands run without anybody looking.
+    # rich is slow to import, and not needed without a terminal.
     terminal = import_module("archiver.cli.progress_bar")
     bar: AbstractContextManager[Bar] = terminal.shown(what)
     with bar as shown:
         yield shown
 
 
-def ask_about(settings: Settings, query: str | None, what: str) -> None:
-    """Ask whether all that a search finds is meant, if that is more than one entry.
+def confirm_search(settings: Settings, query: str | None, what: str) -> None:
+    """Ask for confirmation if a search finds more than one entry.
 
-    A program that calls this one is not asked: it can't answer.
+    Without a terminal there is no confirmation.
 
     Args:
         settings: of the archive.
-        query: what is searched for; nothing is asked where entries are named.
-        what: happens to them, as ``Delete``.
+        query: the search; None if entries are named, which needs no confirmation.
+        what: action, such as ``Delete``.
 
     Raises:
-        click.Abort: it is not.
+        click.Abort: the user declined.
     """
     if query and sys.stdin.isatty():
         found: list[Summary] = []
-        run_until_signal(_look(settings, query, found))
+        run_until_signal(_summarise(settings, query, found))
         for each in found:
             if each.count > 1:
                 click.confirm(_question(what, each), abort=True, err=True)
 
 
-def tell_undo(command: str, number: int) -> None:
-    """Print by which number it is undone, and to somebody at a terminal how."""
+def print_undo(command: str, number: int) -> None:
+    """Print the number for undoing, and on a terminal the command."""
     click.echo(f"undo\t{number}")
     if sys.stdout.isatty():
-        click.echo(f"archiver: `archiver {command} --undo {number}` puts it back.", err=True)
+        click.echo(f"archiver: `archiver {command} --undo {number}` undoes this.", err=True)
 
 
-async def _look(settings: Settings, query: str, found: list[Summary]) -> int:
+async def _summarise(settings: Settings, query: str, found: list[Summary]) -> int:
     async with open_app(settings, reads_only=True) as app:
         search = app.search
         found.append(await search.summary(ListingQuery(q=query)))

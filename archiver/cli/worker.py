@@ -21,23 +21,23 @@ log = logs.get_log(__name__)
 
 
 def main() -> int:
-    """Crawl; return the exit status."""
-    # A terminal interrupts all of a group; whoever started this one will say when to stop.
+    """Crawl and return the exit status."""
+    # Ctrl-C reaches the whole process group; the parent process decides when to stop.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     settings = Settings(**json.loads(sys.stdin.readline()))
     logs.configure(settings.log_level, as_json=settings.log_json)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_help(settings, until_empty=sys.argv[1] == UNTIL_EMPTY))
+        return runner.run(_crawl(settings, until_empty=sys.argv[1] == UNTIL_EMPTY))
 
 
-async def _help(settings: Settings, *, until_empty: bool) -> int:
+async def _crawl(settings: Settings, *, until_empty: bool) -> int:
     loop = asyncio.get_running_loop()
-    ended = asyncio.Event()
-    loop.add_reader(sys.stdin.fileno(), ended.set)
-    loop.add_signal_handler(signal.SIGTERM, ended.set)
+    stopped = asyncio.Event()
+    loop.add_reader(sys.stdin.fileno(), stopped.set)
+    loop.add_signal_handler(signal.SIGTERM, stopped.set)
     async with open_app(settings, beside_users=not until_empty) as crawler:
         work = asyncio.ensure_future(crawler.crawling.work(until_empty=until_empty))
-        stop = asyncio.ensure_future(ended.wait())
+        stop = asyncio.ensure_future(stopped.wait())
         await asyncio.wait([work, stop], return_when=asyncio.FIRST_COMPLETED)
         for each in (work, stop):
             each.cancel()

@@ -19,7 +19,7 @@ from archiver.db.pending_records import mark_unrecorded
 from archiver.db.schema import entry, entry_table, job
 from archiver.db.statements import among, among_texts, insert_rows
 from archiver.formats.own_json import describes_captures, without_captures
-from archiver.model.annotation import merged_all
+from archiver.model.annotation import merge_all
 from archiver.model.capture import HashUrl
 from archiver.model.imports import CaptureWhen
 from archiver.model.job import State
@@ -276,7 +276,7 @@ def _as_one(seeds: Sequence[Seed]) -> Seed:
     first = seeds[0]
     if len(seeds) == 1:
         return first
-    return replace(first, annotation=merged_all([each.annotation for each in seeds]))
+    return replace(first, annotation=merge_all([each.annotation for each in seeds]))
 
 
 def _without_own_export(

@@ -9,7 +9,7 @@ from archiver.formats.rows import Row, names_of, text_of
 from archiver.formats.source_file import GivenFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, has_columns, rows_of
 from archiver.model.entry_list import folder_path
-from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, problem_of
+from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken, unreadable
 
@@ -98,7 +98,7 @@ def _of_rows(query: str, bookmark: ReadRow) -> Any:
             shown = (row for row in rows_of(file.seekable(), query) if not row.get("hidden"))
             yield from bookmarks_of(shown, bookmark)
         except DatabaseDamagedError as error:
-            yield broken(file.name, problem_of(DATABASE_ENDS, error))
+            yield broken(file.name, format_problem(DATABASE_ENDS, error))
 
     return read
 

@@ -12,7 +12,7 @@ from archiver.formats.rows import Row, text_of
 from archiver.formats.source_file import GivenFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, has_columns, rows_of
 from archiver.model.entry_list import folder_path
-from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, problem_of
+from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
@@ -162,7 +162,7 @@ def _read_places(file: GivenFile) -> Iterator[Bookmark]:
     try:
         tree = _PlacesTree(file)
     except DatabaseDamagedError as error:
-        yield broken(file.name, problem_of(DATABASE_ENDS, error))
+        yield broken(file.name, format_problem(DATABASE_ENDS, error))
         return
     yield from tree.bookmarks()
 

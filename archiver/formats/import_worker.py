@@ -27,7 +27,7 @@ from archiver.formats.source_file import GivenFile
 from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import ListsInFile
-from archiver.model.imports import Choices, Rejected, ends_of
+from archiver.model.imports import Choices, Rejected, min_and_max
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark
 from archiver.pages.worker_messages import COLLECT, pack
@@ -124,7 +124,7 @@ class _Reader:
                 seeds.append(made)
             if size > BATCH_BYTES:
                 break
-        return Batch(seeds, rejected, pages, self._lists(), ends_of(saved))
+        return Batch(seeds, rejected, pages, self._lists(), min_and_max(saved))
 
     def _lists(self) -> ListsInFile:
         """Return the lists found since the last batch."""

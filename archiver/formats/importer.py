@@ -8,7 +8,7 @@ from typing import Any
 from archiver.formats.json_values import JsonText
 from archiver.formats.rows import Row, text_of
 from archiver.formats.source_file import GivenFile, TableHead
-from archiver.model.imports import NO_ADDRESS, NO_ROW, TABLE_ENDS, problem_of
+from archiver.model.imports import NO_ADDRESS, NO_ROW, TABLE_ENDS, format_problem
 from archiver.model.seed import Bookmark, broken, unreadable
 
 MOST_CELL = 8 << 20
@@ -40,7 +40,7 @@ def table_rows(file: GivenFile) -> Iterator[Fields | Bookmark]:
                 names.append(f"column {len(names) + 1}")
             yield {name: cell for name, cell in zip(names, row, strict=False) if cell}
     except csv.Error as error:
-        yield broken(f"line {rows.line_num:,}", problem_of(TABLE_ENDS, error))
+        yield broken(f"line {rows.line_num:,}", format_problem(TABLE_ENDS, error))
 
 
 def _lines(file: GivenFile) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from archiver.formats.source_file import GivenFile
-from archiver.model.imports import NO_JSON, problem_of
+from archiver.model.imports import NO_JSON, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
@@ -58,7 +58,7 @@ class JsonText:
         while (following := self._peek()) and following != "}":
             name = next(self._value(), None)
             if not isinstance(name, str) or not self._colon():
-                yield "", broken(str(name), problem_of(NO_JSON, "a name is missing"))
+                yield "", broken(str(name), format_problem(NO_JSON, "a name is missing"))
                 return
             if self._peek() == "[" and name in arrays:
                 self._at += 1
@@ -92,7 +92,7 @@ class JsonText:
             try:
                 value, end = _DECODER.raw_decode(self._buffer, self._at)
             except RecursionError:
-                yield self._skip_value(problem_of(NO_JSON, "it is nested too deep"))
+                yield self._skip_value(format_problem(NO_JSON, "it is nested too deep"))
                 return
             except json.JSONDecodeError as error:
                 if self._may_be_truncated(error) and len(self._buffer) - self._at < MOST_VALUE:
@@ -101,7 +101,7 @@ class JsonText:
                         continue
                     yield self._skip_value(problem)
                     return
-                yield self._skip_value(problem_of(NO_JSON, error.msg))
+                yield self._skip_value(format_problem(NO_JSON, error.msg))
                 return
             if end == len(self._buffer) and self._fill_buffer():
                 continue  # a number may continue
@@ -115,7 +115,7 @@ class JsonText:
             return _ENDED
         is_long = len(self._buffer) - self._at > _LONG
         if is_long and self._buffer.count(",", self._at) > MOST_PARTS:
-            return problem_of(NO_JSON, "it has too many parts")
+            return format_problem(NO_JSON, "it has too many parts")
         return ""
 
     def _may_be_truncated(self, error: json.JSONDecodeError) -> bool:

@@ -16,7 +16,7 @@ from archiver.formats.saved_pages import HTML, MOST_FILE
 from archiver.formats.source_file import GivenFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, rows_of, tables_of
 from archiver.model.entry_list import MOST_DEPTH, folder_path
-from archiver.model.imports import DATABASE_ENDS, problem_of
+from archiver.model.imports import DATABASE_ENDS, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import ArchivedPage, Bookmark, broken, html_page
 
@@ -281,7 +281,7 @@ def _read_data(file: GivenFile) -> Iterator[Bookmark]:
             read = partial(bookmark_of, lists=lists, page=page or "")
             yield from bookmarks_of(iter([_bookmark_from_database(each)]), read)
     except DatabaseDamagedError as error:
-        yield broken(name, problem_of(DATABASE_ENDS, error))
+        yield broken(name, format_problem(DATABASE_ENDS, error))
 
 
 def _table_expressions(stream: BinaryIO) -> Mapping[str, str]:

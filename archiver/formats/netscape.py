@@ -29,7 +29,7 @@ from archiver.http.text_decoders import well_formed
 from archiver.model.annotation import Annotation, write_source_record
 from archiver.model.entry import Entry, ExportedEntry
 from archiver.model.entry_list import folder_names, folder_path
-from archiver.model.imports import HIDDEN, NO_LINK, problem_of
+from archiver.model.imports import HIDDEN, NO_LINK, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
@@ -299,7 +299,7 @@ def _read(file: GivenFile, *, is_ours: bool) -> Iterator[Bookmark]:
     if without_link > MOST_TAGS:
         yield broken("", NO_LINK)
     if hidden.addresses:
-        yield broken("", problem_of(HIDDEN, hidden.addresses))
+        yield broken("", format_problem(HIDDEN, hidden.addresses))
 
 
 class _Reader:

@@ -10,7 +10,7 @@ from archiver.formats.rows import Row, text_of
 from archiver.formats.source_file import GivenFile
 from archiver.formats.xml_events import is_xml
 from archiver.model.entry_list import folder_path
-from archiver.model.imports import FOLDER_NESTED, NO_PROPERTY_LIST, problem_of
+from archiver.model.imports import FOLDER_NESTED, NO_PROPERTY_LIST, format_problem
 from archiver.model.message import marked
 from archiver.model.seed import Bookmark, broken
 
@@ -29,7 +29,7 @@ def _read(file: GivenFile) -> Iterator[Bookmark]:
         tree = plistlib.loads(file.stream().read(MOST))
     # plistlib raises arbitrary exceptions for bad input: KeyError, struct.error, expat's own.
     except Exception as error:  # noqa: BLE001
-        yield broken(file.name, problem_of(NO_PROPERTY_LIST, error or type(error).__name__))
+        yield broken(file.name, format_problem(NO_PROPERTY_LIST, error or type(error).__name__))
         return
     if isinstance(tree, dict) and isinstance(tree.get("URL"), str):
         yield Row({}).bookmark(tree["URL"], title=_name(file.name))

@@ -1,1 +1,1 @@
-"""Values that travel between packages. Nothing here does I/O."""
+"""Values that are passed between packages. No I/O."""

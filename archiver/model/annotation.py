@@ -1,7 +1,7 @@
 """User metadata of a link, highlights, and changes to them.
 
-It is text of JSON lines: a line for each file, or row of one, that told something. So two of them
-are merged by putting each line once, and a later version of this program can read more of it.
+A source record is JSON lines: one line for each file or row that had extra fields. Records are
+merged line by line without duplicates, and a later version can read more of them.
 """
 
 import json
@@ -18,30 +18,30 @@ from typing import Any
 from archiver.model.feed import feed_of
 
 MOST = 256 << 10
-"""Characters of one entry's source record, however many files told of it."""
+"""Maximum characters of an entry's source record, over all files."""
 MOST_OF_ONE = 64 << 10
-"""Characters of one line of it."""
+"""Maximum characters of one line of a source record."""
 _MOST_TEXT = 2000
-"""Characters that a long text is cut to where a line would be too long; more stays if it may."""
+"""Characters to which long texts are cut if a line would be too long."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 _CUT = " […]"
 _FEW, _SHORT = 2, 50
 
 
 def write_source_record(fields: Mapping[str, Any]) -> str:
-    """One line of JSON; empty if nothing is said, its longest texts cut where it is too long."""
+    """Return one line of JSON; empty if there are no values, with long texts cut to fit."""
     kept = {name: value for name, value in fields.items() if value not in ("", None, [], {})}
     if not kept:
         return ""
     line = _dump(kept)
     if len(line) <= MOST_OF_ONE:
         return line
-    line = _dump({name: _shortened(value) for name, value in kept.items()})
+    line = _dump({name: _truncated(value) for name, value in kept.items()})
     return line if len(line) <= MOST_OF_ONE else _dump({"left out": [*kept][:100]})
 
 
 def merged_source_records(first: str, second: str) -> str:
-    """The lines of both, each once, as many as there is room for."""
+    """Return the lines of both records without duplicates, up to the size limit."""
     if not second or second == first:
         return first
     lines = first.split("\n") if first else []
@@ -55,12 +55,12 @@ def merged_source_records(first: str, second: str) -> str:
 
 
 def bounded_source_record(record: str) -> str:
-    """A stranger's source record: as many of its lines as there is room for."""
+    """Truncate an untrusted source record to whole lines within the size limit."""
     return record if len(record) <= MOST else merged_source_records("", record)
 
 
 def read_source_record(record: str) -> list[dict[str, Any]]:
-    """What it says, a value for each line; a line that is no JSON object is passed over."""
+    """Parse a source record: one dictionary per line; other lines are skipped."""
     found = []
     for line in record.split("\n"):
         try:
@@ -76,13 +76,13 @@ def _dump(fields: Mapping[str, Any]) -> str:
     if len(fields) <= _FEW and all(
         type(each) is str and len(each) < _SHORT for each in fields.values()
     ):
-        return _written(tuple(fields.items()))
+        return _dumped_cached(tuple(fields.items()))
     return _dumped(fields)
 
 
 @lru_cache(1024)
-def _written(fields: tuple[tuple[str, str], ...]) -> str:
-    """The same of a few texts: many rows say the same of their links, such as ``shared: no``."""
+def _dumped_cached(fields: tuple[tuple[str, str], ...]) -> str:
+    """Encode a few short fields, cached because many rows have the same ones: ``shared: no``."""
     return _dumped(dict(fields))
 
 
@@ -93,7 +93,7 @@ def _dumped(fields: Mapping[str, Any]) -> str:
         return json.dumps({"left out": [*map(str, fields)][:100]}, ensure_ascii=False)
 
 
-def _shortened(value: Any) -> Any:
+def _truncated(value: Any) -> Any:
     text = value if isinstance(value, str) else _dump({"": value})[4:-1]
     if len(text) <= _MOST_TEXT:
         return value
@@ -105,15 +105,15 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 def paragraphs(note: str) -> list[str]:
-    """What blank lines part in it, without what is blank itself, and without the ends of lines."""
+    """Split a note at blank lines, without empty parts and trailing whitespace."""
     parts = _BLANK_LINES.split(f"{BETWEEN}{note}{BETWEEN}")
     return [each.rstrip() for each in parts if each.strip()]
 
 
 def merged_notes(first: str, later: str) -> str:
-    """The first as it is, then each paragraph of the later one that it does not have, once.
+    """Append to ``first`` each paragraph of ``later`` that it does not contain.
 
-    How several were put together before does not matter: merging is associative.
+    Merging is associative.
     """
     if later in ("", first):
         return first
@@ -125,7 +125,7 @@ def merged_notes(first: str, later: str) -> str:
 
 
 def new_paragraphs(known: list[str], note: str) -> list[str]:
-    """The paragraphs of a note that are not among the known ones, each once."""
+    """Return the paragraphs of ``note`` that are not in ``known``, without duplicates."""
     there = {each.strip() for each in known}
     kept: dict[str, str] = {}
     for each in paragraphs(note):
@@ -134,13 +134,13 @@ def new_paragraphs(known: list[str], note: str) -> list[str]:
 
 
 MOST_HIGHLIGHTS = 500
-"""Of one entry."""
+"""Maximum highlights of one entry."""
 MOST_QUOTE, MOST_REMARK = 5_000, 10_000
-"""Characters of one."""
+"""Maximum characters of one quote and one note."""
 
 
 class Colour(StrEnum):
-    """What words are marked with; stored by these names."""
+    """Colours of highlights; stored by these names."""
 
     YELLOW = "yellow"
     GREEN = "green"
@@ -150,17 +150,19 @@ class Colour(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """Marked words. Where they stand is said in two ways, so that it outlasts a recapture.
+    """A highlighted passage.
+
+    Its position is stored as an offset and as surrounding text, so that it survives a recapture.
 
     Attributes:
-        id: 16 hex digits; of the entry's highlights, this one.
-        quote: the words, as they stand in the article's text.
-        prefix, suffix: what stands before and behind them; empty where nothing is known.
-        start: where they begin in the text, in characters; -1 where that is not known.
-        colour: what they are marked with.
+        id: 16 hex digits, unique within the entry.
+        quote: the highlighted text, as in the article.
+        prefix, suffix: text before and after it; empty if unknown.
+        start: character offset in the text; -1 if unknown.
+        colour: of the highlight.
         note: free text; empty if none.
-        made_at: when (aware, UTC).
-        timestamp: of the snapshot that they were marked in; empty if of none.
+        made_at: when it was created (aware, UTC).
+        timestamp: of the snapshot it was created in; empty if none.
     """
 
     id: str
@@ -176,27 +178,26 @@ class Highlight:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What is known of a link from whoever keeps it, and not from the page.
+    """User metadata of a link, as opposed to metadata of the page.
 
-    A field added here is written to records, sent between processes and shown by the API without
-    more ado, and lies in the column of its name (``index.schema``); ``merged`` says what becomes of
-    two.
+    A field added here is automatically written to records, sent between processes and shown by the
+    API, and is stored in the column of its name (``db.schema``); ``merged`` defines how it is
+    merged.
 
     Attributes:
-        url_given: the address as it was given.
-        added_at: when the link was saved (aware, UTC); None where a file does not tell.
-        title: the person's title; empty if none.
+        url_given: the URL as submitted.
+        added_at: when the link was saved (aware, UTC); None if a file does not say.
+        title: user-supplied title; empty if none.
         tags: in order, without duplicates.
         note: free text; empty if none.
-        source: ``web``, ``cli``, ``api``, ``import:<file name>``, or ``feed:<its address>`` where
-            nobody but a feed has named it so far.
-        is_read: the person has read it.
-        is_starred: the person holds it dear.
-        folders: the lists it lies in: paths, as ``model.folder_path`` writes them.
-        places: where it stands in each of them, the lowest first; 0, or none, where nobody has
-            said that yet, and it is to come last.
-        source_record: what importing files said and no field above holds, as JSON lines.
-        highlights: words of its article that the person has marked, in the order they did.
+        source: ``web``, ``cli``, ``api``, ``import:<file name>``, or ``feed:<URL>`` if only a feed
+            has brought it so far.
+        is_read: marked as read by the user.
+        is_starred: starred by the user.
+        folders: paths of the lists that contain it (``model.entry_list.folder_path``).
+        places: its sort key in each of them, in ascending order; 0 or missing means last.
+        source_record: fields of importing files that no field above holds, as JSON lines.
+        highlights: passages of the article highlighted by the user, in order of creation.
     """
 
     url_given: str
@@ -217,34 +218,34 @@ class Annotation:
         """When the link was saved.
 
         Raises:
-            ValueError: nobody has filled that in yet.
+            ValueError: it is not set yet.
         """
         if self.added_at is None:
-            raise ValueError(f"nobody knows yet when {self.url_given} was saved")
+            raise ValueError(f"added_at of {self.url_given} is not set")
         return self.added_at
 
     @property
     def lists(self) -> dict[str, int]:
-        """Its place in each list that it lies in, by path; 0 where it has none yet."""
+        """Sort keys by path of list; 0 if none is set."""
         return by_path(self.folders, self.places)
 
     def in_lists(self, lists: Mapping[str, int]) -> "Annotation":
-        """The same in these lists, at these places."""
+        """Return a copy in these lists, at these places."""
         places = tuple(lists.values())
         return replace(self, folders=tuple(lists), places=places if any(places) else ())
 
     def labelled(self, tags: tuple[str, ...], source: str) -> "Annotation":
-        """The same with these tags, from there; ``replace`` takes twice as long, for each row."""
+        """Return a copy with these tags and source; ``replace`` takes twice as long per row."""
         fields = [*_values(self)]
         fields[_TAGS], fields[_SOURCE] = tags, source
         return Annotation(*fields)
 
     def dated(self, now: datetime) -> "Annotation":
-        """The same, saved now unless it is known when."""
+        """Return a copy with ``added_at`` set to ``now`` if it is missing."""
         return self if self.added_at else replace(self, added_at=now)
 
     def merged(self, later: "Annotation") -> "Annotation":
-        """Both together: a title once given stays, nothing is lost, the earliest date counts."""
+        """Merge two annotations: the first title and the earliest date win, nothing is lost."""
         moments = [each for each in (self.added_at, later.added_at) if each]
         both = replace(
             self,
@@ -252,20 +253,20 @@ class Annotation:
             title=self.title or later.title,
             tags=tuple(dict.fromkeys((*self.tags, *later.tags))),
             note=merged_notes(self.note, later.note),
-            source=_source_of_both(self.source, later.source),
+            source=_merged_source(self.source, later.source),
             is_read=self.is_read or later.is_read,
             is_starred=self.is_starred or later.is_starred,
             source_record=_source_records(self, later),
-            highlights=_each_once((*self.highlights, *later.highlights)),
+            highlights=_without_duplicates((*self.highlights, *later.highlights)),
         )
-        return both.in_lists(_in_both(self.lists, later.lists))
+        return both.in_lists(_merged_lists(self.lists, later.lists))
 
 
-def merged_all(some: Sequence[Annotation]) -> Annotation:
-    """All of them together, in order; there is one at least.
+def merge_all(some: Sequence[Annotation]) -> Annotation:
+    """Merge a non-empty sequence of annotations in order.
 
-    Neighbours first, then neighbours of those: as merging is associative, it gives what one after
-    another does, without going through all that is together so far for each.
+    Merges neighbours pairwise, since merging is associative: merging one after another would
+    process the accumulated result each time.
     """
     while len(some) > 1:
         pairs = zip(some[::2], some[1::2], strict=False)
@@ -275,14 +276,14 @@ def merged_all(some: Sequence[Annotation]) -> Annotation:
 
 
 def by_path(folders: Sequence[str], places: Sequence[int]) -> dict[str, int]:
-    """Places by the paths they belong to; 0 where there is none."""
+    """Return places by path; 0 if there is none."""
     if not places:
         return dict.fromkeys(folders, 0)
     return dict(zip(folders, chain(places, repeat(0)), strict=False))
 
 
-def _source_of_both(first: str, later: str) -> str:
-    """The source of both: what a feed brought is a person's as soon as a person saves it."""
+def _merged_source(first: str, later: str) -> str:
+    """Return the source of both: a user's source replaces a feed's."""
     return later if not first or (feed_of(first) and later and not feed_of(later)) else first
 
 
@@ -292,11 +293,10 @@ _values = attrgetter(*_NAMES)
 
 
 def _source_records(first: Annotation, later: Annotation) -> str:
-    """Both source records, and what of the later one can't stand beside the first otherwise.
+    """Merge both source records, and add titles that were not chosen.
 
-    A title that did not become that of both is a line. Those lines stand behind all others, sorted,
-    and the title of both is none of them, so that it does not matter which two of several are
-    merged first.
+    Titles that lost are stored as lines, sorted after all others, without the chosen one, so that
+    the order of merging does not matter.
     """
     was = first.source_record
     if later.title in ("", first.title) and '{"title":' not in was + later.source_record:
@@ -310,19 +310,19 @@ def _source_records(first: Annotation, later: Annotation) -> str:
 
 
 def _is_title(line: str) -> bool:
-    """Whether a line is a title and no more."""
+    """Return whether a line contains only a title."""
     if not line.startswith('{"title":"') or not line.endswith('"}'):
         return False
     return line.count('":') == 1 or [list(each) for each in read_source_record(line)] == [["title"]]
 
 
-def _in_both(first: Mapping[str, int], later: Mapping[str, int]) -> dict[str, int]:
-    """The lists of both, with the first place that is known in each."""
+def _merged_lists(first: Mapping[str, int], later: Mapping[str, int]) -> dict[str, int]:
+    """Return the lists of both, each with its first known place."""
     return {path: first.get(path) or later.get(path, 0) for path in (*first, *later)}
 
 
-def _each_once(highlights: tuple[Highlight, ...]) -> tuple[Highlight, ...]:
-    """The first of those that have one id."""
+def _without_duplicates(highlights: tuple[Highlight, ...]) -> tuple[Highlight, ...]:
+    """Drop highlights with a duplicate id."""
     kept: dict[str, Highlight] = {}
     for each in highlights:
         kept.setdefault(each.id, each)
@@ -331,18 +331,18 @@ def _each_once(highlights: tuple[Highlight, ...]) -> tuple[Highlight, ...]:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationChange:
-    """What becomes of an annotation; None and empty leave it as it is.
+    """Changes to an annotation; None and empty leave a field unchanged.
 
     Attributes:
-        title: in the place of the person's title; empty gives the page's own back.
-        note: in the place of the note.
-        tags: in the place of all tags.
-        with_tags: tags that it gets.
-        without_tags: tags that it loses, whatever else gives them.
-        lists: paths of lists, in the place of all that it lies in.
-        with_lists: paths of lists that it is put into, last.
-        without_lists: paths of lists that it is taken out of, whatever else puts it there.
-        is_read, is_starred: whether it is so from now on.
+        title: replaces the user's title; empty restores the page's own.
+        note: replaces the note.
+        tags: replaces all tags.
+        with_tags: tags to add.
+        without_tags: tags to remove; takes precedence over additions.
+        lists: paths of lists, replaces all lists.
+        with_lists: paths of lists to append the entry to.
+        without_lists: paths of lists to remove it from; takes precedence over additions.
+        is_read, is_starred: new value.
     """
 
     title: str | None = None
@@ -358,11 +358,11 @@ class AnnotationChange:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing would become another."""
+        """Whether nothing changes."""
         return self == AnnotationChange()
 
     def applied(self, annotation: Annotation) -> Annotation:
-        """The annotation afterwards; tags in order, without duplicates."""
+        """Return the changed annotation; tags in order, without duplicates."""
         tags = annotation.tags if self.tags is None else self.tags
         lost = frozenset(self.without_tags)
         kept = (each for each in (*tags, *self.with_tags) if each not in lost)

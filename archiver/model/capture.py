@@ -20,11 +20,11 @@ RecordId = NewType("RecordId", str)
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a record lies: one gzip member.
+    """Position of a record: one gzip member.
 
     Attributes:
-        segment: the file's name inside ``warc/``.
-        offset: bytes from its start.
+        segment: file name inside ``warc/``.
+        offset: byte offset in the file.
         length: compressed bytes of the member.
     """
 
@@ -43,12 +43,12 @@ class Capture:
         status: the HTTP status.
         media_type: essence of Content-Type, lower case (``text/html``); empty if none was sent.
         payload_digest: over the payload.
-        payload_length: bytes of the payload, content codings left on.
+        payload_length: bytes of the payload, with content codings.
         record_id: of the response or revisit record.
         location: of that record.
-        is_revisit: the record has no payload; the earlier one with this digest has.
+        is_revisit: the record has no payload; an earlier record with this digest does.
         redirect_to: absolute URL of the Location header of a 3xx, else None.
-        ip: the address it came from.
+        ip: the server's IP address.
         is_chunked: its record's block carries chunk framing (RFC 9112 §7.1).
     """
 
@@ -68,7 +68,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class CaptureRef:
-    """A capture that is on disk or on its way there: what a snapshot needs to point at it."""
+    """Reference to a capture that is stored or about to be, as a snapshot needs it."""
 
     record_id: RecordId
     url: str
@@ -79,7 +79,7 @@ class CaptureRef:
 
     @classmethod
     def of(cls, capture: Capture) -> "CaptureRef":
-        """The reference to a capture."""
+        """Return the reference to a capture."""
         return cls(
             record_id=capture.record_id,
             url=capture.url,
@@ -101,23 +101,23 @@ class Truncation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What the fetcher brings home. The receiver closes ``body``.
+    """A fetched request and response. The receiver closes ``body``.
 
     Attributes:
         url: the URL requested, serialised, without fragment.
-        at: when the request began (aware, UTC, whole seconds).
-        ip: the address that answered.
-        request: the request's bytes, with its content where it has any.
+        at: when the request started (aware, UTC, whole seconds).
+        ip: the server's IP address.
+        request: the request's bytes, including its body if any.
         head: the final response's status line and header fields with the closing empty line.
-        body: everything after the head as it came, transfer coding included; seekable.
-        chunked: whether ``body`` carries chunk framing (RFC 9112 §7.1).
+        body: the bytes after the head as received, including transfer coding; seekable.
+        chunked: whether ``body`` has chunk framing (RFC 9112 §7.1).
         status: the HTTP status.
         headers: (name, value) in order, names lower case, values latin-1 decoded.
-        payload_digest: over the body without transfer coding, content codings left on.
+        payload_digest: of the body without transfer coding, with content codings.
         payload_length: bytes of that payload.
-        fields: further named fields of its record.
-        truncated: why ``body`` is not the whole one, if it is not.
-        is_shown: whether it is what its URL shows: the answer to a GET, and not of a part.
+        fields: additional named fields of its record.
+        truncated: why ``body`` is incomplete, if it is.
+        is_shown: whether replay may use it: the complete answer to a GET.
     """
 
     url: str
@@ -144,7 +144,7 @@ class Exchange:
 
 
 class Way(StrEnum):
-    """How it came."""
+    """How a snapshot was obtained."""
 
     RESCUED = "rescued"
     HANDED_IN = "handed-in"
@@ -153,12 +153,12 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a snapshot came from.
+    """Origin of a snapshot that was not crawled.
 
     Attributes:
-        way: how it came.
+        way: how it was obtained.
         source: the memento of another archive, or the name and format of a file.
-        at: when it came (aware, UTC), where that is known.
+        at: when it was obtained (aware, UTC), if known.
     """
 
     way: Way
@@ -167,5 +167,5 @@ class Provenance:
 
     @property
     def name(self) -> str:
-        """The archive's host, or the file."""
+        """Host of the archive, or name of the file."""
         return self.source.split("/", 3)[2] if self.way is Way.RESCUED else self.source

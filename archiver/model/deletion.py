@@ -1,4 +1,4 @@
-"""Tombstones: what was deleted."""
+"""Deletions and tombstones."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,9 +8,9 @@ from archiver.model.capture import HashUrl, RecordId, Timestamp
 
 @dataclass(frozen=True, slots=True)
 class DeletedSnapshot:
-    """A snapshot that is gone: its timestamp, and the record of the response that was its page.
+    """A deleted snapshot, identified by its timestamp and the record of its page.
 
-    The record tells it from one that is taken in later with the same timestamp.
+    The record distinguishes it from a snapshot with the same timestamp that is added later.
     """
 
     timestamp: Timestamp
@@ -19,11 +19,11 @@ class DeletedSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RemainingArticle:
-    """A snapshot that stays, whose article was told of where a snapshot that is gone was.
+    """A remaining snapshot whose article record referred to a deleted snapshot.
 
     Attributes:
-        timestamp: of the snapshot that stays.
-        article: the conversion record; empty if it has none.
+        timestamp: of the remaining snapshot.
+        article: its conversion record; empty if it has none.
     """
 
     timestamp: Timestamp
@@ -32,13 +32,13 @@ class RemainingArticle:
 
 @dataclass(frozen=True, slots=True)
 class DeletedEntry:
-    """What is gone of one entry.
+    """Deleted parts of one entry.
 
     Attributes:
-        hash_url: of the entry; its address is not kept.
-        generation: all of the entry is gone, up to this one; None where the entry stays.
-        snapshots: those that are gone, and whose captures the deletion speaks for.
-        articles: of snapshots that stay.
+        hash_url: of the entry; its URL is not stored.
+        generation: the entry is deleted up to this generation; None if the entry remains.
+        snapshots: deleted snapshots, whose captures the deletion covers.
+        articles: of remaining snapshots.
     """
 
     hash_url: HashUrl
@@ -49,14 +49,14 @@ class DeletedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A stretch of what was thrown away at once, or the taking back of such stretches.
+    """A batch of deletions, or the restoration of earlier batches.
 
     Attributes:
-        id: by chance one of 2⁶²; two alike are one.
+        id: random, 62 bits; the same id means the same deletion.
         at: when (aware, UTC).
-        gone: entry by entry.
-        captures: record ids of responses and revisits that nothing needs any more.
-        restores: ids of deletions that hold no more, whenever they are met.
+        gone: deleted entries and snapshots.
+        captures: record ids of responses and revisits that nothing references any more.
+        restores: ids of deletions that are undone, in whatever order they are read.
     """
 
     id: int

@@ -16,21 +16,21 @@ class Entry:
     """One link.
 
     Attributes:
-        hash_url: its name everywhere.
-        url: serialised, without fragment: what is hashed and fetched.
-        host: of the URL, with the port if it is not the scheme's.
-        annotation: what the person says of it; its tags are sorted.
-        title: the person's title, else the page's, else empty.
+        hash_url: its identifier.
+        url: serialised, without fragment; it is hashed and fetched.
+        host: of the URL, with the port if it is not the default.
+        annotation: user metadata; tags are sorted.
+        title: user-supplied title, else the page's, else empty.
         state: of its latest job.
         failure: of its latest attempt, if that failed.
-        latest: timestamp of its newest snapshot, if there is one.
-        snapshot_count: how many snapshots it has.
+        latest: timestamp of its newest snapshot, if any.
+        snapshot_count: number of snapshots.
         status: HTTP status of the newest snapshot.
         media_type: of the newest snapshot.
-        rendering: whether a browser showed the newest snapshot, or should have.
-        score: how well that was kept, in percent; None as long as nobody has worked it out.
-        sorted_at: what *captured last first* has it by: when that was or, if it never was, when it
-            was saved or handed in (aware, UTC); of no account where entries are compared.
+        rendering: whether the newest snapshot was, or should be, rendered in a browser.
+        score: quality of the newest snapshot in percent; None if not computed yet.
+        sorted_at: sort key of *captured*: when it was captured, or saved if it never was (aware,
+            UTC); ignored in comparisons.
     """
 
     hash_url: HashUrl
@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def changed_at(self) -> datetime:
-        """When it was captured last, or saved if it was never captured (aware, UTC)."""
+        """When it was last captured, or saved if it never was (aware, UTC)."""
         if self.latest is None:
             return self.annotation.saved_at
         return datetime.strptime(self.latest, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
@@ -58,7 +58,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One visit to an entry's URL that brought a page home.
+    """One visit to an entry's URL that captured a page.
 
     Attributes:
         hash_url: of its entry.
@@ -66,15 +66,15 @@ class Snapshot:
         url: the entry's URL.
         final_url: after redirects.
         title: the page's own title; empty if it has none.
-        byline, site, excerpt, language, published, canonical: what the page says of itself.
+        byline, site, excerpt, language, published, canonical: metadata of the page.
         capture: of the final response.
         article: the conversion record of its article, if it has one.
-        requisite_count: how many requisites it was found to need.
-        missing_count: how many of them could not be had.
-        extractor: version of what read the article.
-        rendering: whether a browser showed it, or should have.
-        score: how well it was kept, in percent; None as long as nobody has worked it out.
-        limits: what kept a browser from showing all of it.
+        requisite_count: number of requisites.
+        missing_count: number of requisites that could not be fetched.
+        extractor: version of the extractor of the article.
+        rendering: whether it was, or should be, rendered in a browser.
+        score: quality in percent; None if not computed yet.
+        limits: why a browser did not render all of it.
     """
 
     hash_url: HashUrl
@@ -99,7 +99,7 @@ class Snapshot:
 
     @property
     def metadata(self) -> PageMetadata:
-        """What the page says of itself."""
+        """Metadata of the page."""
         return PageMetadata(
             title=self.title,
             byline=self.byline,
@@ -113,7 +113,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class ExportedEntry:
-    """One entry, and its snapshots, newest first."""
+    """An entry with its snapshots, newest first."""
 
     entry: Entry
     snapshots: tuple[Snapshot, ...] = ()

@@ -1,6 +1,6 @@
 r"""Lists of entries and folder paths.
 
-A ``/`` that is part of a name is written ``\/``, and a ``\`` is written ``\\``.
+A ``/`` in a name is escaped as ``\\/``, and a ``\\`` as ``\\\\``.
 """
 
 import re
@@ -13,7 +13,7 @@ from operator import itemgetter
 
 MOST_DEPTH = 64
 MOST_NAME = 200
-"""Characters kept of a folder's name."""
+"""Maximum characters of a folder's name."""
 MOST_REMEMBERED = 1_000
 _SPECIAL = re.compile(r"([\\/])")
 _NAME = re.compile(r"(?:[^\\/]|\\.?)+")
@@ -21,7 +21,7 @@ _ESCAPED = re.compile(r"\\(.)")
 
 
 def folder_path(names: Iterable[str]) -> str:
-    r"""Names of folders as one text; empty names are left out.
+    r"""Join folder names to a path; empty names are dropped.
 
     >>> folder_path(["Recipes", "Soups/Stews"])
     'Recipes/Soups\\/Stews'
@@ -32,12 +32,12 @@ def folder_path(names: Iterable[str]) -> str:
 
 
 def folder_names(path: str) -> tuple[str, ...]:
-    """The names that ``folder_path`` made a text of."""
+    """Split a path of ``folder_path`` into names."""
     return tuple(_ESCAPED.sub(r"\1", name) for name in _NAME.findall(path))
 
 
 def tidy_path(path: str) -> str:
-    r"""A path as somebody wrote it, in the one form it has.
+    r"""Normalise a user-supplied path.
 
     >>> tidy_path(" Recipes / Soups/")
     'Recipes/Soups'
@@ -46,12 +46,12 @@ def tidy_path(path: str) -> str:
 
 
 def is_short(paths: Sequence[str]) -> bool:
-    """Whether what is worked out of these may be remembered: in thousands they take few MB."""
+    """Return whether results for these paths are small enough to cache: thousands take a few MB."""
     return sum(map(len, paths)) + len(paths) <= MOST_REMEMBERED
 
 
 def folders_above(path: str) -> tuple[str, ...]:
-    """The paths of the folders that one lies in, the outermost first.
+    """Return the paths of the parent folders, outermost first.
 
     >>> folders_above("Recipes/Soups/Stews")
     ('Recipes', 'Recipes/Soups')
@@ -61,25 +61,24 @@ def folders_above(path: str) -> tuple[str, ...]:
 
 
 MOST_PLACE = 1 << 61
-"""No place in a list is higher, so that there is room behind it."""
+"""Largest sort key in a list, so that entries can still be appended."""
 MOST_LISTS = 5_000
-"""Lists that are shown and put in order; what lies in more of them is kept all the same."""
+"""Lists that are shown and sorted; entries in further lists are stored as well."""
 MOST_PATHS = 1 << 20
-"""Characters of the paths of lists that a file brings, with those that they lie in."""
+"""Maximum characters of all list paths in a file, including parents."""
 _QUOTES = dict.fromkeys(map(ord, '"\u201c\u201d\u201e\u00ab\u00bb'))
 
 
 @dataclass(frozen=True, slots=True)
 class EntryList:
-    """A list: of entries that were put into it, or of all that a search finds.
+    """A list: entries added by hand, or a saved search.
 
     Attributes:
-        path: its name behind those of the lists it lies in, as ``model.folder_path`` writes it.
-        query: the search that is saved under this name; empty for a list made by hand.
-        count: entries that lie in it, or that the search finds; None where nobody counted yet.
-        is_more: there are more than were counted.
-        beneath: entries that lie in it or in a list in it, each once; None for one that has no
-            lists in it.
+        path: its name after those of its parents (``folder_path``).
+        query: the saved search; empty for a list made by hand.
+        count: number of its entries, or of search results; None if not counted yet.
+        is_more: there are more than ``count``.
+        beneath: distinct entries in it and its nested lists; None if it has no nested lists.
     """
 
     path: str
@@ -90,32 +89,32 @@ class EntryList:
 
     @property
     def asks_all(self) -> str:
-        """The query that shows what lies in it and in the lists in it."""
+        """The query for its entries and those of nested lists."""
         return f'list:"{unquoted(self.path)}/"'
 
     @property
     def asks(self) -> str:
-        """The query that shows it; quotes are left out, since no query can hold them."""
+        """The query for its entries; quotes are dropped, since queries can't contain them."""
         return self.query or f'list:"{unquoted(self.path)}"'
 
     @property
     def name(self) -> str:
-        """The last name of its path."""
+        """The last component of its path."""
         return folder_names(self.path)[-1]
 
     @property
     def depth(self) -> int:
-        """How many lists it lies in."""
+        """Number of parent lists."""
         return len(folder_names(self.path)) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class ListsInFile:
-    """Lists that a file tells of, entries or not.
+    """Lists defined in a file, with or without entries.
 
     Attributes:
         found: in order.
-        left_out: how many more there are, of which there are too many.
+        left_out: number of lists dropped because there are too many.
     """
 
     found: tuple[EntryList, ...] = ()
@@ -125,7 +124,7 @@ class ListsInFile:
         return bool(self.found or self.left_out)
 
     def with_more(self, other: "ListsInFile") -> "ListsInFile":
-        """Those of two parts of a file."""
+        """Concatenate the lists of two parts of a file."""
         if not other:
             return self
         return ListsInFile((*self.found, *other.found), self.left_out + other.left_out)
@@ -133,12 +132,12 @@ class ListsInFile:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """All lists, in order, as a record holds them.
+    """All lists in order, as stored in a record.
 
     Attributes:
-        revision: of two arrangements the one with the higher revision holds.
+        revision: the arrangement with the highest revision is current.
         at: when (aware, UTC).
-        lists: each once.
+        lists: without duplicates.
     """
 
     revision: int
@@ -147,22 +146,22 @@ class Arrangement:
 
 
 def unquoted(path: str) -> str:
-    """A path without the characters that end a phrase in a query."""
+    """Remove the characters that end a phrase in a query."""
     return path.translate(_QUOTES)
 
 
 def is_within(path: str, outer: str) -> bool:
-    """Whether a path is another one, or lies below it."""
+    """Return whether ``path`` is ``outer`` or is nested in it."""
     return path == outer or path.startswith(f"{outer}/")
 
 
 def moved_path(path: str, old: str, new: str) -> str:
-    """Where a path is once the list ``old`` is called ``new``: below it, if it was."""
+    """Return a path after the list ``old`` is renamed to ``new``."""
     return new + path[len(old) :] if is_within(path, old) else path
 
 
 def beside(path: str, taken: Collection[str]) -> str:
-    """What a saved search is called once its path is that of a list: one that is not taken.
+    """Return a free path for a saved search whose path is taken by a list.
 
     >>> beside("Food/Soups", {"Food/Soups (search)"})
     'Food/Soups (search 2)'
@@ -174,7 +173,7 @@ def beside(path: str, taken: Collection[str]) -> str:
 
 
 def with_parents(lists: Iterable[EntryList]) -> list[EntryList]:
-    """Each once, and before each those that it lies in."""
+    """Return lists without duplicates, each preceded by its parents."""
     given = {each.path: each for each in lists}
     found: dict[str, EntryList] = {}
     for path, each in given.items():
@@ -187,9 +186,9 @@ def with_parents(lists: Iterable[EntryList]) -> list[EntryList]:
 def with_more(
     known: Iterable[EntryList], given: Sequence[EntryList]
 ) -> tuple[list[EntryList], list[EntryList]]:
-    """Known lists, and behind them those given, as many as may be; and those there is no room for.
+    """Append ``given`` to the known lists up to the limits; return the result and the rest.
 
-    Who has a path keeps what it is there.
+    A path that exists already is left unchanged.
     """
     found = {each.path: each for each in with_parents(known)}
     first = {each.path: each for each in given}
@@ -208,7 +207,7 @@ def with_more(
 
 
 def as_tree(lists: Sequence[EntryList]) -> list[EntryList]:
-    """The same, each behind the one that it lies in; those side by side in their order."""
+    """Sort lists in tree order: each after its parent, siblings in their given order."""
     below: dict[str, list[EntryList]] = {}
     for each in with_parents(lists):
         below.setdefault(folder_path(folder_names(each.path)[:-1]), []).append(each)
@@ -221,11 +220,11 @@ def as_tree(lists: Sequence[EntryList]) -> list[EntryList]:
 
 
 def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> list[EntryList]:
-    """The same, where those that have lists in them say what lies beneath.
+    """Set ``beneath`` of lists that have nested lists.
 
     Args:
         lists: each with the number of its own entries.
-        twice: as ``duplicate_counts`` gives it.
+        twice: result of ``duplicate_counts``.
     """
     totals: Counter[str] = Counter()
     outer: set[str] = set()
@@ -243,9 +242,9 @@ def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> 
 
 
 def duplicate_counts(lying: Iterable[tuple[int, str]]) -> Counter[str]:
-    """How often adding up what lies in and beneath a list counts an entry more than once.
+    """Return for each list how often summing nested counts counts an entry repeatedly.
 
-    ``lying``: (entry, path of a list), of entries that lie in several lists, each entry's together.
+    ``lying``: (entry, path of a list) of entries in several lists, grouped by entry.
     """
     found: Counter[str] = Counter()
     for _, rows in groupby(lying, key=itemgetter(0)):
@@ -255,7 +254,7 @@ def duplicate_counts(lying: Iterable[tuple[int, str]]) -> Counter[str]:
 
 
 def shifted(lists: Sequence[EntryList], path: str, *, down: bool) -> list[EntryList]:
-    """The same with a list one further up or down among those side by side with it."""
+    """Move a list one position up or down among its siblings."""
     tree = as_tree(lists)
     outer = folder_names(path)[:-1]
     beside = [each.path for each in tree if folder_names(each.path)[:-1] == outer]

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class FailureKind(StrEnum):
-    """The typed reasons; stored by these names in the index and in metadata records."""
+    """Failure types; stored by these names in the index and in metadata records."""
 
     DNS = "dns"
     REFUSED = "refused"
@@ -41,21 +41,21 @@ TRANSIENT = frozenset(
         FailureKind.INTERNAL,
     }
 )
-"""Kinds where another attempt can help whatever the detail; HTTP_STATUS depends on the status."""
+"""Kinds for which a retry can help; HTTP_STATUS depends on the status."""
 
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Statuses that say "not now" (RFC 9110 §15, RFC 6585 §4)."""
+"""Statuses of temporary failures (RFC 9110 §15, RFC 6585 §4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One reason, in a form that can be stored and shown.
+    """Why an attempt failed, in a form that can be stored and shown.
 
     Attributes:
-        kind: the typed reason.
-        message: a sentence for a person.
-        status: the HTTP status where there was one.
-        retry_after: seconds the server asked us to wait, if it did (RFC 9110 §10.2.3).
+        kind: failure type.
+        message: a sentence for the user.
+        status: the HTTP status, if any.
+        retry_after: seconds from the Retry-After header, if any (RFC 9110 §10.2.3).
     """
 
     kind: FailureKind
@@ -65,12 +65,12 @@ class Failure:
 
     @property
     def reason(self) -> str:
-        """What it is grouped by: its kind, with the HTTP status where there was one."""
+        """Key for grouping failures: the kind, with the HTTP status if any."""
         return f"{self.kind} {self.status}" if self.status else self.kind.value
 
     @property
     def transient(self) -> bool:
-        """Whether another attempt can help."""
+        """Whether a retry can help."""
         if self.kind is FailureKind.HTTP_STATUS:
             return self.status in RETRIED_STATUSES
         return self.kind in TRANSIENT
@@ -78,13 +78,13 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Entries that failed for one reason: its kind, with the HTTP status where there was one."""
+    """A failure reason (kind and HTTP status if any) and its number of entries."""
 
     reason: str
     entries: int
 
     @property
     def asks(self) -> str:
-        """The search that finds them."""
+        """The search for these entries."""
         text = self.reason.removeprefix(f"{FailureKind.HTTP_STATUS} ")
         return f'failed:"{text}"' if " " in text else f"failed:{text}"

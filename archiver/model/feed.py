@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Final
 
 NO_FEED: Final = "no-feed"
-"""The reason where what is there is none."""
+"""Reason if a URL does not return a feed."""
 _SOURCE: Final = "feed:"
 
 
 def source_of(feed: str) -> str:
-    """The source of what a feed brought.
+    """Return the source for entries of a feed.
 
     >>> source_of("http://a.example/feed")
     'feed:http://a.example/feed'
@@ -19,20 +19,20 @@ def source_of(feed: str) -> str:
 
 
 def feed_of(source: str) -> str:
-    """The feed that brought what has a source; empty where a person saved it."""
+    """Return the feed URL of a source; empty if a user saved the entry."""
     return source.removeprefix(_SOURCE) if source.startswith(_SOURCE) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A feed that somebody follows.
+    """A followed feed.
 
     Attributes:
         url: of the feed, serialised.
         title: of the feed; empty until it is known.
-        home: of the page it belongs to; empty if none is known.
-        tags: which what comes is given.
-        since: items of before are left alone (aware, UTC); None where all are wanted.
+        home: URL of the page it belongs to; empty if unknown.
+        tags: for entries from this feed.
+        since: items before this time are ignored (aware, UTC); None to save all.
     """
 
     url: str
@@ -44,19 +44,18 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class FeedState:
-    """How it went the last time.
+    """Result of the last check of a feed.
 
     Attributes:
-        checked_at: when that was (aware, UTC).
-        due_at: when the next time is.
-        failures: how often it went wrong in a row.
-        problem: what went wrong, in words; empty if nothing did.
-        reason: the same as entries are grouped by it: a kind, with the status where there was
-            one; or ``no-feed``.
-        is_gone: the server says that there is no such feed any more; it is not asked again.
-        etag: as the server sent it.
-        modified: ``Last-Modified`` as the server sent it.
-        brought: how many links it has brought so far.
+        checked_at: time of the last check (aware, UTC).
+        due_at: time of the next check.
+        failures: consecutive failures.
+        problem: error message; empty if the check succeeded.
+        reason: failure reason for grouping (kind and HTTP status), or ``no-feed``.
+        is_gone: the server answered that the feed is permanently gone; it is not checked again.
+        etag: as received.
+        modified: ``Last-Modified`` as received.
+        brought: number of links saved so far.
     """
 
     checked_at: datetime
@@ -72,7 +71,7 @@ class FeedState:
 
 @dataclass(frozen=True, slots=True)
 class FollowedFeed:
-    """A subscription, and how it stands; None before the first look."""
+    """A subscription and its state; None before the first check."""
 
     subscription: Subscription
     state: FeedState | None

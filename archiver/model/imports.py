@@ -1,7 +1,7 @@
 """Imports: options, progress, previews and problems of rows.
 
-A receipt keeps the English sentence, which programs read. A page words it in its own language:
-one without a detail is a text like any other, and ``with_detail`` tells those apart that have one.
+Receipts store reasons as English sentences, which programs read. Pages translate them:
+``with_detail`` recognises the sentences that contain a detail.
 """
 
 import json
@@ -18,7 +18,7 @@ from archiver.model.job import QueueCounts
 from archiver.model.message import Message, marked
 
 ARCHIVE_FORMS = ("WARC", "ARC", "WACZ")
-"""What files are called that hold captures, and not links."""
+"""Formats of files that contain captures instead of links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Rejected:
     """A row of a file, or a submitted URL, that is not saved.
 
     Attributes:
-        given: as it was given.
-        reason: why, in a sentence.
-        row: its place among the rows of its file, from 1; 0 for a submitted URL.
-        is_left_out: nothing is wrong with it; it was not chosen.
-        is_broken: the file can't be read at this place, so links may be missing.
+        given: the URL as submitted.
+        reason: in a sentence.
+        row: number of the row in its file, from 1; 0 for a submitted URL.
+        is_left_out: valid, but not selected.
+        is_broken: the file can't be read at this position, so links may be missing.
     """
 
     given: str
@@ -42,17 +42,17 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a stretch of an archive file brought.
+    """Counts for a batch of records from an archive file.
 
     Attributes:
         read: records that could be captures.
-        fresh: captures that are new here.
-        known: captures that were here.
-        pages: snapshots that were made.
-        unusable: records that can't be kept, and why.
-        passed_over: records that are no captures.
-        failed: entries that are new here and had no snapshot there: every attempt failed.
-        queued: entries that waited there, and now do here.
+        fresh: new captures.
+        known: captures that were stored already.
+        pages: new snapshots.
+        unusable: rejected records, with reasons.
+        passed_over: records that are not captures.
+        failed: new entries without a snapshot, because every attempt failed there.
+        queued: entries that were queued there, and now are here.
     """
 
     read: int = 0
@@ -66,11 +66,11 @@ class Taken:
 
 
 MOST_GIVEN = 10_000
-"""Characters of an address, as it was given, in a receipt."""
+"""Maximum characters of a submitted URL in a receipt."""
 
 
 class Outcome(StrEnum):
-    """What became of one row of a file."""
+    """Result for one row of a file."""
 
     ADDED = "added"
     MERGED = "merged"
@@ -81,16 +81,15 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReceiptRow:
-    """What became of one row.
+    """Result for one row of a file.
 
     Attributes:
-        row: its place among the links of the file, from 1.
-        outcome: added; merged into the same address, which was here or stood in the file before,
-            with what the row says beyond that; known, as it says nothing new; unusable; or left
-            out, as it was not chosen.
-        given: the address as it stood there.
-        hash_url: of the entry; None where none could be made.
-        reason: why it is unusable, in a sentence; empty if it is not.
+        row: number of the link in the file, from 1.
+        outcome: added; merged into an existing entry or an earlier row with new metadata; known, if
+            there was nothing new; unusable; or left out, if not selected.
+        given: the URL as in the file.
+        hash_url: of the entry; None if there is none.
+        reason: why it is unusable, in a sentence; else empty.
     """
 
     row: int
@@ -105,7 +104,7 @@ class ImportUndone:
     """Progress of undoing an import.
 
     Attributes:
-        removed: how many entries were deleted, of those that only the import created.
+        removed: number of deleted entries (those created only by the import).
         deletion: the deletion that restores them; 0 if nothing was deleted.
         is_done: the undo is complete.
     """
@@ -116,7 +115,7 @@ class ImportUndone:
 
 
 class ImportPhase(StrEnum):
-    """What is done with an import."""
+    """Phase of an import."""
 
     READING = "reading"
     WAITING = "waiting"
@@ -127,34 +126,32 @@ class ImportPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ImportStatus:
-    """How far an import has come.
+    """Progress of an import.
 
     Attributes:
-        id: grows with time.
+        id: increasing.
         name: of the file.
-        format: what it was read as.
+        format: detected format.
         started_at: when (aware, UTC).
         reading: whether a process is reading the file.
-        without_capture: of those added, how many nobody is to capture: kept as links, or thrown
-            away since.
-        undone: what undoing it did; None where nobody asked for that.
-        is_put_back: whether it was undone, and what only it had brought is there again.
-        paused: whether there is more of a kept file to read, and nobody who reads it: the next
-            service goes on with it.
-        read: links read so far; the sum of the next four and ``passed_over``. Of an archive
-            file: captures, the sum of ``merged``, ``known`` and ``rejected``.
-        added: put into the queue; of an archive file: pages that became snapshots, and entries
-            that had failed there or now wait here.
-        known: here already, and the file says nothing new of them.
-        merged: here already, or the same URL again in this file: what the file says beyond that
-            was added; of an archive file: captures that were taken in.
-        rejected: not URLs, or not records, that can be kept.
+        without_capture: number of added entries that will not be captured: saved as links, or
+            deleted since.
+        undone: result of undoing it; None if it was not undone.
+        is_put_back: whether it was undone and its entries were restored.
+        paused: whether the stored file is partly read, and the next service will continue.
+        read: links read so far: the sum of the next four and ``passed_over``. For an archive file:
+            captures, the sum of ``merged``, ``known`` and ``rejected``.
+        added: queued links; for an archive file: new snapshots, and entries that had failed or were
+            queued there.
+        known: already saved, with no new metadata in the file.
+        merged: already saved, or repeated in the file, with new metadata; for an archive file: new
+            captures.
+        rejected: invalid URLs or records.
         rejected_samples: the first few of them.
-        passed_over: records of an archive file that are no captures; links that were not chosen.
-        error: why reading stopped early, in a sentence; empty if it did not.
-        counts: where its jobs stand.
-        lists_left_out: lists that the file tells of and that were not taken in: there are too many,
-            or they are searches that can't be read.
+        passed_over: records of an archive file that are not captures; links that were not selected.
+        error: why reading stopped early, in a sentence; else empty.
+        counts: its jobs by state.
+        lists_left_out: lists that were not imported: too many, or searches that can't be parsed.
     """
 
     id: int
@@ -179,33 +176,33 @@ class ImportStatus:
 
     @property
     def is_archive(self) -> bool:
-        """Whether the file holds captures, and not links."""
+        """Whether the file contains captures instead of links."""
         return is_archive_form(self.format)
 
     @property
     def has_nothing_new(self) -> bool:
-        """Whether it was read, and all that can be kept of it was here just so."""
+        """Whether all links of the file were saved already, without new metadata."""
         is_read = not (self.is_unread or self.error)
         return is_read and bool(self.known) and not (self.added or self.merged)
 
     @property
     def is_taken_back(self) -> bool:
-        """Whether it was undone, and stayed so."""
+        """Whether it was undone, and not restored."""
         return bool(self.undone and self.undone.is_done) and not self.is_put_back
 
     @property
     def is_unread(self) -> bool:
-        """Whether there is more of its file that is to be read, now or by the next service."""
+        """Whether the file is not completely read yet."""
         return self.reading or self.paused
 
     @property
     def is_open(self) -> bool:
-        """Whether something is still to come of it."""
+        """Whether there is more to read or capture."""
         return self.is_unread or self.counts.open > 0
 
     @property
     def phase(self) -> ImportPhase:
-        """What is done with it just now, the file first."""
+        """The current phase; reading the file comes first."""
         if self.reading:
             return ImportPhase.READING
         if self.paused:
@@ -216,16 +213,16 @@ class ImportStatus:
 
 
 def is_archive_form(form: str) -> bool:
-    """Whether files of a format hold captures, and not links."""
+    """Return whether files of a format contain captures instead of links."""
     return form in ARCHIVE_FORMS
 
 
 TO_READ = "toread"
-"""The tag of what is to be read."""
+"""Tag of entries to read later."""
 
 
 class FoldersAs(StrEnum):
-    """What becomes of folders."""
+    """Treatment of folders."""
 
     TAGS = "tags"
     PATHS = "paths"
@@ -234,7 +231,7 @@ class FoldersAs(StrEnum):
 
 
 class ToRead(StrEnum):
-    """Which links are to be read."""
+    """Which links are tagged to read later."""
 
     AS_SAID = "as-said"
     ALL = "all"
@@ -242,7 +239,7 @@ class ToRead(StrEnum):
 
 
 class CaptureWhen(StrEnum):
-    """When links are captured; ``NEVER`` keeps them as links, until somebody asks for one."""
+    """When links are captured; ``NEVER`` saves them as links until the user requests a capture."""
 
     NOW = "now"
     IDLE = "idle"
@@ -250,7 +247,7 @@ class CaptureWhen(StrEnum):
 
 
 class ColumnRole(StrEnum):
-    """What a column of a table says."""
+    """Content of a table's column."""
 
     URL = "url"
     TITLE = "title"
@@ -266,17 +263,17 @@ class ColumnRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What is chosen for an import.
+    """Options of an import.
 
     Attributes:
-        tags: which each link gets.
-        folders_as: each folder's name as a tag, its whole path as one, or neither; where a link
-            lay is kept in these cases, and left out in the last.
-        to_read: as the file says, all of them, or none.
+        tags: added to each link.
+        folders_as: folder names become tags, or whole paths do, or neither; with ``LEFT_OUT`` the
+            folders of a link are not stored either.
+        to_read: as in the file, all links, or none.
         capture: when.
-        only_folders: paths; links that lie in none of them or below are left out. All, if empty.
-        into: the path of a list in which all of them are put, above those they are in; or empty.
-        columns: what columns of a table say, by name, where they were told wrongly.
+        only_folders: paths; links outside of them are skipped. All links if empty.
+        into: path of a list that becomes the parent of all folders; or empty.
+        columns: roles of columns by name, to correct the detected ones.
     """
 
     tags: tuple[str, ...] = ()
@@ -289,7 +286,7 @@ class Choices:
 
     @classmethod
     def read(cls, document: str) -> "Choices":
-        """What ``write`` wrote; those of nobody, if it is empty."""
+        """Parse the JSON of ``write``; defaults if it is empty."""
         known = json.loads(document) if document else {}
         columns = known.get("columns")
         return cls(
@@ -303,11 +300,11 @@ class Choices:
         )
 
     def write(self) -> str:
-        """The choices as JSON."""
+        """Return the options as JSON."""
         return json.dumps({name: getattr(self, name) for name in self.__dataclass_fields__})
 
     def takes(self, annotation: Annotation) -> bool:
-        """Whether a link is among those that are chosen."""
+        """Return whether a link is selected."""
         return not self.only_folders or any(
             path == only or path.startswith(f"{only}/")
             for path in annotation.folders
@@ -315,16 +312,16 @@ class Choices:
         )
 
     def applied(self, annotation: Annotation, source: str) -> Annotation:
-        """What is said of a link, as was chosen: folders first, then its own tags, then these.
+        """Apply the options to a link: tags of folders first, then its own, then these.
 
-        ``source`` is where it comes from, unless it says so itself.
+        ``source`` is used if the link has none.
         """
-        of_folders = _of_folders(annotation.folders, self.folders_as) if annotation.folders else ()
+        of_folders = _folder_tags(annotation.folders, self.folders_as) if annotation.folders else ()
         source = annotation.source or source
         if not of_folders and self._adds_nothing:
             is_same = source == annotation.source
             return annotation if is_same else annotation.labelled(annotation.tags, source)
-        own = (*_unlike(annotation.tags, of_folders), *annotation.tags, *self.tags)
+        own = (*_without_case_variants(annotation.tags, of_folders), *annotation.tags, *self.tags)
         tags = dict.fromkeys((*own, TO_READ) if self.to_read is ToRead.ALL else own)
         if self.to_read is ToRead.NONE:
             tags.pop(TO_READ, None)
@@ -333,10 +330,10 @@ class Choices:
         if not (self.into or is_left_out):
             return labelled
         kept = {} if is_left_out else annotation.lists
-        return labelled.in_lists(_within(self.into, kept) if self.into else kept)
+        return labelled.in_lists(_moved_below(self.into, kept) if self.into else kept)
 
     def arranged(self, lists: Sequence[EntryList]) -> tuple[EntryList, ...]:
-        """The lists that a file tells of, as was chosen for what lies in folders."""
+        """Return the lists of a file after applying the options for folders."""
         if self.only_folders or self.folders_as is FoldersAs.LEFT_OUT:
             return ()
         if not self.into:
@@ -352,14 +349,14 @@ class Choices:
         return changes_nothing and not (self.tags or self.into)
 
     def with_tags_stated(self) -> "Choices":
-        """The same for a file among whose tags are those that its folders have become."""
+        """Return a copy for a file whose tags already include its folders."""
         is_same = self.folders_as is not FoldersAs.TAGS
         return self if is_same else replace(self, folders_as=FoldersAs.NOTHING)
 
 
-def _of_folders(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:
-    """The tags that folders become; those of short ones are remembered."""
-    return (_known_tags if is_short(folders) else _tags_of)(folders, folders_as)
+def _folder_tags(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:
+    """Return the tags for folders, cached for short ones."""
+    return (_cached_tags if is_short(folders) else _tags_of)(folders, folders_as)
 
 
 def _tags_of(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]:
@@ -368,19 +365,19 @@ def _tags_of(folders: tuple[str, ...], folders_as: FoldersAs) -> tuple[str, ...]
     return folders if folders_as is FoldersAs.PATHS else ()
 
 
-_known_tags = lru_cache(4096)(_tags_of)
+_cached_tags = lru_cache(4096)(_tags_of)
 
 
-def _unlike(tags: tuple[str, ...], of_folders: tuple[str, ...]) -> tuple[str, ...]:
-    """The tags of folders without those that a link has in other letters: *Design*, *design*."""
+def _without_case_variants(tags: tuple[str, ...], of_folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop folder tags that differ only in case from a tag of the link: *Design*, *design*."""
     if not (tags and of_folders):
         return of_folders
     own = {tag.casefold() for tag in tags}
     return tuple(each for each in of_folders if each in tags or each.casefold() not in own)
 
 
-def _within(into: str, lists: Mapping[str, int]) -> dict[str, int]:
-    """The same lists below another one, or that one alone."""
+def _moved_below(into: str, lists: Mapping[str, int]) -> dict[str, int]:
+    """Move lists below ``into``, or return ``into`` alone."""
     outer = folder_names(into)
     inner = {_below(outer, path): lists[path] for path in lists}
     return inner or {folder_path(outer): 0}
@@ -391,19 +388,19 @@ def _below(outer: tuple[str, ...], path: str) -> str:
 
 
 NO_CHOICES = Choices()
-"""What is done where nobody chose."""
+"""Default options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A name, and how often it occurs."""
+    """A name and its number of occurrences."""
 
     name: str
     count: int
 
 
 class FormatEvidence(StrEnum):
-    """What tells of which kind a file is."""
+    """What a file's format was detected by."""
 
     FILES = "files"
     COLUMNS = "columns"
@@ -414,34 +411,33 @@ class FormatEvidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ImportSurvey:
-    """What is in a file of links.
+    """Preview of a file of links.
 
     Attributes:
         name: of the file.
-        format: what it would be read as.
-        told_by: what told that.
-        names: what was seen there: of the files in it, of columns, of fields, or of its root
-            element.
-        encoding: what its text is read as; empty if it is none.
-        is_whole: whether all of it was looked at.
+        format: detected format.
+        told_by: what the format was detected by.
+        names: evidence: names of files in it, columns, fields, or the root element.
+        encoding: of its text; empty if it is not text.
+        is_whole: whether the whole file was read.
         read: links; the sum of the next five.
         new: would be added.
-        known: are in the archive or wait; what the file says of them would be added to it.
-        merged: a new address again, in this file.
-        unusable: can't be kept.
-        left_out: were not chosen.
-        reasons: why, with how many.
-        samples: of those that can't be kept, the first few.
-        earliest, latest: when links were saved; None where the file does not tell.
-        folders, tags: the commonest first; folders in the order of their paths.
-        folder_count, tag_count: how many there are.
-        fields: what is said, with how many links say it.
-        kept: what goes into source records, with how many.
-        sample: the first links, as they would be kept.
-        lists: how many it tells of beside its links, as entries or not.
-        lists_left_out: how many of them would not be taken in: there are too many, or they are
-            searches that can't be read.
-        columns: what those of a table of an unknown kind are taken for, by name, in order.
+        known: already saved or queued; new metadata would be merged.
+        merged: repeated in this file.
+        unusable: invalid.
+        left_out: not selected.
+        reasons: of invalid links, with counts.
+        samples: the first few invalid links.
+        earliest, latest: when links were saved; None if the file does not say.
+        folders, tags: the most frequent; folders are sorted by path.
+        folder_count, tag_count: totals.
+        fields: metadata fields, with the number of links that have them.
+        kept: fields that go into source records, with counts.
+        sample: the first links, as they would be saved.
+        lists: number of lists defined besides links.
+        lists_left_out: lists that would not be imported: too many, or searches that can't be
+        parsed.
+        columns: detected roles of columns in a table of unknown format, by name, in order.
     """
 
     name: str
@@ -472,8 +468,8 @@ class ImportSurvey:
     lists_left_out: int = 0
 
 
-def ends_of(moments: Iterable[int]) -> tuple[int, ...]:
-    """The earliest and the latest of some moments; none of none."""
+def min_and_max(moments: Iterable[int]) -> tuple[int, ...]:
+    """Return the minimum and maximum; empty for no values."""
     some = [*moments]
     return (min(some), max(some)) if some else ()
 
@@ -512,13 +508,13 @@ _PATTERNS = [
 ]
 
 
-def problem_of(text: str, detail: object) -> str:
-    """One of the sentences above with its detail."""
+def format_problem(text: str, detail: object) -> str:
+    """Format one of the sentences above with its detail."""
     return str(Message(text, detail=str(detail)))
 
 
 def with_detail(reason: str) -> Message | str:
-    """A reason as it stands in a receipt, as what words it: itself, where it has no detail."""
+    """Return the translatable message of a receipt's reason, or the text if it has no detail."""
     for text, pattern in _PATTERNS:
         if found := pattern.fullmatch(reason):
             return Message(text, **found.groupdict())
@@ -526,6 +522,6 @@ def with_detail(reason: str) -> Message | str:
 
 
 def as_message(reason: str) -> Message:
-    """A reason as it stands in a receipt, as what goes into another sentence."""
+    """Return a receipt's reason as a message."""
     found = with_detail(reason)
     return Message(found) if isinstance(found, str) else found

@@ -10,13 +10,13 @@ from archiver.model.failure import Failure
 
 @dataclass(frozen=True, slots=True)
 class EntryRef:
-    """An entry, by name.
+    """Reference to an entry.
 
     Attributes:
-        id: its row in the index.
-        hash_url: its name everywhere.
-        url: serialised, without fragment: what is hashed and fetched.
-        host: of the URL, with the port if it is not the scheme's.
+        id: primary key.
+        hash_url: its identifier.
+        url: serialised, without fragment; it is hashed and fetched.
+        host: of the URL, with the port if it is not the default.
     """
 
     id: int
@@ -26,7 +26,7 @@ class EntryRef:
 
 
 class State(StrEnum):
-    """Where a job, and so its entry, stands; only an entry is kept as a ``LINK``, without a job."""
+    """State of a job and its entry; ``LINK`` is only for entries, saved without a job."""
 
     QUEUED = "queued"
     FETCHING = "fetching"
@@ -37,18 +37,18 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as people follow it.
+    """A job as shown to users.
 
     Attributes:
-        id: grows with time.
+        id: increasing.
         hash_url: of its entry.
-        url: what is fetched.
-        state: where it stands.
-        title: the entry's title so far; empty if none is known.
-        attempts: how many were made.
-        failure: of the last attempt, also while queued again.
-        not_before: when the next attempt is due, while queued again (aware, UTC).
-        timestamp: of the snapshot it made, once saved.
+        url: to fetch.
+        state: of the job.
+        title: of the entry; empty if unknown.
+        attempts: number of attempts.
+        failure: of the last attempt, also while queued for a retry.
+        not_before: time of the next attempt, while queued for a retry (aware, UTC).
+        timestamp: of the snapshot, once saved.
     """
 
     id: int
@@ -64,11 +64,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class ChangeCursor:
-    """A place in the order in which jobs changed.
+    """A position in the sequence of job changes.
 
     Attributes:
-        stamp: of the change before it.
-        job_id: of that job; several changes may share a stamp.
+        stamp: of the preceding change.
+        job_id: of that job; several changes may have the same stamp.
     """
 
     stamp: int
@@ -77,7 +77,7 @@ class ChangeCursor:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A job after a change, and the place behind it."""
+    """A job after a change, and the position after that change."""
 
     cursor: ChangeCursor
     job: Job
@@ -85,20 +85,20 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A job that one process holds until it reports or dies.
+    """A job leased by a process until it reports or dies.
 
     Attributes:
-        job_id, import_id: rows it belongs to.
-        entry: what is to be captured.
-        attempts: how many were made before this one.
-        created_at: when the seed was made (aware, UTC).
-        interrupted: an earlier holder died; some of its captures may be in the archive.
-        priority: 0 for what someone is looking at, 1 for an import.
-        latest: timestamp of the entry's newest snapshot, if it has one.
-        render: whether a browser is to show the page, needed or not.
-        rescue: whether public archives are asked for the page, and not its host.
-        feed: that brought it; empty where a person asked for it.
-        owner: the run lock's name of its holder; None while nobody is.
+        job_id, import_id: primary keys.
+        entry: to capture.
+        attempts: number of earlier attempts.
+        created_at: when the seed was created (aware, UTC).
+        interrupted: an earlier owner died; some of its captures may be stored.
+        priority: 0 for interactive requests, 1 for imports.
+        latest: timestamp of the entry's newest snapshot, if any.
+        render: whether to render in a browser even if not needed.
+        rescue: whether to fetch from public archives instead of the host.
+        feed: URL of the feed that brought it; empty if a user requested it.
+        owner: name of the lease's owner; None if it has none.
     """
 
     job_id: int
@@ -117,7 +117,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt that failed: when (aware, UTC), and why."""
+    """A failed attempt: when (aware, UTC), and why."""
 
     at: datetime
     failure: Failure
@@ -125,7 +125,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class QueueCounts:
-    """How many jobs stand where, over the whole queue or one import."""
+    """Jobs by state, of the whole queue or one import."""
 
     queued: int = 0
     fetching: int = 0
@@ -134,7 +134,7 @@ class QueueCounts:
 
     @property
     def open(self) -> int:
-        """Jobs that are not at an end."""
+        """Jobs that are not finished."""
         return self.queued + self.fetching
 
     @property

@@ -1,21 +1,21 @@
-"""Languages of pages, and language negotiation."""
+"""Languages of the interface, and language negotiation."""
 
 from dataclasses import dataclass
 
 MOST_HEADER = 1_000
-"""Characters of an ``Accept-Language`` that are read."""
+"""Maximum characters of ``Accept-Language`` that are parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language.
+    """A language.
 
     Attributes:
-        tag: of BCP 47, as pages name it.
-        name: its own.
-        locale: of CLDR, for dates and numbers.
+        tag: BCP 47 tag.
+        name: in the language itself.
+        locale: CLDR locale, for dates and numbers.
         direction: ``ltr`` or ``rtl``.
-        least_grouped: the least number whose thousands stand apart.
+        least_grouped: smallest number with a thousands separator.
     """
 
     tag: str
@@ -37,10 +37,10 @@ TAGS = tuple(each.tag for each in LANGUAGES)
 
 
 def preferred_language(header: str) -> str:
-    """The tag that an ``Accept-Language`` asks for most; empty where it names none of ours.
+    """Return the best supported tag for an ``Accept-Language``; empty if none matches.
 
-    A range is cut from its end until it fits, as in a lookup (RFC 4647 §3.4), and a language
-    without its script means the one that there is: ``zh-CN`` is ``zh-Hans``.
+    Ranges are truncated until they match (lookup, RFC 4647 §3.4), and a language without a script
+    matches the only one there is: ``zh-CN`` is ``zh-Hans``.
 
     >>> preferred_language("pt-BR,zh-CN;q=0.8,en;q=0.5")
     'zh-Hans'
@@ -55,7 +55,7 @@ def preferred_language(header: str) -> str:
 
 
 def _range(text: str) -> tuple[float, str]:
-    """Its weight (RFC 9110 §12.4.2), 0 for what can't be read; and what is wanted."""
+    """Parse a range; return its weight (RFC 9110 §12.4.2; 0 if invalid) and its tag."""
     wanted, _, weight = text.strip().lower().partition(";")
     try:
         share = float(weight.strip().removeprefix("q=")) if weight else 1.0

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Sort(StrEnum):
-    """What comes first in a list; *newest* and *oldest* are by when it was saved."""
+    """Sort orders of lists; *newest* and *oldest* refer to when an entry was saved."""
 
     BEST = "best"
     NEWEST = "newest"
@@ -18,22 +18,22 @@ class Sort(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Sort | None":
-        """The order of an address that an older version gave."""
+        """Map the name of an older version."""
         return cls.NEWEST if value == "added" else None
 
 
 @dataclass(frozen=True, slots=True)
 class ListingQuery:
-    """What a list is to show.
+    """Parameters of a list of entries.
 
     Attributes:
-        q: in the search language (``query.parse``); empty lists everything.
-        tag, host: exact; empty leaves them open.
-        status: ``saved``, ``failed``, ``queued``, or an HTTP status; empty leaves it open.
-        sort: one of ``Sort``; empty is the best first where there are words, the order of the
-            list where one is asked for, else the newest. ``list`` never is the best.
-        after: the cursor of the page before.
-        limit: entries on a page, 1 to 200.
+        q: search query (``search.query_parser``); empty lists everything.
+        tag, host: exact match; empty matches all.
+        status: ``saved``, ``failed``, ``queued``, or an HTTP status; empty matches all.
+        sort: one of ``Sort``; empty means best match for words, the list's order for one list, else
+            newest.
+        after: cursor of the previous page.
+        limit: entries per page, 1 to 200.
     """
 
     q: str = ""
@@ -47,14 +47,14 @@ class ListingQuery:
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A value of a facet.
+    """Value of a facet.
 
     Attributes:
-        value: as it is shown.
-        count: entries that have it.
-        query: what a list is narrowed by to those, or widened by again; empty if it can't be said.
-        is_chosen: the list is narrowed by it already.
-        is_more: more than were counted.
+        value: as shown.
+        count: number of entries.
+        query: query that adds this filter, or removes it if chosen; empty if not expressible.
+        is_chosen: the filter is active.
+        is_more: there are more than ``count``.
     """
 
     value: str
@@ -66,12 +66,12 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """What entries of a list are of.
+    """Facet of a list of entries.
 
     Attributes:
         field: of the search language.
-        values: the most frequent first; years in their order, the newest first.
-        is_of_all: its values are of the whole archive, where others are of its newest entries.
+        values: the most frequent first; years newest first.
+        is_of_all: computed over the whole archive; else over its newest entries.
     """
 
     field: str
@@ -81,13 +81,13 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a list holds as a whole.
+    """Totals of a list of entries.
 
     Attributes:
-        count: entries; at least so many, if there are more.
-        has_more: there are more, which were neither counted nor put into facets.
-        facets: of the entries that were counted, or of the newest.
-        faceted: how many entries the facets are of, where those are not all.
+        count: number of entries; a lower bound if ``has_more``.
+        has_more: there are more, which are not included in the facets.
+        facets: of the counted or the newest entries.
+        faceted: number of entries in the facets, if not all.
     """
 
     count: int
@@ -97,11 +97,11 @@ class Summary:
 
 
 ARTICLE_WORDS = 100
-"""A page of fewer words has no article worth the name."""
+"""A page with fewer words is not classified as an article."""
 
 
 class Kind(StrEnum):
-    """What an entry's newest snapshot is."""
+    """Type of an entry's newest snapshot."""
 
     ARTICLE = "article"
     PAGE = "page"
@@ -112,7 +112,7 @@ class Kind(StrEnum):
 
 
 def kind_of(media_type: str, word_count: int) -> Kind:
-    """The kind of a thing of a media type whose article has so many words."""
+    """Classify a media type and word count."""
     main = media_type.partition("/")[0]
     if main in ("image", "video"):
         return Kind(main)
@@ -124,20 +124,20 @@ def kind_of(media_type: str, word_count: int) -> Kind:
 
 
 MOST_EARLIER = 8
-"""Snapshots before the newest whose words are found."""
+"""Earlier snapshots that are searchable besides the newest."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchDocument:
-    """A document of the search index. ``query.findable`` makes it, so that queries find it.
+    """Search document of an entry, created by ``search.documents``.
 
     Attributes:
         title, url, note, tags, by, text: words, separated by single spaces.
-        keys: one word for each thing that it is: of a site, with a tag, of a kind, in a language.
+        keys: one word per filter: site, tag, kind, language.
         word_count: of the text.
-        language: as BCP 47 has it, lower case; empty if unknown.
-        published: when the page says it is from, in Unix seconds; None if unknown.
-        kind: what it is; empty if there is nothing yet.
+        language: BCP 47, lower case; empty if unknown.
+        published: publication date in Unix seconds; None if unknown.
+        kind: of the entry; empty if it has no snapshot.
         revision: of the annotation that its note and tags are from.
     """
 

@@ -1,7 +1,6 @@
 """Translatable messages.
 
-``str`` is the English sentence, for logs, the API and the command line. A page words it in its own
-language.
+``str`` gives the English text, for logs, the API and the command line. Web pages translate it.
 """
 
 from collections.abc import Mapping
@@ -13,11 +12,9 @@ class Message:
     """A sentence, or a few words.
 
     Attributes:
-        text: in English; ``{name}`` stands where the value of that name goes. A text without
-            values is taken as it is, whatever braces it has.
-        many: the same for any ``count`` but one; empty where nothing is counted.
-        values: by name. Numbers are written as the language of the page writes them; messages are
-            worded in it.
+        text: in English, with ``{name}`` placeholders. A text without values may contain braces.
+        many: plural form for any ``count`` but one; empty if nothing is counted.
+        values: by name. Numbers are formatted and messages translated in the page's language.
     """
 
     text: str
@@ -39,7 +36,7 @@ class Message:
 
 
 def counted(one: str, many: str, /, *, count: int, **values: object) -> Message:
-    """A sentence about one or many, as ``count`` says.
+    """Return a message in singular or plural, depending on ``count``.
 
     >>> str(counted("{count} page", "{count} pages", count=1200))
     '1,200 pages'
@@ -50,12 +47,12 @@ def counted(one: str, many: str, /, *, count: int, **values: object) -> Message:
 
 
 def marked(text: str) -> str:
-    """Mark a text for translation where it stands; the page that shows it words it."""
+    """Mark a text for translation; the page that shows it translates it."""
     return text
 
 
 def forms(one: str, many: str, /) -> tuple[str, str]:
-    """Mark both forms of a sentence where they stand; ``counted`` takes them."""
+    """Mark singular and plural for translation, to pass to ``counted``."""
     return one, many
 
 

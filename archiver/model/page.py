@@ -9,21 +9,21 @@ from archiver.model.rendering import QualitySignals
 from archiver.model.requisite import Requisite
 
 EXTRACTOR_VERSION = "21"
-"""Raised when the same bytes would give another article; kept with every conversion record.
+"""Increased when the extractor gives another result; stored with every conversion record.
 
-10 takes signs and names of languages for none of an article's words, and names all its authors.
-20 tells the head of an article from its text.
+Since version 10 words exclude symbols and language names, and all authors are listed. Since version
+20 the article's head is separate from its text.
 """
 MOST_DIGITS = 10
-"""Of the version of an extractor."""
+"""Maximum digits of an extractor version."""
 UNREAD = ""
-"""The extractor of a snapshot whose article was left for later."""
+"""Extractor of a snapshot whose article is not extracted yet."""
 
 
 def supersedes(extractor: str, other: str) -> bool:
-    """Whether what one extractor read holds in the place of what another did, by their versions.
+    """Return whether a result of ``extractor`` replaces one of ``other``.
 
-    Whatever was read holds in the place of what was left for later.
+    Any version replaces ``UNREAD``.
     """
     return _rank(extractor) > _rank(other)
 
@@ -37,9 +37,9 @@ def _rank(extractor: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PageMetadata:
-    """What a page says of itself; empty strings where it says nothing.
+    """Metadata of a page; empty strings if unknown.
 
-    ``canonical`` is the address that it names as its own, where that is another.
+    ``canonical`` is the canonical URL if it differs from the page's.
     """
 
     title: str = ""
@@ -56,13 +56,12 @@ class Article:
     """The article of a page.
 
     Attributes:
-        metadata: what the page says of itself.
-        html: sanitised HTML with absolute URLs, no document around it; empty if none was found.
-        head: likewise, what stands above it: the heading that says the title, the picture that
-            leads into it.
+        metadata: of the page.
+        html: sanitised HTML fragment with absolute URLs; empty if none was found.
+        head: likewise, the part above it: the title heading and lead image.
         text: the plain text of both, paragraphs separated by newlines.
-        extractor: version of what read it; ``UNREAD`` where it was left for later.
-        words: of its text, as the search index keeps them, separated by spaces.
+        extractor: version of the extractor; ``UNREAD`` if not extracted yet.
+        words: of its text, as in the search index, separated by spaces.
     """
 
     metadata: PageMetadata = field(default_factory=PageMetadata)
@@ -75,7 +74,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Charset:
-    """A page's encoding: the one it was read in, and the one it declared; empty where unknown."""
+    """Encoding of a page: detected, and declared; empty if unknown."""
 
     used: str = ""
     declared: str = ""
@@ -83,19 +82,19 @@ class Charset:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What the first look at a page gives.
+    """Result of the first pass over a page.
 
     Attributes:
-        requisites: in document order, each once.
+        requisites: in document order, without duplicates.
         charset: the page's encoding.
-        metadata: what it says of itself.
-        needs_browser: whether it is empty until its scripts have run.
-        wall: whose wall it is, where it is one that stands in the page's place.
-        parked: who sells the domain, where it is an offer of that.
-        feed: the first feed that it names, absolute; empty if it names none.
-        icons: where the icon of its site may be, the best first.
-        covers: where the picture may be that it names as its own, the best first.
-        appearance: what tells how whole it is.
+        metadata: of the page.
+        needs_browser: whether it is empty without JavaScript.
+        wall: vendor of the bot or consent wall shown instead of the page; else empty.
+        parked: seller of the domain, if it is parked; else empty.
+        feed: absolute URL of its first feed; empty if none.
+        icons: candidate URLs of the favicon, best first.
+        covers: candidate URLs of the preview image, best first.
+        appearance: signals for the quality score.
     """
 
     requisites: tuple[Requisite, ...] = ()
@@ -112,7 +111,7 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: its id, its words, and how deep it stands, 0 for the outermost there are."""
+    """A heading: id, text, and depth; 0 is the outermost."""
 
     id: str
     words: str
@@ -121,7 +120,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture: what it is, and its bytes."""
+    """An image: media type and bytes."""
 
     media_type: str
     data: bytes
@@ -129,16 +128,16 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """An article by itself.
+    """An article as a chapter of an export.
 
     Attributes:
-        title: the person's, else the page's, else the address.
+        title: user-supplied, else the page's, else the URL.
         url: of the entry.
         captured: when the snapshot was taken.
-        html: sanitised, with absolute URLs; empty where there is nothing to read.
-        byline, site, published, language: what the page says of itself.
-        note: the person's.
-        pictures: by address, of those that the archive has.
+        html: sanitised, with absolute URLs; empty if there is no article.
+        byline, site, published, language: metadata of the page.
+        note: user-supplied.
+        pictures: archived images by URL.
     """
 
     title: str
@@ -154,7 +153,7 @@ class Chapter:
 
 
 class Side(StrEnum):
-    """Which of two texts a piece is of."""
+    """Which of two compared texts contains a piece."""
 
     BOTH = "both"
     BEFORE = "before"
@@ -163,7 +162,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of text, and which of two texts has it."""
+    """A piece of text, and which of two texts contains it."""
 
     side: Side
     text: str
@@ -171,14 +170,14 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two texts held against each other.
+    """Difference of two texts.
 
     Attributes:
-        pieces: in order; those of ``BOTH`` and ``BEFORE`` are the earlier text, paragraphs being
-            lines.
-        put_in, taken_out: how many words.
-        words: how many words the longer text has.
-        is_whole: whether all of both was compared.
+        pieces: in order; those of ``BOTH`` and ``BEFORE`` form the earlier text, a paragraph per
+        line.
+        put_in, taken_out: number of words.
+        words: number of words of the longer text.
+        is_whole: whether both texts were compared completely.
     """
 
     pieces: tuple[Piece, ...]
@@ -189,5 +188,5 @@ class Comparison:
 
     @property
     def is_same(self) -> bool:
-        """Whether the texts say the same."""
+        """Whether the texts are equal."""
         return all(each.side is Side.BOTH for each in self.pieces)

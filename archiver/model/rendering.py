@@ -10,33 +10,33 @@ from archiver.model.message import Message
 
 
 class Rendering(StrEnum):
-    """How a snapshot's page came to what is read and searched; stored by these names."""
+    """How the page of a snapshot was produced; stored by these names."""
 
     NONE = ""
-    """As it was sent: it has what it has without its scripts."""
+    """As received; scripts are not needed."""
     NEEDED = "needed"
-    """As it was sent, but it is empty without its scripts, and nobody ran them."""
+    """As received, but empty without scripts, which were not run."""
     DONE = "done"
-    """As it stood once a browser had run its scripts."""
+    """After its scripts ran in a browser."""
 
 
 class RenderHint(StrEnum):
-    """What a plain look at a page told of its host; stored by these names."""
+    """Hint for a host from fetching a page without a browser; stored by these names."""
 
     NONE = ""
-    """Nothing that is worth keeping: most hosts never need a browser."""
+    """Not recorded: most hosts never need a browser."""
     EMPTY = "empty"
-    """It was empty without its scripts."""
+    """The page was empty without its scripts."""
     WALLED = "walled"
-    """A wall stood in its place, which a browser came through."""
+    """A wall was shown instead of the page, which a browser passed."""
     WHOLE = "whole"
-    """It was whole, at a host whose last page was not."""
+    """The page was complete, while the host's previous page was not."""
 
 
 class Limit(StrEnum):
-    """What kept a browser from showing all of a page; stored by these names.
+    """Why a browser did not render all of a page; stored by these names.
 
-    Those from ``TIME`` on kept it from being read: it is kept as it was sent.
+    From ``TIME`` on, rendering failed: the page is stored as received.
     """
 
     LOADING = "loading"
@@ -55,11 +55,11 @@ class Limit(StrEnum):
 
     @property
     def sentence(self) -> Message:
-        """A sentence about a page that met it."""
-        return _SAID[self]
+        """Sentence for a page that hit this limit."""
+        return _SENTENCES[self]
 
 
-_SAID = {
+_SENTENCES = {
     Limit.LOADING: Message("It was still loading when it was read."),
     Limit.RESTLESS: Message("It never came to rest: this is how it stood at one moment."),
     Limit.SCROLLING: Message("It still went on when the time for scrolling was over."),
@@ -77,7 +77,7 @@ _SAID = {
 
 
 def known_limits(names: Iterable[object]) -> tuple[Limit, ...]:
-    """The limits of these names, each once; names of a later version are passed over.
+    """Parse names of limits without duplicates; names from later versions are ignored.
 
     >>> known_limits(["time", "rhyme", "time"])
     (<Limit.TIME: 'time'>,)
@@ -88,23 +88,23 @@ def known_limits(names: Iterable[object]) -> tuple[Limit, ...]:
 
 
 class RenditionKind(StrEnum):
-    """What a likeness shows; stored by these names."""
+    """Type of a rendition; stored by these names."""
 
     PAGE = "page"
-    """The page as it stood, as HTML that needs no scripts: what is replayed, read and searched."""
+    """The rendered page as HTML without scripts: replayed, extracted and searched."""
     PICTURE = "picture"
-    """All of it, as an image."""
+    """Full-page screenshot."""
     THUMBNAIL = "thumbnail"
     PRINT = "print"
-    """As a PDF."""
+    """PDF of the page."""
     ICON = "icon"
-    """The icon of its site, small."""
+    """Small favicon of the site."""
     COVER = "cover"
-    """The picture that it names as its own, small."""
+    """Small preview image that the page declares."""
 
 
 PAGE_TYPE = "text/html; charset=utf-8"
-"""Of a page as it stood, as its record states it."""
+"""Content-Type of a rendered page's record."""
 MEDIA_TYPES: Mapping[RenditionKind, frozenset[str]] = {
     RenditionKind.PAGE: frozenset({"text/html"}),
     RenditionKind.PICTURE: frozenset({"image/webp", "image/jpeg"}),
@@ -113,18 +113,18 @@ MEDIA_TYPES: Mapping[RenditionKind, frozenset[str]] = {
     RenditionKind.ICON: frozenset({"image/webp", "image/svg+xml"}),
     RenditionKind.COVER: frozenset({"image/webp"}),
 }
-"""What each kind may be: a file of somebody else may say anything."""
+"""Allowed media types of each kind; imported records may claim anything."""
 DRAWN = frozenset({RenditionKind.ICON, RenditionKind.COVER})
-"""Made small of what is kept, whenever that is read."""
+"""Derived from stored images during extraction."""
 PREVIEW_KINDS = (RenditionKind.ICON, RenditionKind.COVER, RenditionKind.THUMBNAIL)
-"""What lists show a page by; each is asked for by what it holds."""
+"""Kinds shown in lists, requested by digest."""
 DIGEST_DIGITS = 32
 _HEX = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
 class NewRendition:
-    """A likeness that was made just now."""
+    """A rendition that is not stored yet."""
 
     kind: RenditionKind
     media_type: str
@@ -132,7 +132,7 @@ class NewRendition:
 
     @property
     def digest(self) -> str:
-        """What an emblem is asked for by: half of its SHA-256, in hex; empty for what is none."""
+        """First half of the SHA-256 in hex, to request previews by; empty for other kinds."""
         if self.kind not in PREVIEW_KINDS:
             return ""
         return hashlib.sha256(self.content).hexdigest()[:DIGEST_DIGITS]
@@ -140,7 +140,7 @@ class NewRendition:
 
 @dataclass(frozen=True, slots=True)
 class RenditionRef:
-    """A likeness whose record is named; ``digest`` as of ``NewRendition``, empty if unknown."""
+    """Reference to a rendition's record; ``digest`` as in ``NewRendition``, empty if unknown."""
 
     kind: RenditionKind
     media_type: str
@@ -150,13 +150,13 @@ class RenditionRef:
 
 @dataclass(frozen=True, slots=True)
 class Rendition:
-    """A likeness in the archive.
+    """A stored rendition.
 
     Attributes:
-        kind: what it shows.
+        kind: of rendition.
         media_type: of its record's block.
         location: of that record.
-        digest: what it is asked for by, if it is an emblem.
+        digest: by which a preview is requested; else empty.
     """
 
     kind: RenditionKind
@@ -167,10 +167,7 @@ class Rendition:
 
 @dataclass(frozen=True, slots=True)
 class PreviewImages:
-    """What a list shows a page by: the digests of an icon and of a picture.
-
-    Each is empty where there is none.
-    """
+    """Digests of the favicon and preview image of an entry; empty if none."""
 
     icon: str = ""
     cover: str = ""
@@ -180,14 +177,14 @@ NO_PREVIEW_IMAGES = PreviewImages()
 
 
 def is_digest(given: str) -> bool:
-    """Whether that is the digest of an emblem."""
+    """Return whether ``given`` is a well-formed digest of a preview."""
     return len(given) == DIGEST_DIGITS and set(given) <= _HEX
 
 
 def renditions_of(
     named: Sequence[RenditionRef], places: Mapping[RecordId, Location]
 ) -> tuple[Rendition, ...]:
-    """Those of the likenesses that are named whose records' places are known, one of a kind."""
+    """Return the renditions whose record locations are known, one of each kind."""
     found = {
         each.kind: Rendition(each.kind, each.media_type, places[each.record_id], each.digest)
         for each in reversed(named)
@@ -197,22 +194,22 @@ def renditions_of(
 
 
 WHOLE = 100
-"""The best score: a score is counted in hundredths."""
+"""The best score, in hundredths."""
 
 
 @dataclass(frozen=True, slots=True)
 class QualitySignals:
-    """What tells how whole a page is, beside its requisites.
+    """Quality signals of a page, besides its requisites.
 
     Attributes:
-        readable: characters that can be read, counted up to 600; None where it is no HTML page.
+        readable: readable characters, counted up to 600; None if it is not HTML.
         source: characters of its source.
-        is_error: whether it says that it is an error, whatever its status.
-        is_cut: whether it broke off before its end.
-        picture: how much of it looks without scripts as in the browser that showed it, in
-            hundredths; None where none did, or nobody compared.
-        words: how many of its words stand there without scripts, the same way.
-        limits: what kept a browser from showing all of it.
+        is_error: whether it is an error page, whatever its status.
+        is_cut: whether it is truncated.
+        picture: similarity of the screenshot without scripts to that in the browser, in hundredths;
+            None if not compared.
+        words: share of its words present without scripts, in hundredths; likewise.
+        limits: why a browser did not render all of it.
     """
 
     readable: int | None = None
@@ -226,7 +223,7 @@ class QualitySignals:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a snapshot is not whole: a sentence, and what that costs, in hundredths."""
+    """Why a snapshot is incomplete, and what that costs, in hundredths."""
 
     message: Message
     cost: int
@@ -239,7 +236,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How well a page was kept: in percent, and what it lacks to be whole."""
+    """Quality of a snapshot in percent, and what is missing."""
 
     hundredths: int
     reasons: tuple[Reason, ...] = ()

@@ -7,11 +7,11 @@ from enum import StrEnum
 from archiver.model.failure import Failure
 
 FIRST_ERROR_STATUS = 400
-"""From here on a status says that there is nothing but an error (RFC 9110 §15.5)."""
+"""First status of errors (RFC 9110 §15.5)."""
 
 
 class RequisiteKind(StrEnum):
-    """What a reference is for; decides how it is fetched and replayed."""
+    """Purpose of a requisite; decides how it is fetched and replayed."""
 
     STYLE = "style"
     IMAGE = "image"
@@ -20,19 +20,19 @@ class RequisiteKind(StrEnum):
     FRAME = "frame"
     MEDIA = "media"
     PART = "part"
-    """The page that goes on with the article of this one."""
+    """The next page of a multi-page article."""
     OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class Requisite:
-    """One reference: an absolute http(s) URL without fragment, and what it is for.
+    """A page requisite: absolute http(s) URL without fragment, and its purpose.
 
     Attributes:
-        url: where it leads.
-        kind: what it is for.
-        area: CSS pixels that it takes of the page, where the markup tells; else 0.
-        is_emblem: lists show the page by it; where it can't be had, the page lacks nothing.
+        url: of the resource.
+        kind: its purpose.
+        area: CSS pixels it covers on the page, if the markup says so; else 0.
+        is_emblem: only used as a preview in lists, so that a missing one does not lower the score.
     """
 
     url: str
@@ -43,9 +43,9 @@ class Requisite:
 
 @dataclass(frozen=True, slots=True)
 class RequisiteOutcome:
-    """What became of a requisite in a snapshot: its status, or why there is none.
+    """Result of fetching a requisite: its status, or why there is none.
 
-    ``area`` and ``is_emblem`` are as the page had them.
+    ``area`` and ``is_emblem`` are as in the requisite.
     """
 
     url: str
@@ -57,12 +57,12 @@ class RequisiteOutcome:
 
     @property
     def is_missing(self) -> bool:
-        """Whether it could not be had, or the server had nothing but an error for it."""
+        """Whether it could not be fetched, or the server answered with an error."""
         if self.is_emblem:
             return False
         return self.status is None or self.status >= FIRST_ERROR_STATUS
 
 
 def needed(outcomes: Iterable[RequisiteOutcome]) -> tuple[RequisiteOutcome, ...]:
-    """What a page itself needs of these, without what only lists show it by."""
+    """Drop requisites that are only used as previews in lists."""
     return tuple(each for each in outcomes if not each.is_emblem)

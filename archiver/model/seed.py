@@ -1,4 +1,4 @@
-"""Links on their way into the queue: bookmarks, seeds and the pages that came with them."""
+"""Links to be queued: bookmarks, seeds and pages that came with them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,12 +8,12 @@ from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl
 
 PLACE = "https://archiver.invalid/part/"
-"""Where parts are that had no address of their own; nobody ever has that name (RFC 2606)."""
+"""Base of URLs for parts that have none; the host can never exist (RFC 2606)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPart:
-    """What a page needs: its address, what it is, and its bytes."""
+    """A requisite that came with an archived page: URL, media type and bytes."""
 
     url: str
     media_type: str
@@ -22,12 +22,12 @@ class ArchivedPart:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPage:
-    """A page as it was kept.
+    """An archived page from a file.
 
     Attributes:
-        content: its bytes, or those of its article alone.
-        media_type: what they are; of text with its charset.
-        parts: what the page needs and came with it.
+        content: bytes of the page, or of its article alone.
+        media_type: of the content, with the charset for text.
+        parts: requisites that came with it.
     """
 
     content: bytes
@@ -36,29 +36,29 @@ class ArchivedPage:
 
     @property
     def weight(self) -> int:
-        """Bytes of all of it."""
+        """Total bytes."""
         return len(self.content) + sum(len(each.content) for each in self.parts)
 
 
 def html_page(text: str) -> ArchivedPage | None:
-    """A page of HTML without parts; None if it is empty."""
+    """Return a page of HTML without parts; None if it is empty."""
     return ArchivedPage(text.encode("utf-8", "replace")) if text else None
 
 
 def part_url(content: bytes) -> str:
-    """The address of a part that had none: named by its bytes."""
+    """Return the URL for a part without one, derived from its bytes."""
     return PLACE + sha256(content).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """What a file says of one link.
+    """A link in an imported file.
 
     Attributes:
-        annotation: ``url_given`` is the URL as it stood there.
-        problem: why this row can't be read, in a sentence; empty if it can.
+        annotation: ``url_given`` is the URL as in the file.
+        problem: why this row can't be read, in a sentence; else empty.
         page: the archived page that came with the link, if any.
-        is_broken: this is not a row, but a place where the file can't be read: links are missing.
+        is_broken: not a row, but a position where the file can't be read: links are missing.
     """
 
     annotation: Annotation
@@ -68,24 +68,24 @@ class Bookmark:
 
 
 def unreadable(given: str, problem: str) -> Bookmark:
-    """Return a row that can't be used, as it stands in the file."""
+    """Return a rejected row, with the text from the file."""
     return Bookmark(Annotation(given[:500]), problem)
 
 
 def broken(given: str, problem: str) -> Bookmark:
-    """Return a place where links of a file can't be read, with the text it begins with."""
+    """Return a position where the file can't be read, with the text it starts with."""
     return Bookmark(Annotation(given[:500]), problem, is_broken=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """What is put into the queue.
+    """A link to be queued.
 
     Attributes:
         hash_url: of ``url``.
         url: serialised, without fragment.
         host: of ``url``.
-        annotation: what the person says of it; it is known when that was.
+        annotation: user metadata; ``added_at`` is set.
     """
 
     hash_url: HashUrl
@@ -96,9 +96,9 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class RevisedSeed:
-    """A seed as a record holds it: how often its annotation had been changed by then.
+    """A seed as stored in a record, with the revision of its annotation.
 
-    ``is_link``: it is kept as a link, which nobody is to capture.
+    ``is_link``: saved as a link that is not captured.
     """
 
     seed: Seed
@@ -107,7 +107,7 @@ class RevisedSeed:
 
 
 class Reception(StrEnum):
-    """What became of a seed when it was put into the queue."""
+    """Result of queueing a seed."""
 
     ADDED = "added"
     KNOWN = "known"
@@ -116,10 +116,10 @@ class Reception(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A seed that is safe: its job, where one is open, and how it was received.
+    """A stored seed: its open job, if any, and the result.
 
-    ``ADDED``: an entry or a job was made. ``KNOWN``: it was here. ``MERGED``: so it was, and waits
-    already; of an import: and the seed says more than that, or comes again.
+    ``ADDED``: an entry or a job was created. ``KNOWN``: it exists. ``MERGED``: it exists and is
+    queued already; in an import: it exists and the seed has new metadata or is repeated.
     """
 
     hash_url: HashUrl
@@ -130,12 +130,12 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class SavedPage:
-    """What a file held of one link.
+    """A link with the archived page that a file contains.
 
     Attributes:
         seed: the link.
-        page: what was kept of it.
-        is_dated: whether the file tells when the link was saved.
+        page: its archived page.
+        is_dated: whether the file says when the link was saved.
     """
 
     seed: Seed

@@ -18,7 +18,7 @@ from archiver.errors import NotFound, UnreadableFile
 from archiver.formats.import_process import Batch, LinkFile, open_links
 from archiver.model.annotation import Annotation, read_source_record
 from archiver.model.entry_list import ListsInFile, with_more
-from archiver.model.imports import NO_CHOICES, Choices, Counted, ImportSurvey, ends_of
+from archiver.model.imports import NO_CHOICES, Choices, Counted, ImportSurvey, min_and_max
 from archiver.model.message import marked
 from archiver.model.seed import Reception, Seed
 from archiver.services.import_reading import by_capture, usable_lists
@@ -197,7 +197,7 @@ class _Tally:
         """Count a batch, of whose addresses these are in the archive, and how they are received."""
         self.read += batch.size
         self.lists = self.lists.with_more(batch.lists)
-        self._saved = ends_of((*self._saved, *batch.saved))
+        self._saved = min_and_max((*self._saved, *batch.saved))
         unusable = [each for each in batch.rejected if not each.is_left_out]
         self._numbers["unusable"] += len(unusable)
         self._numbers["left out"] += len(batch.rejected) - len(unusable)

@@ -82,7 +82,7 @@ def test_search_finds_by_words(site, archiver) -> None:
     assert archiver("search", "nowhere").stdout == ""
     begun = archiver("search", "--sort", "best", "foxe")
     assert len(rows(begun.stdout)) == 1
-    assert "archiver: nothing has these words; this is: foxe*\n" in begun.stderr
+    assert "archiver: no results; showing results for: foxe*\n" in begun.stderr
 
 
 @pytest.mark.usefixtures("added")

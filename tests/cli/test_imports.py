@@ -18,7 +18,7 @@ def test_what_an_import_brought_is_listed_tried_again_and_undone(archiver, tmp_p
     assert "\tundone\n" in archiver("imports").stdout
     assert json.loads(archiver("list", "--json").stdout) == []
     archiver("delete", "--undo", str(json.loads(undone.stdout)["deletion"]))
-    assert "\tundone, and put back\n" in archiver("imports").stdout
+    assert "\tundone, then restored\n" in archiver("imports").stdout
     archiver("imports", "undo", "1")
     again = archiver("imports", "undo", "1")
     said = "archiver: Import 1 is undone already.\n"

@@ -45,7 +45,7 @@ def test_a_flag_before_the_command_is_told_where_it_goes() -> None:
     told, unknown = run("--data", "x", "list"), run("--nonsense", "list")
 
     assert (told.returncode, unknown.returncode) == (2, 2)
-    assert "--data goes behind the command" in told.stderr
+    assert "--data goes after the command" in told.stderr
     assert "set ARCHIVER_DATA" in told.stderr
     assert "No such option" in unknown.stderr
 
@@ -142,8 +142,7 @@ def test_commands_that_read_make_no_archive(command: list[str], tmp_path: Path) 
 
     assert result.returncode == 1
     assert result.stderr == (
-        f"archiver: There is no archive in {tmp_path}/none. "
-        "Say where it is with --data or ARCHIVER_DATA.\n"
+        f"archiver: There is no archive in {tmp_path}/none. Set --data or ARCHIVER_DATA.\n"
     )
     assert list(tmp_path.iterdir()) == []
 

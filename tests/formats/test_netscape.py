@@ -15,7 +15,7 @@ from archiver.formats.netscape import MAX_NOTE, MAX_TITLE, read_netscape
 from archiver.formats.rows import MAX_URL
 from archiver.formats.source_file import GivenFile
 from archiver.model.annotation import Annotation
-from archiver.model.imports import HIDDEN, NO_LINK, problem_of
+from archiver.model.imports import HIDDEN, NO_LINK, format_problem
 
 CHROME = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
 <!-- This is an automatically generated file.
@@ -247,7 +247,7 @@ def test_links_that_a_comment_hides_are_counted() -> None:
 
     found = [(each.annotation.url_given, each.problem) for each in read_netscape(file)]
 
-    assert found == [("a", ""), ("d", ""), ("", problem_of(HIDDEN, 2))]
+    assert found == [("a", ""), ("d", ""), ("", format_problem(HIDDEN, 2))]
 
 
 def test_unclosed_folder_names_and_links_are_read() -> None:

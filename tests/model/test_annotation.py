@@ -11,7 +11,7 @@ from archiver.model.annotation import (
     MOST_OF_ONE,
     Annotation,
     Highlight,
-    merged_all,
+    merge_all,
     merged_notes,
     merged_source_records,
     paragraphs,
@@ -40,7 +40,7 @@ annotations = st.builds(
 
 @given(st.lists(annotations, min_size=1, max_size=9))
 def test_many_are_merged_as_one_after_another_is(some):
-    assert merged_all(some) == reduce(Annotation.merged, some)
+    assert merge_all(some) == reduce(Annotation.merged, some)
 
 
 @given(annotations, annotations)
