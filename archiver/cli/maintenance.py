@@ -10,7 +10,7 @@ from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import Bar, progress_bar, write_row
 from archiver.config import Settings, read_settings
 from archiver.errors import ConfigurationError
-from archiver.services.fixity import Progress, keep_check
+from archiver.services.fixity import Progress, store_check
 from archiver.services.machines import Machines
 from archiver.services.migration import Places, migrate
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
@@ -92,7 +92,7 @@ async def _verify(settings: Settings) -> int:
             async for finding in fixity.verify(lambda now: seen.note(now, bar)):
                 write_row(finding.where, finding.problem)
                 wrong += finding.is_wrong
-    await keep_check(settings.data, records=seen.records, problems=wrong)
+    await store_check(settings.data, records=seen.records, problems=wrong)
     write_row("records", str(seen.records))
     write_row("problems", str(wrong))
     return int(wrong > 0)

@@ -1,7 +1,7 @@
 """Access control: password, API tokens and sessions.
 
-They are in `access.json` beside the archive, which only its owner may read, so a rebuilt index has
-the same password and an export has none. If the index is on a server, they are in the index.
+They are stored in `access.json` next to the archive, readable only by its owner, so a rebuilt index
+has the same password and an export has none. If the index is on a server, they are in the index.
 Passwords are hashed with scrypt (RFC 7914).
 """
 
@@ -30,23 +30,23 @@ from archiver.services.user_files import ACCESS, SECRET, UserFile, user_file
 
 SESSION_SECONDS: Final = 30 * 86400
 BEGINS: Final = "arc_"
-"""What tells a token from a password."""
+"""Prefix that distinguishes a token from a password."""
 LEAST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 1024
 LONGEST_NAME: Final = 100
 MOST_TOKENS: Final = 100
 MOST_SESSIONS: Final = 100
-"""The session that was not used for the longest ends when there are more."""
+"""When there are more sessions, the least recently used one ends."""
 MOST_BYTES: Final = 1 << 20
-LOOK_SECONDS: Final = 1.0
-"""So much later another process's change is heard of."""
+POLL_SECONDS: Final = 1.0
+"""Maximum delay before changes of other processes are seen."""
 SEEN_SECONDS: Final = 3600
 _GUESSES_AT_ONCE = 2
 _TOKEN_BYTES = 32
 
 _COST: Final = 1 << 15
 _BLOCK: Final = 8
-"""With these one guess takes 32 MiB and about a tenth of a second."""
+"""With these parameters one guess takes 32 MiB and about a tenth of a second."""
 _SALT_BYTES: Final = 16
 _KEY_BYTES: Final = 32
 _MEMORY_BYTES: Final = 64 << 20
@@ -56,7 +56,7 @@ log = get_log(__name__)
 
 
 class Scope(StrEnum):
-    """What a token opens."""
+    """Permissions of a token."""
 
     READ = "read"
     ADD = "add"
@@ -65,15 +65,15 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What a program comes in with.
+    """API token of a program.
 
     Attributes:
-        id: what it is called by where it is revoked; no secret.
-        name: the person's.
-        scope: what it opens.
-        digest: SHA-256 of the token, in hex; the token itself is not kept.
+        id: public identifier, for revoking it.
+        name: user-supplied.
+        scope: permissions.
+        digest: SHA-256 of the token, in hex; the token itself is not stored.
         made_at: seconds since 1970.
-        used_on: the day it was last used (``YYYY-MM-DD``, UTC); empty if it never was.
+        used_on: the day it was last used (``YYYY-MM-DD``, UTC); empty if never.
     """
 
     id: str
@@ -86,11 +86,11 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A browser somebody signed in with.
+    """A signed-in browser.
 
     Attributes:
-        digest: SHA-256 of the session's id, in hex; the id itself only the browser has.
-        browser: as it calls itself.
+        digest: SHA-256 of the session's id, in hex; only the browser has the id itself.
+        browser: User-Agent.
         begun_at: seconds since 1970.
         seen_at: likewise, to the hour.
     """
@@ -103,7 +103,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """All of it. ``password``: what is kept of it (never itself); None if none was set."""
+    """Stored access data. ``password``: its hash; None if none is set."""
 
     password: str | None = None
     tokens: tuple[Token, ...] = ()
@@ -125,7 +125,7 @@ def _read_file(data: Path) -> Access:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches that address; a name other than localhost may not."""
+    """Return whether a host is reachable only from this machine; names except localhost are not."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -158,43 +158,43 @@ class AccessControl:
         self._is_known = db is None or not db.machine
         self._access = _read_file(data) if self._is_known else Access()
         self._mark: object = self
-        self._looked = -LOOK_SECONDS
+        self._looked = -POLL_SECONDS
         self._guesses = asyncio.Semaphore(_GUESSES_AT_ONCE)
         self._own = secrets.token_bytes(32)
         self._right = b""
-        """What the password that was right last is under our own key: scrypt is slow."""
+        """MAC of the last correct password, because scrypt is slow."""
 
     @property
     def is_locked(self) -> bool:
-        """Whether it takes a password to come in."""
+        """Whether a password is required."""
         is_open = self._is_known and self.keys_hang_on is None
         return self._is_open_to_others or not is_open
 
     @property
     def is_configured(self) -> bool:
-        """Whether the password is the settings', so that it is changed there alone."""
+        """Whether the password comes from the settings and can only be changed there."""
         return self._configured is not None
 
     @property
     def keys_hang_on(self) -> str | None:
-        """Changes whenever the password does; None if there is none."""
+        """Value that changes with the password; None if there is none."""
         return self._configured if self._configured is not None else self._access.password
 
     @property
     def tokens(self) -> tuple[Token, ...]:
-        """Those that were made and not revoked, the oldest first."""
+        """Valid tokens, the oldest first."""
         return self._access.tokens
 
     @property
     def sessions(self) -> tuple[Session, ...]:
-        """Those that are not over, the one seen last first."""
+        """Active sessions, the most recent first."""
         alive = filter(_is_alive, self._access.sessions)
         return tuple(sorted(alive, key=lambda each: -each.seen_at))
 
     async def refresh(self) -> None:
-        """Hear of what other processes have changed; looks once a second at most."""
+        """Load changes of other processes; checks once a second at most."""
         now = time.monotonic()
-        if now - self._looked < LOOK_SECONDS:
+        if now - self._looked < POLL_SECONDS:
             return
         self._looked = now
         try:
@@ -217,7 +217,7 @@ class AccessControl:
         return found
 
     async def is_password(self, given: str) -> bool:
-        """Whether that is the password."""
+        """Return whether a password is correct."""
         ours = hmac.digest(self._own, given.encode("utf-8", "surrogatepass"), "sha256")
         if hmac.compare_digest(ours, self._right):
             return True
@@ -234,7 +234,7 @@ class AccessControl:
         return kept is not None and len(given) <= LONGEST_PASSWORD and is_password(given, kept)
 
     async def set_password(self, new: str) -> None:
-        """Set the password, or another one; every session and every address given out ends.
+        """Set or change the password; ends all sessions and invalidates signed addresses.
 
         Raises:
             InputError: it is too short or too long, has characters that no field for passwords
@@ -257,10 +257,10 @@ class AccessControl:
         await self._change(lambda access: replace(access, password=kept, sessions=()))
 
     async def remove_password(self) -> None:
-        """Let everybody in who can connect; tokens and sessions are gone with it.
+        """Remove the password, all tokens and sessions: anyone who can connect has access.
 
         Raises:
-            InputError: the settings give one, or others reach the service.
+            InputError: the password is from the settings, or other machines can reach the service.
         """
         self._refuse_configured()
         if self._is_open_to_others:
@@ -268,7 +268,7 @@ class AccessControl:
         await self._change(lambda _: Access())
 
     async def make_token(self, name: str, scope: Scope) -> str:
-        """A new token: to be shown once, for it is not kept.
+        """Create a token and return it; it is not stored and can't be shown again.
 
         Raises:
             InputError: it has no name, or there are too many.
@@ -284,7 +284,7 @@ class AccessControl:
         return made
 
     async def revoke(self, token_id: str) -> None:
-        """End a token, if it is there."""
+        """Revoke a token, if it exists."""
 
         def without(access: Access) -> Access:
             kept = tuple(each for each in access.tokens if each.id != token_id)
@@ -293,7 +293,7 @@ class AccessControl:
         await self._change(without)
 
     async def token_of(self, given: str) -> Token | None:
-        """The token that this is, if it is one."""
+        """Return the token that ``given`` is, if valid."""
         if not given.startswith(BEGINS):
             return None
         digest = _hex(given)
@@ -305,7 +305,7 @@ class AccessControl:
         return found
 
     async def begin_session(self, browser: str) -> str:
-        """A new session; its id, which only the browser keeps."""
+        """Start a session and return its id, which only the browser stores."""
         identity, now = secrets.token_urlsafe(16), int(time.time())
         session = Session(_hex(identity), browser[:LONGEST_NAME], now, now)
 
@@ -318,7 +318,7 @@ class AccessControl:
         return identity
 
     async def is_session(self, identity: str) -> bool:
-        """Whether there is such a session; it was seen now."""
+        """Return whether a session is active, and mark it as seen."""
         found, now = self.session(identity), int(time.time())
         if found and now - found.seen_at > SEEN_SECONDS:
             seen = replace(found, seen_at=now)
@@ -326,16 +326,16 @@ class AccessControl:
         return found is not None
 
     def session(self, identity: str) -> Session | None:
-        """The session of that id, if it is not over."""
+        """Return an active session by id."""
         digest = _hex(identity)
         return next((each for each in self.sessions if each.digest == digest), None)
 
     async def end_session(self, digest: str) -> None:
-        """End a session, if it is there."""
+        """End a session, if it exists."""
         await self._end(lambda each: each.digest == digest)
 
     async def end_other_sessions(self, digest: str) -> None:
-        """End every session but one."""
+        """End all sessions except one."""
         await self._end(lambda each: each.digest != digest)
 
     async def _end(self, is_over: Callable[[Session], bool]) -> None:
@@ -346,7 +346,7 @@ class AccessControl:
         await self._change(without)
 
     async def _note(self, change: Callable[[Access], Access]) -> None:
-        """Write down what may be lost."""
+        """Write a change whose loss is acceptable."""
         try:
             await self._change(change)
         except OSError as error:
@@ -375,7 +375,7 @@ class AccessControl:
 
 
 def control_with(settings: Settings, db: Database, _store: object) -> AccessControl:
-    """Who may come into an archive that is opened."""
+    """Return the access control of an open archive."""
     return AccessControl(settings.data, settings.password, settings.host, db=db)
 
 
@@ -411,10 +411,10 @@ def read_access(held: bytes | None, place: str) -> Access:
 
     Args:
         held: the JSON.
-        place: where it was found, for the message.
+        place: its location, for messages.
 
     Raises:
-        ConfigurationError: it is not what ``write_access`` wrote.
+        ConfigurationError: it is invalid.
     """
     if held is None:
         return Access()
@@ -441,14 +441,14 @@ def _parse(held: bytes) -> Access:
 
 
 def hash_password(password: str) -> str:
-    """What is kept of a password, salted."""
+    """Return a salted hash of a password."""
     salt = secrets.token_bytes(_SALT_BYTES)
     parts = (salt, _derive(password, salt))
     return "$".join((_SCRYPT, *(b64encode(each).decode() for each in parts)))
 
 
 def is_password(given: str, kept: str) -> bool:
-    """Whether that was made of this password, in constant time; False if it was made by no us."""
+    """Compare a password with its hash in constant time; False for an unknown hash format."""
     name, _, rest = kept.partition("$")
     salt, _, key = rest.partition("$")
     if name != _SCRYPT:

@@ -45,10 +45,10 @@ _ZIP = b"PK\x03\x04"
 
 
 def kind_of(file: BufferedReader, name: str) -> str | None:
-    """``WARC``, ``ARC`` or ``WACZ`` for a file that is one; None for any other. Blocking.
+    """Detect ``WARC``, ``ARC`` or ``WACZ``; None for other files. Blocking.
 
-    Nothing of it is read away. A zip archive is told by what it holds; one that is damaged, too
-    long to be listed, or can't be sought in, by its name.
+    The file position is unchanged. A zip archive is identified by its members, or by its name if it
+    is damaged, too long to list, or not seekable.
     """
     head = file.peek(_LOOKED_AT)
     if not head.startswith(_ZIP):
@@ -63,7 +63,7 @@ def _members(file: BufferedReader) -> tuple[str, ...]:
     place = file.tell()
     try:
         return member_names(file)
-    except UnreadableFile:  # who reads it says why
+    except UnreadableFile:  # the reader reports the problem
         return ()
     finally:
         file.seek(place)
@@ -83,7 +83,7 @@ _READERS: dict[ArchiveForm, Callable[[Forward], ForeignFile]] = {
 
 
 class ArchiveImport:
-    """One file on its way in."""
+    """Import of one archive file."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class ArchiveImport:
         self._problem = ""
 
     async def payloads(self, file: BinaryIO, name: str, kind: str) -> AsyncIterator[Taken]:
-        """Take responses in; revisits are put aside."""
+        """Import responses; revisits are set aside."""
         if kind == WACZ:
             async for taken in self._package(file, name):
                 yield taken
@@ -112,14 +112,14 @@ class ArchiveImport:
             yield taken
 
     async def revisits(self) -> AsyncIterator[Taken]:
-        """Take in what was put aside: all that it may refer to is in the archive by now."""
+        """Import the revisits, whose originals are stored by now."""
         resolver = RevisitResolver(self._context)
         waiting = read_lines(iter(self._revisits))
         while batch := await asyncio.to_thread(lambda: list(islice(waiting, BATCH))):
             yield await self._take(await resolver.resolve(batch))
 
     async def pages(self, source: str) -> AsyncIterator[Taken]:
-        """Make a snapshot of each page."""
+        """Create a snapshot of each page."""
         intake = PageIntake(self._context, self._pages.likenesses, self._pages.answers)
         noted = await asyncio.to_thread(self._pages.best, source=source)
         while some := await asyncio.to_thread(_some, noted):
@@ -129,7 +129,7 @@ class ArchiveImport:
             yield Taken(pages=len(closing))
 
     async def entries(self, import_id: int) -> AsyncIterator[Taken]:
-        """Take over what the archive of the file had failed at, and what waited there."""
+        """Import failed and queued entries of an archiver's archive."""
         intake = EntryIntake(self._context, import_id)
         noted = self._entries.read()
         while some := await asyncio.to_thread(lambda: list(islice(noted, BATCH))):
@@ -137,7 +137,7 @@ class ArchiveImport:
             yield Taken(failed=taken.failed, queued=taken.queued)
 
     def refuse_if_nothing_was_read(self, name: str) -> None:
-        """Let an import fail that brought nothing but problems."""
+        """Raise if an import had only problems."""
         if self._problem and not self._captures:
             raise UnreadableFile(
                 "{name} holds no capture that can be read. {problem}",
@@ -217,7 +217,7 @@ class ArchiveImport:
         )
 
     def _marked(self, found: ForeignCapture) -> ForeignCapture:
-        """A capture with the fields of all that came so, whatever it says of itself."""
+        """Add fields that mark an imported capture, replacing its own ones of these names."""
         if not self._marks:
             return found
         exchange = found.exchange
@@ -225,7 +225,7 @@ class ArchiveImport:
         return replace(found, exchange=replace(exchange, fields=tuple(given.items())))
 
     def _note(self, batch: Sequence[Found]) -> None:
-        """Put revisits aside, and note what may be a page; blocking."""
+        """Set revisits aside, and record candidate pages; blocking."""
         for each in batch:
             if isinstance(each, ForeignRevisit):
                 self._revisits.add(write_line(each))
@@ -253,7 +253,7 @@ def _some(pages: Iterator[ForeignPage]) -> list[ForeignPage]:
 
 
 def _as_file(package: Package, member: str, stack: ExitStack) -> BinaryIO:
-    """A package within a package, where its list of contents can be sought; blocking."""
+    """Open a nested package as a seekable file; blocking."""
     window = package.window(member)
     if window:
         return stack.enter_context(BufferedReader(window))
@@ -265,7 +265,7 @@ def _as_file(package: Package, member: str, stack: ExitStack) -> BinaryIO:
 
 
 class _Rejoined:
-    """A file whose head was read already, as one again."""
+    """File whose first bytes were read already."""
 
     def __init__(self, head: bytes, rest: Forward) -> None:
         self._head = head
@@ -282,7 +282,7 @@ OpenContext = Callable[[], AbstractAsyncContextManager[CrawlContext]]
 
 
 class Archives:
-    """Takes files in. ``open_context`` gives a writer of its own, with a recorder that runs."""
+    """Imports of archive files. ``open_context`` opens a writer with a running recorder."""
 
     def __init__(self, open_context: OpenContext) -> None:
         self._open_context = open_context
@@ -295,13 +295,13 @@ class Archives:
         import_id: int | None = None,
         handed_in: datetime | None = None,
     ) -> int:
-        """Make snapshots of pages that came with links; returns how many are new.
+        """Create snapshots of pages that came with links; return the number of new ones.
 
         Args:
-            pages: what came.
-            origin: where they came from, for their records.
-            import_id: the import of their links, if they came with one.
-            handed_in: when somebody handed them in, if they came that way.
+            pages: pages with their links.
+            origin: their source, for the records.
+            import_id: the import of their links, if any.
+            handed_in: upload time, if they were uploaded.
         """
         async with self._open_context() as context:
             return await SavedPageIntake(context).take(
@@ -317,16 +317,16 @@ class Archives:
         import_id: int,
         handed_in: datetime | None = None,
     ) -> AsyncGenerator[Taken, None]:
-        """Read a file to its end; tells of each stretch once it is handed over.
+        """Import a file completely; yield counts after each batch.
 
-        What waited in the archive that wrote it is queued, as of that import.
+        Entries that were queued in the archive are queued as part of the import.
 
         Args:
-            file: where it is to be read from.
-            name: as the person knows it.
-            kind: as ``kind_of`` has it.
+            file: to read.
+            name: for messages.
+            kind: result of ``kind_of``.
             import_id: of the import.
-            handed_in: when somebody handed it in, if it came that way.
+            handed_in: upload time, if it was uploaded.
 
         Raises:
             UnreadableFile: no capture of it can be read.

@@ -17,9 +17,9 @@ log = get_log(__name__)
 
 @asynccontextmanager
 async def keep_running(work: Callable[[], Awaitable[object]], name: str) -> AsyncIterator[None]:
-    """Have work done in a task of its own while the block runs; begun again when it ends.
+    """Run ``work`` in a task while the block runs; restart it when it exits.
 
-    Nothing that it raises reaches the block, nor who leaves it: it is logged.
+    Its exceptions are logged and do not reach the block.
     """
     task = asyncio.create_task(_keep_going(work, name), name=name)
     try:
@@ -35,7 +35,7 @@ async def _keep_going(work: Callable[[], Awaitable[object]], name: str) -> None:
             await work()
             log.error("ended; it begins again", task=name, seconds=REST_SECONDS)
         except Exception:
-            # Clean-up that fails while we are stopped must not start the work again.
+            # A failing clean-up during shutdown must not restart the task.
             task = asyncio.current_task()
             if task and task.cancelling():
                 log.exception("did not end cleanly", task=name)
@@ -49,10 +49,10 @@ STOP_SECONDS = 60.0
 
 @asynccontextmanager
 async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[None]:
-    """Let the other ``crawl_processes`` work the queue too, while the block runs.
+    """Run the other ``crawl_processes`` while the block runs.
 
-    They end when it does; with ``until_empty`` they are first let finish what they are at, without
-    it one that dies is followed by another.
+    With ``until_empty`` they finish their jobs before the block exits; otherwise a process that
+    dies is replaced.
     """
     others = range(settings.crawl_processes - 1)
     async with AsyncExitStack() as stack:
@@ -62,7 +62,8 @@ async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[Non
             yield
             return
         started = [
-            await stack.enter_async_context(_helper(settings, until_empty=True)) for _ in others
+            await stack.enter_async_context(_crawl_process(settings, until_empty=True))
+            for _ in others
         ]
         yield
         for process in started:
@@ -70,13 +71,13 @@ async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[Non
 
 
 async def _have_one(settings: Settings) -> None:
-    async with _helper(settings, until_empty=False) as process:
+    async with _crawl_process(settings, until_empty=False) as process:
         status = await process.wait()
     log.error("a helper ended", status=status)
 
 
 @asynccontextmanager
-async def _helper(
+async def _crawl_process(
     settings: Settings, *, until_empty: bool
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
@@ -94,13 +95,13 @@ async def _helper(
 
 
 def _for_servers(settings: Settings) -> dict[str, str]:
-    """The variables that reach a store and an index: for helpers, not for readers of pages."""
+    """Return credentials for the object store and database, which only crawl processes get."""
     wanted = ("AWS_",) * bool(settings.store) + ("PG",) * bool(settings.index)
     return {name: value for name, value in os.environ.items() if name.startswith(wanted)}
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Ask a helper to stop, and see that it does."""
+    """Ask a crawl process to stop, and kill it after a timeout."""
     if process.stdin:
         process.stdin.close()
     try:

@@ -1,4 +1,4 @@
-"""Articles as books and Markdown folders, with their pictures."""
+"""Articles as books and Markdown folders, with their images."""
 
 import asyncio
 import zipfile
@@ -35,12 +35,12 @@ from archiver.warc.segments import SegmentStore
 MOST_PICTURES = 300
 MOST_PICTURE_BYTES = 10 << 20
 MOST_ARTICLE_BYTES = 40 << 20
-"""Of the pictures of one article; what comes after is left out."""
+"""Maximum bytes of images per article; further images are dropped."""
 _SHOWN = frozenset(PICTURES) | {"image/avif", "image/bmp", "image/x-icon"}
 
 
 class ArticlePictures:
-    """Finds pictures of articles."""
+    """Finder of archived images in articles."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -49,12 +49,12 @@ class ArticlePictures:
     async def of(
         self, html: str, moment: Timestamp, *, most: int = MOST_ARTICLE_BYTES
     ) -> dict[str, Picture]:
-        """By address, as they were at a moment.
+        """Return images by URL, as archived closest to a timestamp.
 
         Args:
             html: of the article, sanitised.
             moment: of its snapshot.
-            most: bytes of all together; what comes after is left out.
+            most: maximum total bytes; further images are dropped.
         """
         left = min(most, MOST_ARTICLE_BYTES)
         found: dict[str, Picture] = {}
@@ -68,7 +68,7 @@ class ArticlePictures:
         return found
 
     async def _first(self, urls: Sequence[str], moment: Timestamp) -> tuple[str, Picture] | None:
-        """The first of these that the archive has, as it was then."""
+        """Return the first archived image of ``urls``, closest to ``moment``."""
         for url in urls:
             async with self._db.read() as conn:
                 holder = await holder_at(conn, url, moment)
@@ -83,14 +83,14 @@ class ArticlePictures:
 
 
 MOST_ARTICLES = 2_000
-"""Of one book or page."""
+"""Maximum articles in one book or page."""
 MOST_BYTES = 1 << 30
-"""Of all pictures."""
+"""Maximum bytes of all images."""
 PIECE = 256 << 10
 
 
 class Books:
-    """Writes articles as one page, or as a book."""
+    """Exports of articles as one page or a book."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -99,11 +99,11 @@ class Books:
         self._pictures = ArticlePictures(db, store)
 
     async def begin(self, selected: Selected) -> Manifest:
-        """What is written, whatever happens until it is.
+        """Fix the entries to export.
 
         Raises:
-            NotFound: there is nothing of the kind.
-            InputError: these are too many articles, or what is selected makes no sense.
+            NotFound: there is nothing to export.
+            InputError: too many articles, or an invalid selection.
         """
         manifest = await draw_up(self._db, selected)
         if not manifest.entries:
@@ -120,7 +120,7 @@ class Books:
     async def html(
         self, manifest: Manifest, *, title: str, at: str | None = None
     ) -> AsyncGenerator[bytes, None]:
-        """One page with all in it."""
+        """Yield one HTML page with all articles."""
         async with self._db.read() as conn:
             known = await entries.by_ids(conn, manifest.entries)
         titles = [
@@ -138,7 +138,7 @@ class Books:
     async def epub(
         self, manifest: Manifest, *, title: str, at: str | None = None
     ) -> AsyncGenerator[bytes, None]:
-        """A book. It is written to a temporary file first."""
+        """Yield an EPUB, which is written to a temporary file first."""
         async with AsyncExitStack() as stack:
             file = stack.enter_context(await asyncio.to_thread(_temporary))
             book: Epub | None = None
@@ -171,7 +171,7 @@ class Books:
 
 
 def chapter_of(entry: Entry, snapshot: Snapshot | None, html: str) -> Chapter:
-    """An entry as a chapter, without pictures; of one that has no snapshot what a person said."""
+    """Return an entry as a chapter without images; without a snapshot only user metadata."""
     title, note = entry.title or entry.url, entry.annotation.note
     if snapshot is None:
         return Chapter(title, entry.url, None, "", note=note)
@@ -193,7 +193,7 @@ def _temporary() -> IO[bytes]:
 
 
 MOST_LINKS = 2_000
-"""Of an article, that are led to other entries."""
+"""Maximum links of an article to other entries."""
 BETWEEN = "\n---\n\n"
 _MODE = 0o644
 _SUFFIXES = PICTURES | {"image/avif": "avif", "image/bmp": "bmp", "image/x-icon": "ico"}
@@ -201,14 +201,14 @@ _SUFFIXES = PICTURES | {"image/avif": "avif", "image/bmp": "bmp", "image/x-icon"
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of the tree: where it lies in it, and what it holds. An entry's text comes last."""
+    """A file of the tree: its path and content. The text of an entry comes last."""
 
     path: str
     data: bytes
 
 
 class MarkdownTree:
-    """Writes entries as Markdown."""
+    """Exports of entries as Markdown."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -218,13 +218,13 @@ class MarkdownTree:
     async def members(
         self, rows: Sequence[int], at: str | None = None
     ) -> AsyncGenerator[Member, None]:
-        """The files of these entries, at their newest snapshots or at those nearest to a moment."""
+        """Yield the files of entries at their newest snapshots, or those closest to a timestamp."""
         async for entry, shown in self._shown.each(rows, at):
             for member in await self._members(entry, shown, rows):
                 yield member
 
     async def zip(self, rows: Sequence[int], at: str | None = None) -> AsyncGenerator[bytes, None]:
-        """All of them as a zip file."""
+        """Yield all files as a zip file."""
         sink = Sink()
         packed = zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_DEFLATED)
         async with aclosing(self.members(rows, at)) as members:
@@ -237,7 +237,7 @@ class MarkdownTree:
         yield sink.take()
 
     async def text(self, rows: Sequence[int], at: str | None = None) -> AsyncGenerator[bytes, None]:
-        """All of them as one text, one under another; what they show and lead to is on the web."""
+        """Yield all entries as one text; images and links point to the web."""
         written = 0
         async for entry, shown in self._shown.each(rows, at):
             number = 0 if len(rows) == 1 else written + 1
@@ -246,7 +246,7 @@ class MarkdownTree:
             written += 1
 
     async def write(self, rows: Sequence[int], directory: Path) -> AsyncIterator[HashUrl]:
-        """Write them to a directory; tells of each entry once it is there."""
+        """Write all files to a directory; yield each entry after it is written."""
         async for each in self.members(rows):
             await asyncio.to_thread(_replace, directory / each.path, each.data)
             if each.path.endswith("/index.md"):
@@ -260,10 +260,10 @@ class MarkdownTree:
         html = without_title(await asyncio.to_thread(plain, shown.article), entry.title)
         pictures = await self._pictures.of(html, shown.snapshot.timestamp)
         held = await self._held(html, rows)
-        return await asyncio.to_thread(_made, entry, shown.snapshot, html, pictures, held)
+        return await asyncio.to_thread(_with_images, entry, shown.snapshot, html, pictures, held)
 
     async def _held(self, html: str, rows: Sequence[int]) -> dict[str, HashUrl]:
-        """What an article links to that is in this tree, by address."""
+        """Return the entries of this tree that an article links to, by URL."""
         named = {}
         for url in await asyncio.to_thread(links_of, html, MOST_LINKS):
             try:
@@ -276,14 +276,14 @@ class MarkdownTree:
         return {url: key for url, key in named.items() if key in here}
 
 
-def _made(
+def _with_images(
     entry: Entry,
     snapshot: Snapshot,
     html: str,
     pictures: Mapping[str, Picture],
     held: Mapping[str, HashUrl],
 ) -> list[Member]:
-    """An entry's text, and before it the pictures it shows."""
+    """Return the text of an entry, preceded by its images."""
     names: dict[str, str] = {}
     members = []
     for number, (url, picture) in enumerate(pictures.items(), 1):
@@ -301,38 +301,38 @@ def _made(
 
 
 def _as_text(entry: Entry, shown: SnapshotDetail | None, number: int) -> str:
-    """An entry under its title: behind front matter where it is alone, else with what that says.
+    """Return an entry with a heading: front matter if it is alone, otherwise metadata as text.
 
-    ``number`` is which it is of several, 0 of one that is alone: notes of each have labels of their
-    own.
+    ``number`` is its position among several entries, which keeps footnote labels unique; 0 if
+    alone.
     """
     html = without_title(plain(shown.article), entry.title) if shown else ""
     placed = with_pictures(html, lambda urls: next(iter(urls), ""))
     labelled = f"{number}-" if number else ""
-    article = to_markdown(placed, _elsewhere, labelled=labelled)
+    article = to_markdown(placed, _external_target, labelled=labelled)
     snapshot = shown.snapshot if shown else None
     chapter = chapter_of(entry, snapshot, "")
     said = f"<p>{about(chapter)}</p>" if number else ""
     if chapter.note and number:
         said += f"<blockquote>{escape(chapter.note)}</blockquote>"
     above = to_markdown(f"<h1>{escape(chapter.title)}</h1>{said}")
-    body = "\n".join(filter(None, (above, article, _quoted(entry))))
+    body = "\n".join(filter(None, (above, article, _highlights(entry))))
     return body if number else entry_markdown(entry, snapshot, body)
 
 
-def _elsewhere(led: str) -> str:
-    """Where a link leads, if that is not within its own page."""
+def _external_target(led: str) -> str:
+    """Return the target of a link unless it is within the same page."""
     return "" if led.startswith("#") else led
 
 
-def _quoted(entry: Entry) -> str:
-    """What was marked in an entry, under a heading."""
+def _highlights(entry: Entry) -> str:
+    """Return the highlights of an entry under a heading."""
     marked = entry.annotation.highlights
     return "## Highlights\n\n" + "\n".join(quotations(marked)) + "\n" if marked else ""
 
 
 def _text(entry: Entry, snapshot: Snapshot | None, article: str) -> Member:
-    quoted = _quoted(entry)
+    quoted = _highlights(entry)
     text = entry_markdown(entry, snapshot, f"{article}\n{quoted}" if quoted else article)
     return Member(f"{entry.hash_url}/index.md", text.encode("utf-8", "replace"))
 
@@ -343,7 +343,7 @@ def _is_among(rows: Sequence[int], row: int) -> bool:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write a file so that it is the old one or the new one at every moment."""
+    """Replace a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(f"{path.suffix}.part")
     unfinished.write_bytes(data)

@@ -1,7 +1,7 @@
 """CDX queries and TimeMaps.
 
-A page has a number and nothing else, so who asks for the next one must be answered by the pages
-that the last one was of, whatever was captured meanwhile: what is new joins the page it falls into.
+Pages are requested by number only, so page boundaries must be stable while captures are added: a
+new capture joins the page it falls into.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from archiver.replay.cdx_rows import CdxWriter, Originals, Row, Selection
 PAGE = 1000
 
 
-async def walk(
+async def iterate_captures(
     db: Database, wanted: KeyRange, after: Place | None = None, until: Place | None = None
 ) -> AsyncGenerator[list[Placed], None]:
-    """All captures of a range, between two places in the direction of the walk."""
+    """Yield the captures of a range, between two positions in the direction of iteration."""
     while True:
         async with db.read() as conn:
             found = await captures.in_range(conn, wanted, after=after, limit=PAGE)
@@ -50,13 +50,13 @@ def _is_before(place: Place, until: Place | None, wanted: KeyRange) -> bool:
 
 
 KEPT_SECONDS = 600
-"""How long the blocks of a range are kept after they were last asked for."""
+"""Seconds for which the blocks of a range are cached after their last use."""
 MOST_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """A part of a walk: what lies between two places, in its direction; None leaves it open."""
+class CdxRange:
+    """A range between two positions, in the direction of iteration; None is an open end."""
 
     after: Place | None = None
     until: Place | None = None
@@ -69,7 +69,7 @@ class _Blocks:
 
 
 class CdxPages:
-    """Knows the blocks of the ranges that were asked for lately: eight bytes a block."""
+    """Page boundaries of recent queries; eight bytes per block."""
 
     def __init__(
         self,
@@ -85,24 +85,24 @@ class CdxPages:
         self._turn = asyncio.Lock()
 
     async def count(self, query: CdxQuery) -> tuple[int, int]:
-        """How many pages the answer has, and of how many blocks."""
+        """Return the number of pages and of blocks of the result."""
         blocks = len(await self._starts(query))
         return -(-blocks // query.paging.blocks), blocks
 
-    async def stretch(self, query: CdxQuery) -> Stretch | None:
-        """Where the page that is asked for lies; None if there is no such page."""
+    async def stretch(self, query: CdxQuery) -> CdxRange | None:
+        """Return the range of the requested page; None if there is no such page."""
         number, size = query.paging.number or 0, query.paging.blocks
         starts = await self._starts(query)
         if number * size >= len(starts):
-            return None if number else Stretch()
+            return None if number else CdxRange()
         first, last = number * size, (number + 1) * size
         if query.newest_first:
             first, last = max(len(starts) - last, 0), len(starts) - first
         begin = await self._place(starts[first]) if first else None
         end = await self._place(starts[last]) if last < len(starts) else None
         if query.newest_first:
-            return Stretch(end, begin and before(begin))
-        return Stretch(begin and before(begin), end)
+            return CdxRange(end, begin and before(begin))
+        return CdxRange(begin and before(begin), end)
 
     async def _starts(self, query: CdxQuery) -> "array[int]":
         wanted = KeyRange(query.first_key, query.last_key, query.first, query.last)
@@ -141,36 +141,36 @@ class CdxPages:
 
 
 def before(place: Place) -> Place:
-    """The place right before one: what comes after it begins with that."""
+    """Return the position immediately before ``place``."""
     key, timestamp, row_id = place
     return key, timestamp, row_id - 1
 
 
 def behind(place: Place) -> Place:
-    """The place right behind one."""
+    """Return the position immediately after ``place``."""
     key, timestamp, row_id = place
     return key, timestamp, row_id + 1
 
 
 TOGETHER = 100
-"""Captures that are looked at together where they come one by one."""
+"""Captures processed together when they are read one by one."""
 LOOKED_BACK = 1000
-"""Captures before a page's first that tell with which neighbours it collapses."""
+"""Captures read before a page's first one to decide which neighbours collapse."""
 
 
 class Cdx:
-    """Answers CDX questions."""
+    """CDX queries."""
 
     def __init__(self, db: Database, pages: CdxPages | None = None) -> None:
         self._db = db
         self._pages = pages or CdxPages(db)
 
     async def answer(self, query: CdxQuery) -> AsyncGenerator[bytes, None]:
-        """The answer to a question, in pieces.
+        """Yield the result of a query in chunks.
 
         Raises:
-            InputError: there is no such page, or the resume key is none of this index.
-            NotInArchive: there is no row, and pywb would say so.
+            InputError: there is no such page, or the resume key is invalid.
+            NotInArchive: there are no results, and pywb would return 404.
         """
         if query.paging.is_counted:
             yield await self._page_count(query)
@@ -198,10 +198,10 @@ class Cdx:
             return json.dumps(document).encode() + b"\n"
         return f"{pages}\n".encode()
 
-    async def _stretch(self, query: CdxQuery) -> Stretch | None:
-        """The part of the index that is asked for; None for a page behind the last one."""
+    async def _stretch(self, query: CdxQuery) -> CdxRange | None:
+        """Return the requested range; None for a page after the last one."""
         if query.paging.number is None:
-            return Stretch()
+            return CdxRange()
         found = await self._pages.stretch(query)
         if found is None and query.pywb:
             pages, _ = await self._pages.count(query)
@@ -210,8 +210,8 @@ class Cdx:
             )
         return found
 
-    async def _before(self, query: CdxQuery, stretch: Stretch) -> list[tuple[str, Capture, int]]:
-        """What stands before a page, as far as it tells which neighbours collapse."""
+    async def _before(self, query: CdxQuery, stretch: CdxRange) -> list[tuple[str, Capture, int]]:
+        """Return captures before a page, as far as needed to decide which neighbours collapse."""
         if stretch.after is None:
             return []
         turned = replace(_range(query), newest_first=not query.newest_first)
@@ -221,7 +221,7 @@ class Cdx:
         return [(place[0], capture, place[2]) for place, capture in reversed(found)]
 
     async def _rows(
-        self, query: CdxQuery, selection: Selection, stretch: Stretch, start: Place | None
+        self, query: CdxQuery, selection: Selection, stretch: CdxRange, start: Place | None
     ) -> AsyncGenerator[list[Row], None]:
         last: list[Row] = []
         async with aclosing(self._found(query, stretch, start)) as pages:
@@ -239,9 +239,9 @@ class Cdx:
             yield rows
 
     def _found(
-        self, query: CdxQuery, stretch: Stretch, start: Place | None
+        self, query: CdxQuery, stretch: CdxRange, start: Place | None
     ) -> AsyncGenerator[list[Placed], None]:
-        """Captures in the order they are walked, from a place on if one is given."""
+        """Yield captures in order, from a position if one is given."""
         if query.closest:
             return self._by_distance(query, start)
         wanted = _range(query)
@@ -249,17 +249,17 @@ class Cdx:
             stretch = replace(
                 stretch, after=behind(start) if wanted.newest_first else before(start)
             )
-        return walk(self._db, wanted, after=stretch.after, until=stretch.until)
+        return iterate_captures(self._db, wanted, after=stretch.after, until=stretch.until)
 
     async def _by_distance(
         self, query: CdxQuery, start: Place | None
     ) -> AsyncGenerator[list[Placed], None]:
-        """Captures by their distance from a moment, the nearer and of two the older first."""
+        """Yield captures by distance from a timestamp; the older of two equally distant first."""
         moment = to_datetime(pad(query.closest))
         older, newer = _sides(query, moment, start)
         async with (
-            aclosing(_each(walk(self._db, *older))) as back,
-            aclosing(_each(walk(self._db, *newer))) as forth,
+            aclosing(_each(iterate_captures(self._db, *older))) as back,
+            aclosing(_each(iterate_captures(self._db, *newer))) as forth,
         ):
             one, other = await anext(back, None), await anext(forth, None)
             some: list[Placed] = []
@@ -289,7 +289,7 @@ class Cdx:
         return f"{place[2]}-{place[1]}-{_mark(place)}" if place else ""
 
     async def _place_of(self, resume_key: str) -> Place | None:
-        """Where an answer goes on; the key names the row, and tells whether it is still that."""
+        """Return the position where a result continues; detect a changed row."""
         if not resume_key:
             return None
         number, _, rest = resume_key.partition("-")
@@ -315,7 +315,7 @@ _Walk = tuple[KeyRange, Place | None]
 
 
 def _sides(query: CdxQuery, moment: datetime, start: Place | None) -> tuple[_Walk, _Walk]:
-    """The walks from a moment to the past and to the future; what was given already left out."""
+    """Return iterations from a timestamp to the past and the future, without earlier results."""
     middle = int(to_timestamp(moment))
     whole = _range(query)
     older: _Walk = replace(whole, last=min(middle, whole.last), newest_first=True), None
@@ -355,19 +355,19 @@ async def _each(pages: AsyncGenerator[list[Placed], None]) -> AsyncGenerator[Pla
 
 
 class Mementos:
-    """The captures of a URL and of those with its SURT."""
+    """Mementos of a URL and others with the same SURT."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def of(self, url: str) -> AsyncGenerator[Capture, None]:
-        """Every capture of a URL and of those with its SURT, oldest first, one a second of each.
+        """Yield captures of a URL and others with its SURT, oldest first, one per second and URL.
 
         Raises:
-            NotInArchive: there is none.
+            NotInArchive: there are none.
         """
         key, seen = surt(url), ("", "")
-        async with aclosing(walk(self._db, KeyRange(key, key + "\0"))) as pages:
+        async with aclosing(iterate_captures(self._db, KeyRange(key, key + "\0"))) as pages:
             async for capture in (each async for page in pages for _, each in page):
                 here = (capture.timestamp, capture.url)
                 if here != seen:
@@ -377,9 +377,10 @@ class Mementos:
             raise NotInArchive(url)
 
     async def around(self, capture: Capture) -> list[tuple[Capture, tuple[str, ...]]]:
-        """A capture, with the first, the one before, the one after and the last of its URL.
+        """Return a capture with the first, previous, next and last one of its URL.
 
-        Each comes once, in time, with what it is of all: ``first``, ``prev``, ``next``, ``last``.
+        Each appears once, in order of time, with its relations: ``first``, ``prev``, ``next``,
+        ``last``.
         """
         key, moment = surt(capture.url), int(capture.timestamp)
         whole = KeyRange(key, key + "\0")

@@ -17,14 +17,14 @@ _BEGINNING = ChangeCursor(0, 0)
 
 
 class ChangeStream:
-    """What changes. It is no history: of changes between two looks, the last is seen."""
+    """Changes of jobs and imports. Of several changes between two polls, only the last is seen."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._imports = ImportStatuses(db, store)
 
     async def jobs(self, job_ids: Collection[int]) -> AsyncIterator[Job]:
-        """First these jobs as they stand, then their changes, until all are at an end."""
+        """Yield the current state of jobs, then their changes, until all are finished."""
         seen: dict[int, Job] = {}
         open_ = set(job_ids)
         while open_:
@@ -39,7 +39,7 @@ class ChangeStream:
                 await asyncio.sleep(POLL_SECONDS)
 
     async def one_import(self, import_id: int) -> AsyncIterator[ImportStatus]:
-        """An import as it stands, then whenever it moves, until all of it is at its end."""
+        """Yield the current state of an import, then its changes, until it is finished."""
         seen = None
         while True:
             status = await self._imports.find(import_id)
@@ -53,15 +53,15 @@ class ChangeStream:
             await asyncio.sleep(POLL_SECONDS)
 
     async def newest_change(self) -> ChangeCursor:
-        """The place behind every change so far."""
+        """Return the position after all changes so far."""
         async with self._db.read() as conn:
             return await db_jobs.newest_change(conn)
 
     async def all_jobs(self, cursor: ChangeCursor) -> AsyncIterator[Change]:
-        """Every change behind a place, for ever; none is missed.
+        """Yield all changes after a position, forever.
 
-        A place that is not reached yet is one of an index that was built again since: everything
-        is told from the beginning.
+        A position beyond the newest change means that the index was rebuilt: all changes are
+        repeated.
         """
         if cursor.stamp > (await self.newest_change()).stamp:
             cursor = _BEGINNING

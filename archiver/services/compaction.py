@@ -1,8 +1,8 @@
 """Compaction of segments.
 
-Each segment that holds something of it is written anew without, beside the old one; then the index
-is pointed at the new one and the old one removed. First of all payloads move whose records go and
-that other captures revisit. Every step leaves an archive that is whole.
+Each segment with deleted records is rewritten without them, next to the old one; then the index is
+updated and the old segment removed. Payloads of deleted records that other captures revisit are
+moved first. The archive is consistent after every step.
 """
 
 import asyncio
@@ -48,12 +48,12 @@ log = get_log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Moving:
-    """Payloads that are to move.
+    """Payloads to move.
 
     Attributes:
-        moves: what becomes of the captures that revisit them.
-        holders: the records that have them so far, and stay until then.
-        last_capture: the row of the last capture that was looked at.
+        moves: what to do with the captures that revisit them.
+        holders: the records that contain them so far, which are kept until then.
+        last_capture: row of the last examined capture.
     """
 
     moves: Moves = field(default_factory=Moves)
@@ -63,13 +63,13 @@ class _Moving:
 
 @dataclass(slots=True)
 class Compacted:
-    """What a compaction did, or would do.
+    """Result or preview of a compaction.
 
     Attributes:
-        segments: how many were written anew.
-        records: how many records were erased.
-        freed: bytes that the segments take less.
-        left: segments that hold something still, and why.
+        segments: number of rewritten segments.
+        records: number of erased records.
+        freed: bytes saved.
+        left: segments that still contain deleted records, and why.
     """
 
     segments: int = 0
@@ -79,11 +79,11 @@ class Compacted:
 
 
 OnProgress = Callable[[int, int], None]
-"""Told bytes read, and bytes to be read in all."""
+"""Called with bytes read and total bytes."""
 
 
 class CompactionService:
-    """Erases. ``close_segment`` has the segment closed that this process writes."""
+    """Erasure of deleted records. ``close_segment`` closes the segment this process writes."""
 
     def __init__(
         self,
@@ -103,11 +103,11 @@ class CompactionService:
         """Erase all deleted records; deletions cannot be undone afterwards.
 
         Args:
-            dry_run: only say what would be freed.
-            on_progress: told how far the reading has come.
+            dry_run: only compute what would be freed.
+            on_progress: called with the progress.
 
         Raises:
-            ConfigurationError: another process does so now.
+            ConfigurationError: another process is compacting.
             StoreError: a segment can't be read or written.
         """
         async with self._alone():
@@ -122,7 +122,7 @@ class CompactionService:
             return done
 
     async def compact_at_quiet_hours(self, hour: int) -> None:
-        """Compact whenever that hour of the day begins, by the machine's clock; never ends."""
+        """Compact whenever that hour of the day begins (local time), forever."""
         while True:
             await asyncio.sleep(seconds_until(hour, datetime.now().astimezone()))
             done = await self.compact()
@@ -158,7 +158,7 @@ class CompactionService:
         only_moves: bool = False,
         dry_run: bool = False,
     ) -> None:
-        """Go through all segments; with ``only_moves`` write those anew that take payloads in."""
+        """Process all segments; with ``only_moves`` rewrite those that receive payloads."""
         found = (await asyncio.to_thread(self._store.storage.survey)).segments
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
@@ -180,7 +180,7 @@ class CompactionService:
             except StoreError:
                 if each.name not in indexed or await self._is_indexed(each.name):
                     raise
-                done.left[each.name] = _CHANGED  # by another machine, which has removed it
+                done.left[each.name] = _CHANGED  # another machine compacted and removed it
             read += each.size
             on_progress(read, total)
 
@@ -224,7 +224,7 @@ class CompactionService:
         done.freed += segment.size - version.size
 
     async def _moving(self) -> _Moving:
-        """Which captures are to hold the payloads of records that go."""
+        """Determine which captures receive the payloads of deleted records."""
         async with self._db.read() as conn:
             last = await captures.last_row(conn)
             found = await record_locations.revisits_of_deleted(conn)
@@ -250,7 +250,7 @@ class CompactionService:
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
-        """Be the only process that compacts; what a killed one left half written goes."""
+        """Hold the compaction lock, and remove partial files of a killed process."""
         with alone(self._locks / "compact") as is_alone:
             if not is_alone:
                 raise ConfigurationError(_BUSY)
@@ -259,7 +259,7 @@ class CompactionService:
 
 
 async def _is_revisited(conn: AsyncConnection, after: int) -> bool:
-    """Whether a capture came after a row that nobody but a record that goes has the payload of."""
+    """Return whether a capture after a row refers to a payload that only a deleted record has."""
     found = await record_locations.revisits_of_deleted(conn, after=after)
     digests = {each.payload_digest for each in found}
     return bool(digests - (await captures.originals(conn, [*digests])).keys())

@@ -14,14 +14,14 @@ from archiver.warc.reader import open_payload
 from archiver.warc.segments import SegmentStore
 
 MOST_SHOWN = 200
-"""Of headers, and of requisites of each kind."""
+"""Maximum headers and requisites of each kind."""
 _ALWAYS_NEW = frozenset({"date", "age", "expires", "x-request-id", "cf-ray", "x-served-by"})
-"""Headers that differ between any two answers, and so say nothing of a change."""
+"""Headers that differ between any two responses and are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that both snapshots say, each something else; empty where one says nothing."""
+    """A value that differs between snapshots; empty where one has none."""
 
     name: str
     before: str
@@ -30,16 +30,16 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two snapshots, the earlier one first.
+    """Difference of two snapshots, the earlier one first.
 
     Attributes:
         before, after: the snapshots.
-        text: what of the article's text came and went.
-        metadata: what the page says of itself, and how it answered, where that differs.
-        headers: of the responses, where they differ; those that always do are left out.
-        came, went: what only the later one needed, and only the earlier one.
-        lost, found: what both needed and only the earlier one had, and only the later one.
-        is_same_payload: whether the page is the same to the byte.
+        text: difference of the article's text.
+        metadata: differing page metadata and response status.
+        headers: differing response headers, without those that always differ.
+        came, went: requisites of only the later, and only the earlier snapshot.
+        lost, found: requisites of both that only the earlier, and only the later snapshot has.
+        is_same_payload: whether the pages are identical bytes.
     """
 
     before: SnapshotDetail
@@ -55,23 +55,23 @@ class Compared:
 
 
 class SnapshotComparison:
-    """Compares snapshots."""
+    """Comparison of snapshots."""
 
     def __init__(self, entries: Entries, store: SegmentStore) -> None:
         self._entries = entries
         self._store = store
 
     async def compare(self, ref: str, earlier: str = "", later: str = "") -> Compared:
-        """Hold two snapshots of an entry against each other.
+        """Compare two snapshots of an entry.
 
         Args:
             ref: hash_url or URL.
-            earlier: 4 to 14 digits; empty for its neighbour, the one before it if there is one.
-            later: the same; empty for the newest.
+            earlier: 4 to 14 digits; empty for the previous one, else the next one.
+            later: likewise; empty for the newest.
 
         Raises:
             NotFound: there is no such entry, or it has no snapshot.
-            InputError: a timestamp is none, or there is one snapshot only.
+            InputError: a timestamp is invalid, or there is only one snapshot.
         """
         one = await self._entries.snapshot(ref, later or None)
         before = earlier or one.earlier or one.later
@@ -101,7 +101,7 @@ class SnapshotComparison:
         )
 
     def _headers(self, capture: Capture) -> dict[str, str]:
-        """The headers of a response, by name; several of one name together."""
+        """Return the headers of a response by name; repeated ones are joined."""
         try:
             record = self._store.read(capture.location)
             head = open_payload(record)[0] if record.block_length else None

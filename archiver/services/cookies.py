@@ -29,11 +29,11 @@ class CookieInfo:
     """A cookie without its value.
 
     Attributes:
-        host: to which it goes; with a leading dot also to those beneath it.
-        path: below which it goes.
-        name: of it.
-        expires: Unix seconds; 0 for one without an end.
-        is_secure: whether it goes over TLS alone.
+        host: it is sent to; with a leading dot also to subdomains.
+        path: prefix it is sent to.
+        name: of the cookie.
+        expires: Unix seconds; 0 for a session cookie.
+        is_secure: whether it requires TLS.
     """
 
     host: str
@@ -45,7 +45,7 @@ class CookieInfo:
 
 @dataclass(frozen=True, slots=True)
 class CookieImportResult:
-    """What became of a file of cookies: how many are kept, and the lines that are none."""
+    """Result of importing cookies: the number stored, and the invalid lines."""
 
     kept: int
     refused: Sequence[int]
@@ -76,10 +76,10 @@ class CookieSettings:
         return await self._file.read()
 
     async def take(self, content: bytes) -> CookieImportResult:
-        """Keep the cookies of a file in Netscape's format, in the place of those alike.
+        """Import cookies in Netscape format, replacing those with the same host, path and name.
 
         Raises:
-            InputError: it is too large, or holds none.
+            InputError: the file is too large, or contains no cookies.
         """
         if len(content) > MOST_BYTES:
             raise InputError(
@@ -102,10 +102,10 @@ class CookieSettings:
         return [*found]
 
     async def remove(self, host: str) -> int:
-        """Forget the cookies of a host and those beneath it; how many that were.
+        """Remove the cookies of a host and its subdomains; return their number.
 
         Raises:
-            InputError: there is none of it.
+            InputError: there are none.
         """
         wanted = host.strip().lower().removeprefix(".")
         gone: list[Cookie] = []
@@ -124,7 +124,7 @@ class CookieSettings:
 
 
 def _merged(before: Sequence[Cookie], found: Sequence[Cookie]) -> list[Cookie]:
-    """Both, the later in the place of the earlier of the same name; the newest, if too many."""
+    """Merge cookies; later ones replace earlier ones, and the newest are kept if too many."""
     by_key = {each.key: each for each in (*before, *found)}
     return [*by_key.values()][-MOST_COOKIES:]
 

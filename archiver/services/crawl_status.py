@@ -24,23 +24,23 @@ MOST_FAILED = 20_000
 MOST_SHARES = 10
 BATCH = 500
 ROOM_SECONDS = 600.0
-"""For so long what takes room is not counted anew."""
+"""Seconds for which storage statistics are cached."""
 CANCELLED = Failure(FailureKind.CANCELLED, "You cancelled it.")
 _BULK = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """The crawl as it stands.
+class CrawlState:
+    """State of the crawl.
 
     Attributes:
         counts: of jobs.
-        snapshots: how many there are, also those that no job of this index brought.
-        warc_bytes: what all of the archive takes.
-        is_paused: whether nothing is to be fetched.
-        under_way: what is being fetched.
-        hosts: those with most jobs queued.
-        failed: entries that failed, by reason.
+        snapshots: total number, including those without a job in this index.
+        warc_bytes: size of the archive.
+        is_paused: whether fetching is paused.
+        under_way: jobs being fetched.
+        hosts: those with the most queued jobs.
+        failed: failed entries by reason.
     """
 
     counts: QueueCounts
@@ -53,14 +53,14 @@ class Work:
 
     @property
     def failed_pages(self) -> int:
-        """Entries that failed, however often; where they are very many, the jobs that did."""
+        """Number of failed entries; of failed jobs if there are very many."""
         known = sum(each.entries for each in self.failed)
         return known if known < MOST_FAILED else max(known, self.counts.failed)
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """What takes most room: by media type, and by site."""
+class StorageUsage:
+    """Largest storage consumers, by media type and by site."""
 
     types: tuple[Share, ...] = ()
     sites: tuple[Share, ...] = ()
@@ -68,18 +68,18 @@ class Room:
 
 @dataclass(slots=True)
 class CrawlStatus:
-    """Looks at the work of all processes, and holds it up or calls it off."""
+    """Status and control of the crawl of all processes."""
 
     context: CrawlContext
     crawling: Crawling
     open_writer: Callable[[], AbstractAsyncContextManager[CrawlContext]]
-    _room: Room = field(default_factory=Room)
+    _room: StorageUsage = field(default_factory=StorageUsage)
     _counted_at: float = -ROOM_SECONDS
 
-    async def work(self) -> Work:
-        """The crawl as it stands."""
+    async def work(self) -> CrawlState:
+        """Return the state of the crawl."""
         async with self.context.db.read() as conn:
-            return Work(
+            return CrawlState(
                 counts=await jobs.queue_counts(conn),
                 snapshots=(await counters.all_counters(conn)).get(counters.SNAPSHOTS, 0),
                 warc_bytes=await segment_rows.total_bytes(conn),
@@ -90,51 +90,51 @@ class CrawlStatus:
             )
 
     async def lag(self) -> QueueLag:
-        """How far the crawl is behind."""
+        """Return how far the crawl is behind."""
         async with self.context.db.read() as conn:
             return await crawl_status.queue_lag(conn, datetime.now(UTC))
 
     async def is_paused(self) -> bool:
-        """Whether nothing is to be fetched."""
+        """Return whether fetching is paused."""
         async with self.context.db.read() as conn:
             return await crawl_status.is_paused(conn)
 
     async def free_bytes(self) -> int:
-        """What the disk of the data directory has left."""
+        """Return the free bytes on the data directory's disk."""
         return (await asyncio.to_thread(shutil.disk_usage, self.context.settings.data)).free
 
-    async def room(self) -> Room:
-        """What takes most room; some minutes old, at most."""
+    async def room(self) -> StorageUsage:
+        """Return the largest storage consumers; cached for some minutes."""
         now = time.monotonic()
         if now - self._counted_at > ROOM_SECONDS:
             self._counted_at = now
             async with self.context.db.read() as conn:
                 types, sites = await crawl_status.room(conn, limit=MOST_SHARES)
             named = (replace(each, name=_site(each.name)) for each in sites)
-            self._room = Room(tuple(types), tuple(named))
+            self._room = StorageUsage(tuple(types), tuple(named))
         return self._room
 
     def settings(self) -> Mapping[str, str]:
-        """The settings in effect, by name; secrets are not told."""
+        """The settings in effect, by name, without secrets."""
         return {name: _shown(self.context.settings, name) for name in SETTINGS}
 
     async def pause(self, *, paused: bool) -> None:
-        """Fetch nothing more in any service until it goes on; what is under way is finished."""
+        """Pause or resume fetching in all processes; requests in progress are finished."""
         async with self.context.db.write() as conn:
             await crawl_status.set_paused(conn, paused=paused)
         self.crawling.wake()
 
     async def failures_of(self, import_id: int) -> tuple[Reason, ...]:
-        """What failed of what an import wanted, by reason."""
+        """Return the failures of an import by reason."""
         async with self.context.db.read() as conn:
             found = await crawl_status.failed_by_reason(conn, most=MOST_FAILED, import_id=import_id)
         return tuple(found)
 
     async def try_again(self, reason: str, import_id: int | None = None) -> int:
-        """Queue entries again that failed for a reason, of all or of an import; how many.
+        """Queue entries again that failed for a reason, of all or one import; return their number.
 
         Raises:
-            InputError: no reason is given.
+            InputError: the reason is empty.
         """
         if not reason.strip():
             raise InputError("Say which failures are to be tried again.")
@@ -158,12 +158,12 @@ class CrawlStatus:
         return count
 
     async def has_links(self, import_id: int) -> bool:
-        """Whether there is anything that an import has kept as a link."""
+        """Return whether an import has entries saved as links."""
         async with self.context.db.read() as conn:
             return bool(await crawl_status.links_of(conn, import_id, limit=1))
 
     async def capture_links(self, import_id: int) -> int:
-        """Queue what an import has kept as links; how many."""
+        """Queue the entries of an import that are saved as links; return their number."""
         count = 0
         while True:
             async with self.context.db.write() as conn:
@@ -180,7 +180,7 @@ class CrawlStatus:
         return count
 
     async def cancel(self) -> int:
-        """Call off all that waits; how much that was. It is kept as failed, with the reason."""
+        """Cancel all queued jobs, which are stored as failed; return their number."""
         count = 0
         async with self.open_writer() as context:
             while leases := await self._waiting():
@@ -202,7 +202,7 @@ class CrawlStatus:
 
 
 def _site(key: str) -> str:
-    """A site as people write it, from the beginning of a SURT: ``org,example:8080``."""
+    """Return the readable site of a SURT prefix: ``org,example:8080``."""
     host, colon, port = key.partition(":")
     return ".".join(reversed(host.split(","))) + colon + port
 

@@ -12,7 +12,7 @@ from archiver.model.message import Message
 
 
 class Crawling:
-    """The crawl of this process, and the queue of all."""
+    """The crawl of this process, and the shared queue."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
@@ -22,22 +22,22 @@ class Crawling:
 
     @property
     def is_running(self) -> bool:
-        """Whether the queue is worked, and so records are written."""
+        """Whether the crawl is running, and so records are written."""
         return self._running is not None
 
     @property
     def browser_problem(self) -> Message | None:
-        """Why no page can be shown by a browser, in a sentence; None where one can."""
+        """Why pages can't be rendered in a browser, in a sentence; None if they can."""
         renderer = self._context.renderer
         return renderer.problem if renderer else Message("No page is shown by a browser here.")
 
     async def prove_browser(self) -> None:
-        """Find out whether a browser could start here, for ``browser_problem``."""
+        """Test whether a browser can start, for ``browser_problem``."""
         if self._context.renderer:
             await self._context.renderer.prove()
 
     def wake(self) -> None:
-        """Say that there is something new in the queue."""
+        """Notify the crawl of new jobs."""
         if self._running:
             self._running.wake()
 
@@ -48,10 +48,10 @@ class Crawling:
         on_change: Callable[[Job], None] | None = None,
         until_empty: bool = True,
     ) -> QueueCounts:
-        """Work the queue until it is empty, or only those jobs until each had an attempt.
+        """Capture until the queue is empty, or until each job in ``only`` had an attempt.
 
-        What was said of entries that are known can be searched for when it ends.
-        Returns where the jobs of the whole queue stand afterwards.
+        Changed user metadata is searchable when it returns.
+        Returns the states of all jobs afterwards.
         """
         while True:
             running = Pipeline(self._context, only=only, on_change=on_change, left=self._left)
@@ -69,17 +69,17 @@ class Crawling:
         return await self.counts()
 
     async def write_down_changes(self) -> None:
-        """Write the records that are owed for what was said of entries, and capture nothing."""
+        """Write pending records of user metadata, without capturing."""
         await self.work(only=())
 
     async def close_segment(self) -> None:
-        """See that no segment of this process is written to any more; the next record opens one."""
+        """Close the current segment of this process; the next record opens a new one."""
         if self._running:
             await self._context.recorder.end_segment()
         else:
             await asyncio.to_thread(self._context.store.close)
 
     async def counts(self) -> QueueCounts:
-        """How many jobs stand where."""
+        """Return the number of jobs by state."""
         async with self._db.read() as conn:
             return await jobs.queue_counts(conn)

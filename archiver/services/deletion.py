@@ -19,17 +19,17 @@ from archiver.warc.segments import SegmentStore
 MOST_REFS = 10_000
 _LAST_NUMBER = (1 << 63) - 1
 BATCH = 250
-"""Entries of one transaction: whoever else wants to write comes in between."""
+"""Entries per transaction, so that other writers get the lock in between."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """What was thrown away.
+    """Result of a deletion.
 
     Attributes:
-        id: by which it can be undone, for as long as it is among the newest.
-        entries: how many entries went.
-        snapshots: how many snapshots, with those of the entries.
+        id: for undoing it, while it is among the newest.
+        entries: number of deleted entries.
+        snapshots: number of deleted snapshots, including those of the entries.
     """
 
     id: int
@@ -39,13 +39,13 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What undoing a deletion put back.
+    """Result of undoing a deletion.
 
     Attributes:
         id: of the deletion.
-        entries: how many entries are there again.
-        snapshots: how many snapshots, with those of the entries.
-        stayed: how many entries were not put back: they were saved, or deleted, again since.
+        entries: number of restored entries.
+        snapshots: number of restored snapshots, including those of the entries.
+        stayed: entries that were not restored, because they were saved or deleted again since.
     """
 
     id: int
@@ -55,7 +55,7 @@ class Restored:
 
 
 class EntryDeletion:
-    """Deletions. ``on_changed`` is called when records are owed."""
+    """Deletions. ``on_changed`` is called when records are pending."""
 
     def __init__(
         self, db: Database, store: SegmentStore, on_changed: Callable[[], None] = lambda: None
@@ -65,10 +65,10 @@ class EntryDeletion:
         self._on_changed = on_changed
 
     async def entries(self, refs: Sequence[str]) -> Deleted:
-        """Throw entries away that are named by hash_url or URL.
+        """Delete entries by hash_url or URL.
 
         Raises:
-            NotFound: one of them is not there; none is thrown away then.
+            NotFound: one does not exist; then none is deleted.
             InputError: none is named, or too many.
         """
         if not refs:
@@ -77,23 +77,23 @@ class EntryDeletion:
             raise InputError("{most} entries at once is the most.", most=MOST_REFS)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
-        return await self._throw_away(_stretches(numbers))
+        return await self._delete(_stretches(numbers))
 
     async def found(self, query: ListingQuery) -> Deleted:
-        """Throw away all that a list would show, whatever page it asks for.
+        """Delete all entries of a list, on all pages.
 
         Raises:
-            InvalidQuery: the query can't be read.
+            InvalidQuery: the query can't be parsed.
         """
         async with self._db.read() as conn:
-            return await self._throw_away(matching_entries(conn, query, limit=BATCH))
+            return await self._delete(matching_entries(conn, query, limit=BATCH))
 
     async def snapshot(self, ref: str, timestamp: str) -> Deleted:
-        """Throw one snapshot of an entry away that has others.
+        """Delete a snapshot of an entry that has others.
 
         Raises:
             NotFound: there is no such entry or snapshot.
-            InputError: it is the only one, or that is no whole timestamp.
+            InputError: it is the only one, or the timestamp is incomplete.
         """
         to_datetime(Timestamp(timestamp))
         async with self._db.write() as conn:
@@ -114,7 +114,7 @@ class EntryDeletion:
         return Deleted(number, 0, gone)
 
     async def find(self, number: int) -> Deleted | None:
-        """A deletion that can still be undone."""
+        """Return a deletion that can still be undone."""
         async with self._db.read() as conn:
             size = await deletions.size(conn, number)
         return Deleted(size.id, size.entries, size.snapshots) if size else None
@@ -141,7 +141,7 @@ class EntryDeletion:
         await self._settle()
         return restored
 
-    async def _throw_away(self, stretches: AsyncIterator[list[int]]) -> Deleted:
+    async def _delete(self, stretches: AsyncIterator[list[int]]) -> Deleted:
         async with self._db.write() as conn:
             number = await deletions.begin(conn, datetime.now(UTC))
         entries = snapshots = 0
@@ -153,7 +153,7 @@ class EntryDeletion:
         return Deleted(number, entries, snapshots)
 
     async def _settle(self) -> None:
-        """See that nothing is found by words that it has no more."""
+        """Update the search documents of changed entries."""
         while await remake_stale(self._db, self._store):
             pass
         self._on_changed()

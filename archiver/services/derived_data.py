@@ -1,6 +1,6 @@
 """Articles, search documents and scores, kept up to date.
 
-Nothing is fetched. What is read supersedes what an older extractor read.
+Nothing is fetched. New extractions replace those of an older extractor.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ ARTICLES_CHECK_SECONDS = 3.0
 
 
 class Articles:
-    """The articles of an archive that are still to be read.
+    """Pending articles.
 
     Args:
         context: of the crawl.
-        open_writer: gives one with a recorder that runs, where no crawl does.
+        open_writer: opens a writer with a running recorder, if no crawl runs.
     """
 
     def __init__(
@@ -44,24 +44,24 @@ class Articles:
         self._open_writer = open_writer
 
     async def left(self) -> int:
-        """How many were left for later."""
+        """Return the number of pending articles."""
         async with self._context.db.read() as conn:
             return await snapshots.count_pending_articles(conn)
 
     async def read_all(self, on_read: Callable[[str], None] = lambda _: None) -> None:
-        """Read all that were left for later; ``on_read`` is told the URL of each."""
+        """Extract all pending articles; ``on_read`` is called with the URL of each."""
         async with self._open_writer() as context:
             deferred = DeferredExtraction(context)
             while await deferred.read(lambda read: on_read(read.snapshot.url)):
                 pass
 
     async def read_when_idle(self) -> None:
-        """Read what was left for later, for ever, while nothing is to be fetched.
+        """Extract pending articles while the queue is empty, forever.
 
-        Needs a crawl that runs.
+        Requires a running crawl.
 
         Raises:
-            ArchiverError: the disk or the index refused.
+            ArchiverError: the disk or the index failed.
         """
         deferred = DeferredExtraction(self._context)
         while True:
@@ -76,25 +76,25 @@ class Articles:
         return due is None or due > datetime.now(UTC)
 
 
-STRETCH = 1000
-"""Rows that are looked through in one go."""
+BATCH = 1000
+"""Rows per batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A snapshot whose article was read again, and what became of its text."""
+    """A snapshot whose article was extracted again, and the change of its text."""
 
     snapshot: Snapshot
     change: Comparison
 
 
 class Reextraction:
-    """The articles of an archive that may read better.
+    """Articles of older extractors.
 
     Args:
         db: the index.
-        open_writer: gives one with a recorder that runs, where no crawl does.
-        writer: gives one with a recorder that runs: the crawl's own while it does.
+        open_writer: opens a writer with a running recorder, if no crawl runs.
+        writer: the crawl's writer while it runs, else a new one.
     """
 
     def __init__(
@@ -108,11 +108,11 @@ class Reextraction:
         self._writer = writer
 
     async def read_all(self, query: ListingQuery | None = None) -> AsyncIterator[Revision]:
-        """Read again what another version of the extractor read, all or what a search finds.
+        """Re-extract articles of another extractor version, all or those of a search.
 
         Raises:
-            InvalidQuery: the query can't be read.
-            StoreError: the disk or the index refused.
+            InvalidQuery: the query can't be parsed.
+            StoreError: the disk or the index failed.
         """
         stretches = self._found(query) if query else self._all()
         async with self._open_writer() as context:
@@ -122,7 +122,7 @@ class Reextraction:
                     yield each
 
     async def read_entry(self, ref: str) -> list[Revision]:
-        """Read all snapshots of one entry again that another version of the extractor read.
+        """Re-extract all snapshots of an entry that another extractor version processed.
 
         Raises:
             NotFound: there is no such entry.
@@ -142,18 +142,18 @@ class Reextraction:
         while after < end:
             async with self._db.read() as conn:
                 found, after = await snapshots.outdated_articles(
-                    conn, after, than=EXTRACTOR_VERSION, limit=STRETCH
+                    conn, after, than=EXTRACTOR_VERSION, limit=BATCH
                 )
             yield found
 
     async def _found(self, query: ListingQuery) -> AsyncIterator[list[Unread]]:
         async with self._db.read() as conn:
-            async for numbers in matching_entries(conn, query, limit=STRETCH):
+            async for numbers in matching_entries(conn, query, limit=BATCH):
                 yield await snapshots.outdated_articles_of(conn, numbers, than=EXTRACTOR_VERSION)
 
 
 async def _read(deferred: DeferredExtraction, found: list[Unread]) -> AsyncIterator[Revision]:
-    """Read some again, few at a time, so that few texts are held at once."""
+    """Extract in small groups, to keep few texts in memory."""
     for start in range(0, len(found), 16):
         read: list[Reread] = []
         await deferred.read_these(found[start : start + 16], read.append)
@@ -164,26 +164,26 @@ async def _read(deferred: DeferredExtraction, found: list[Unread]) -> AsyncItera
 
 DOCUMENTS_CHECK_SECONDS = 2.0
 REST_SECONDS = 0.05
-"""Between two stretches, so that whoever waits to write comes first."""
+"""Pause between batches, so that other writers get the lock."""
 
 
 class Documents:
-    """The documents of the search index."""
+    """Documents of the search index."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
 
     async def pending_share(self) -> float:
-        """Which share of them is still to be made, after an older version; 0 to 1."""
+        """Return the share of documents still to be rebuilt after an update; 0 to 1."""
         async with self._db.read() as conn:
             return await search_documents.pending_share(conn)
 
     async def keep_up_to_date(self) -> None:
-        """Make those that are out of date or owed, for ever.
+        """Update outdated and pending documents, forever.
 
         Raises:
-            ArchiverError: the disk or the index refused.
+            ArchiverError: the disk or the index failed.
         """
         while True:
             has_more = await remake_stale(self._db, self._store) > 0
@@ -194,10 +194,10 @@ class Documents:
             await asyncio.sleep(REST_SECONDS if has_more else DOCUMENTS_CHECK_SECONDS)
 
     async def merge_parts(self) -> bool:
-        """Put some of what lies in pieces in a full part together; whether there may be more.
+        """Merge full-text segments of a part; return whether there may be more.
 
         Raises:
-            IndexUnavailable: the index refused.
+            IndexUnavailable: the index failed.
         """
         async with self._db.read() as conn:
             part = await search.in_pieces(conn)

@@ -21,20 +21,20 @@ from archiver.warc.segments import SegmentStore
 
 MOST_REFS = 10_000
 FEW = 250
-"""Entries that are made findable by new words before an edit is at its end."""
+"""Entries whose search documents are updated before an edit returns."""
 BATCH = 1_000
-"""Entries of one transaction: whoever else wants to write comes in between."""
+"""Entries per transaction, so that other writers get the lock in between."""
 MOST_TAGS_SHOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """What an edit did.
+    """Result of an edit.
 
     Attributes:
-        id: by which it can be undone, for as long as it is among the newest.
-        found: how many entries it was for.
-        changed: how many of them are not what they were.
+        id: for undoing it, while it is among the newest.
+        found: number of selected entries.
+        changed: number of changed entries.
     """
 
     id: int
@@ -44,7 +44,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class TagInUse:
-    """A tag, how many entries have it, and the other tags that read the same."""
+    """A tag, its number of entries, and tags that differ only in case."""
 
     name: str
     entry_count: int
@@ -52,7 +52,7 @@ class TagInUse:
 
 
 class Editing:
-    """Edits. ``on_changed`` is called when records are owed."""
+    """Edits. ``on_changed`` is called when records are pending."""
 
     def __init__(
         self,
@@ -65,11 +65,11 @@ class Editing:
         self._on_changed = on_changed
 
     async def change(self, refs: Sequence[str], wanted: AnnotationChange) -> Edited:
-        """Change entries that are named by hash_url or URL.
+        """Change entries by hash_url or URL.
 
         Raises:
-            NotFound: one of them is not there; none is changed then.
-            InputError: nothing is to be changed, or to something that can't be kept.
+            NotFound: one does not exist; then none is changed.
+            InputError: nothing to change, or an invalid value.
         """
         if len(refs) > MOST_REFS:
             raise InputError("{most} entries at once is the most.", most=MOST_REFS)
@@ -79,11 +79,11 @@ class Editing:
         return await self.become_all(stretches(numbers), _becoming(change))
 
     async def change_found(self, query: ListingQuery, wanted: AnnotationChange) -> Edited:
-        """Change all that a list would show, whatever page it asks for.
+        """Change all entries of a list, on all pages.
 
         Raises:
-            InvalidQuery: the query can't be read.
-            InputError: nothing is to be changed, or to something that can't be kept.
+            InvalidQuery: the query can't be parsed.
+            InputError: nothing to change, or an invalid value.
         """
         change = _checked(wanted)
         async with self._db.read() as conn:
@@ -91,11 +91,11 @@ class Editing:
             return await self.become_all(found, _becoming(change))
 
     async def become(self, ref: str, become: Callable[[Annotation], Annotation]) -> Edited:
-        """Let what is said of one entry become something else.
+        """Apply a function to the metadata of an entry.
 
         Raises:
-            NotFound: there is no such entry, or ``become`` misses something.
-            InputError: ``become`` refuses.
+            NotFound: there is no such entry, or ``become`` raises it.
+            InputError: ``become`` raises it.
         """
         async with self._db.write() as conn:
             number, _ = await find_entry(conn, ref)
@@ -109,16 +109,16 @@ class Editing:
         return Edited(edit_id, 1, changed)
 
     async def find(self, edit_id: int) -> Edited | None:
-        """An edit that can still be undone."""
+        """Return an edit that can still be undone."""
         async with self._db.read() as conn:
             found = await edit_history.size(conn, edit_id)
         return Edited(edit_id, found.changed, found.changed) if found else None
 
     async def undo(self, edit_id: int) -> Edited:
-        """Put everything back that was not changed again since.
+        """Undo an edit, except for entries that were changed again since.
 
         Raises:
-            NotFound: it was undone already, or there were many since.
+            NotFound: it was undone already, or there were too many edits since.
         """
         found = done = 0
         while True:
@@ -134,7 +134,7 @@ class Editing:
         return Edited(edit_id, found, done)
 
     async def tags(self) -> list[TagInUse]:
-        """The tags in use, by name, those that read the same side by side."""
+        """Return the tags in use by name, with those that differ only in case adjacent."""
         async with self._db.read() as conn:
             found = await tags_and_lists.all_of_them(conn, MOST_TAGS_SHOWN)
         alike: dict[str, list[str]] = {}
@@ -146,7 +146,7 @@ class Editing:
         ]
 
     async def rename_tag(self, name: str, new: str) -> Edited:
-        """Give the entries of a tag another one in its place; it may be there already.
+        """Rename a tag, merging it with an existing one.
 
         Raises:
             InputError: the new name is empty or too long.
@@ -160,10 +160,10 @@ class Editing:
         return await self.change_found(ListingQuery(tag=name), change)
 
     async def delete_tag(self, name: str) -> Edited:
-        """Take a tag from all entries; the entries stay.
+        """Remove a tag from all entries.
 
         Raises:
-            InputError: there is no name.
+            InputError: the name is empty.
         """
         _check_name(name)
         return await self.change_found(
@@ -171,7 +171,7 @@ class Editing:
         )
 
     async def _remake(self, changed: int) -> None:
-        """Let what was changed be found by its new words at once, if it is little."""
+        """Update search documents immediately if few entries changed."""
         if self._store and changed <= FEW:
             while await remake_stale(self._db, self._store):
                 pass
@@ -181,10 +181,10 @@ class Editing:
         some_at_a_time: AsyncIterator[list[int]],
         become: Callable[[int, Annotation], Annotation],
     ) -> Edited:
-        """Let what is said of entries become something else, by their rows, a stretch at a time.
+        """Apply a function to the metadata of entries, batch by batch.
 
         Raises:
-            InputError: ``become`` refuses; what was changed before that can be undone.
+            InputError: ``become`` raises it; earlier changes can be undone.
         """
         async with self._db.write() as conn:
             edit_id = await edit_history.begin(conn, datetime.now(UTC))
@@ -225,23 +225,23 @@ def _becoming(change: AnnotationChange) -> Callable[[int, Annotation], Annotatio
 
 
 def _check_name(name: str) -> None:
-    """See that a tag is named: a list without one is of everything.
+    """Check that a tag is named: a list without one would contain everything.
 
     Raises:
-        InputError: it is not.
+        InputError: it is empty.
     """
     if not name.strip():
         raise InputError("Say which tag.")
 
 
 async def stretches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:
-    """Rows, as many at a time as an edit takes."""
+    """Yield rows in batches of one transaction."""
     for start in range(0, len(numbers), BATCH):
         yield [*numbers[start : start + BATCH]]
 
 
 def _checked(wanted: AnnotationChange) -> AnnotationChange:
-    """A change whose texts can be kept.
+    """Validate the texts of a change.
 
     Raises:
         InputError: one is too long, or there is nothing to change.
@@ -266,7 +266,7 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
 
 
 def clean_paths(paths: Sequence[str]) -> tuple[str, ...]:
-    """Paths of lists in the form that they have, each once; empty ones are left out."""
+    """Normalise paths of lists, without duplicates and empty ones."""
     tidy = (folder_path(map(tidy_tag, folder_names(each))) for each in paths)
     return tuple(dict.fromkeys(filter(None, tidy)))
 

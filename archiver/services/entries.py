@@ -46,7 +46,7 @@ MOST_ATTEMPTS = 50
 
 @dataclass(frozen=True, slots=True)
 class SaveResult:
-    """What became of the URLs of one request: ``accepted`` is safe in the queue."""
+    """Result of saving URLs: ``accepted`` ones are queued durably."""
 
     accepted: tuple[Received, ...]
     rejected: tuple[Rejected, ...]
@@ -54,10 +54,9 @@ class SaveResult:
 
 @dataclass(frozen=True, slots=True)
 class SavedAddress:
-    """An address that is in the archive: as it was given, its entry, and its first snapshot.
+    """A URL that is already saved: as submitted, its entry, and its first snapshot.
 
-    ``is_twin``: the entry has another address, that is one of the same page; ``others`` are those
-    of further addresses of it.
+    ``is_twin``: the entry has another URL of the same page; ``others`` are further URLs of it.
     """
 
     given: str
@@ -69,10 +68,10 @@ class SavedAddress:
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """Addresses that are to be saved.
+    """URLs to be saved.
 
     Attributes:
-        tracked: those with trackers, each with the address without.
+        tracked: those with tracking parameters, and without them.
         known: those that have a snapshot.
         fresh: all others.
     """
@@ -84,10 +83,10 @@ class Pasted:
 
 @dataclass(frozen=True, slots=True)
 class EntryDetail:
-    """An entry with its newest job, its snapshots, and the attempts that failed, newest first.
+    """An entry with its newest job, its snapshots and failed attempts, newest first.
 
-    ``emblems`` are those of the newest snapshot that is shown, ``twins`` the entries of other
-    addresses of the same page that have snapshots.
+    ``emblems`` are preview images of the newest shown snapshot, ``twins`` entries with other URLs
+    of the same page that have snapshots.
     """
 
     entry: Entry
@@ -100,19 +99,18 @@ class EntryDetail:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotDetail:
-    """A snapshot with all that is known of it.
+    """A snapshot with its details.
 
     Attributes:
         entry: its entry.
         snapshot: the snapshot.
         article: sanitised HTML with absolute URLs; empty if it has none.
-        requisites: what became of each: found with that status, or missing, and why; but for
-            what was asked for to be shown in lists alone.
-        charset: the encoding the page was read in, and the one it declared.
-        likenesses: how it looked in a browser, if one showed it.
-        score: how well it was kept, and what it lacks.
-        earlier, later: the timestamps of its neighbours.
-        provenance: where it came from, if not from its site.
+        requisites: results of fetching, without previews that only lists show.
+        charset: the detected and the declared encoding.
+        likenesses: renditions of a browser, if any.
+        score: quality and what is missing.
+        earlier, later: timestamps of the adjacent snapshots.
+        provenance: its origin, if not crawled.
     """
 
     entry: Entry
@@ -128,12 +126,12 @@ class SnapshotDetail:
 
     @property
     def looks(self) -> frozenset[RenditionKind]:
-        """What there is of how it looked in a browser."""
+        """Available kinds of renditions."""
         return frozenset(each.kind for each in self.likenesses)
 
     @property
     def text(self) -> str:
-        """The article as plain text, code as it stands."""
+        """The article as plain text, with code unchanged."""
         return to_reading(self.article)
 
 
@@ -157,18 +155,18 @@ class Entries:
         note: str = "",
         render: bool = False,
     ) -> SaveResult:
-        """Put URLs into the queue, ahead of imports; each is captured even if it is here already.
+        """Queue URLs ahead of imports; known ones are captured again.
 
         Args:
-            urls: as they were given, up to ``MOST_URLS``; empty ones are passed over.
+            urls: as submitted, up to ``MOST_URLS``; empty ones are skipped.
             tags: for all of them.
             source: ``web``, ``cli`` or ``api``.
-            title: the person's, where one address is given.
-            note: the same.
-            render: whether a browser is to show them, needed or not.
+            title: user-supplied, for a single URL.
+            note: likewise.
+            render: whether to render in a browser even if not needed.
 
         Raises:
-            InputError: there is no URL at all, there are too many, or a tag is too long.
+            InputError: there is no URL, there are too many, or a tag is too long.
         """
         given = checked_urls(urls, is_described=bool(title or note))
         annotation = bounded(Annotation("", None, title, clean_tags(tags), note, source))
@@ -181,11 +179,11 @@ class Entries:
         return SaveResult(tuple(received), tuple(rejected))
 
     async def before_saving(self, urls: Sequence[str], trackers: Sequence[str]) -> Pasted:
-        """What a person may want to know before these are captured.
+        """Return information for the user before URLs are saved.
 
         Args:
-            urls: as they were given; empty ones are passed over.
-            trackers: parameters that they may want to drop, with ``*`` for anything.
+            urls: as submitted; empty ones are skipped.
+            trackers: tracking parameters, with ``*`` as wildcard.
         """
         tracked, known, fresh = [], [], []
         async with self._db.read() as conn:
@@ -200,7 +198,7 @@ class Entries:
         return Pasted(tuple(tracked), tuple(known), tuple(fresh))
 
     async def get(self, ref: str) -> EntryDetail:
-        """An entry by its hash_url or its URL.
+        """Return an entry by hash_url or URL.
 
         Raises:
             NotFound: there is none.
@@ -219,7 +217,7 @@ class Entries:
         return EntryDetail(entry, job, found, tuple(failed), emblems, (*others.values(),))
 
     async def snapshot(self, ref: str, timestamp: str | None = None) -> SnapshotDetail:
-        """The snapshot nearest to a moment, or the newest.
+        """Return the snapshot closest to a timestamp, or the newest.
 
         Args:
             ref: hash_url or URL.
@@ -227,7 +225,7 @@ class Entries:
 
         Raises:
             NotFound: there is no such entry, or it has no snapshot.
-            InputError: that is not a timestamp.
+            InputError: the timestamp is invalid.
         """
         async with self._db.read() as conn:
             entry_id, entry = await find_entry(conn, ref)
@@ -253,10 +251,10 @@ class Entries:
         )
 
     async def likeness(self, ref: str, timestamp: str, kind: RenditionKind) -> tuple[str, bytes]:
-        """(media type, content) of how a snapshot looked in a browser.
+        """Return (media type, content) of a snapshot's rendition.
 
         Raises:
-            NotFound: no browser showed it, or that was not kept.
+            NotFound: there is none.
         """
         detail = await self.snapshot(ref, timestamp)
         for each in detail.likenesses:
@@ -266,10 +264,10 @@ class Entries:
         raise NotFound("There is no such picture of this snapshot.")
 
     async def emblem(self, digest: str) -> tuple[str, bytes]:
-        """(media type, content) of an icon or a picture that lists show a page by.
+        """Return (media type, content) of a favicon or preview image.
 
         Raises:
-            NotFound: there is none, or what had it was thrown away.
+            NotFound: there is none, or its snapshot was deleted.
         """
         async with self._db.read() as conn:
             found = await screenshots.by_digest(conn, digest)
@@ -279,7 +277,7 @@ class Entries:
         return found.media_type, await asyncio.to_thread(record.block.read)
 
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
-        """These jobs as they stand, in the order they were made."""
+        """Return jobs in their current state, in order of creation."""
         async with self._db.read() as conn:
             return await db_jobs.by_ids(conn, ids[:MOST_URLS])
 

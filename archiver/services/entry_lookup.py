@@ -15,7 +15,7 @@ _BEGINNING = re.compile("[0-9a-f]{1,31}")
 
 
 async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
-    """An entry by its hash_url or its URL, with its row id.
+    """Return an entry and its row id by hash_url or URL.
 
     Raises:
         NotFound: there is none.

@@ -1,7 +1,7 @@
-"""Export files kept in the archive.
+"""Export files stored in the archive.
 
-Beside each file `NAME` lies `NAME.wanted`, a JSON object with what was asked for and what became
-of it. A job that a restart interrupted begins again.
+Next to each file `NAME` is `NAME.wanted`, a JSON object with the request and its state. A job
+interrupted by a restart is started again.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from archiver.services.exports import PART, EntryExports, WrittenExport
 
 MOST_JOBS = 20
 MOST_STARTS = 3
-"""How often a job is started before it counts as failed: it may be what ends the process."""
+"""Starts before a job counts as failed, since the job itself may crash the process."""
 
 NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[a-z0-9-]{1,40}\.[a-z.]{2,20}")
 _JOB = ".wanted"
@@ -46,17 +46,17 @@ class ExportState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportJob:
-    """One export.
+    """An export.
 
     Attributes:
         name: of the file.
-        kind: its form.
-        query: what it holds.
+        kind: format.
+        query: selected entries.
         state: of the job.
         size: bytes so far.
-        entries: number of entries in it; None before it is ready.
+        entries: number of entries; None before it is ready.
         problem: why it failed, else empty.
-        starts: how often it was started.
+        starts: number of starts.
     """
 
     name: str
@@ -75,12 +75,12 @@ class ExportJob:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still to be written."""
+        """Whether it is not finished."""
         return self.state in (ExportState.WAITING, ExportState.RUNNING)
 
 
 class ExportJobs:
-    """Runs export jobs one after another, in a directory of their own."""
+    """Export jobs, run one after another in a separate directory."""
 
     def __init__(self, directory: Path, exporting: EntryExports) -> None:
         self._directory = directory

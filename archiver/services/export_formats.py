@@ -13,16 +13,16 @@ from archiver.model.message import marked
 
 @dataclass(frozen=True, slots=True)
 class ExportKind:
-    """One form.
+    """An export format.
 
     Attributes:
-        key: what it is called on the command line.
-        name: what a person calls it.
-        suffix: of such files, without the dot; by it an address names the form.
-        media_type: of such files.
-        holds: what it holds, and who reads it.
-        form: how a list is written; None where it is no list but what is kept of the pages.
-        most: entries that one file takes; 0 for as many as there are.
+        key: name on the command line.
+        name: readable name.
+        suffix: of files, without the dot; also selects the format in URLs.
+        media_type: of files.
+        holds: contents and compatible programs.
+        form: how a list is written; None if it contains pages instead of a list.
+        most: maximum number of entries; 0 for no limit.
     """
 
     key: str
@@ -149,11 +149,11 @@ EXPORTS: tuple[ExportKind, ...] = (
         ),
     ),
 )
-"""In the order they are offered."""
+"""In display order."""
 BY_KEY = {each.key: each for each in EXPORTS}
 BY_SUFFIX = {each.suffix: each for each in EXPORTS}
 
 
 def schema() -> str:
-    """The JSON Schema of what is exported as JSON."""
+    """Return the JSON Schema of JSON exports."""
     return schema_text()

@@ -1,7 +1,7 @@
 """Entries that an export contains, fixed when it begins.
 
-A list is ordered by what happened last, so whoever walks it page by page while pages are saved
-passes over those that jump to its front. So the rows are noted first, all within one transaction.
+Lists are ordered by their latest activity, so paginating while pages are saved would skip entries
+that move to the front. Therefore the row ids are read first, in one transaction.
 """
 
 from array import array
@@ -24,11 +24,11 @@ MANIFEST_PAGE = 5000
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What is to be exported.
+    """Selection for an export.
 
     Attributes:
-        query: as for a list; an empty one means everything.
-        hash_url: one entry, whatever the query says.
+        query: as for a list; an empty one selects everything.
+        hash_url: a single entry, ignoring the query.
     """
 
     query: ListingQuery = field(default_factory=ListingQuery)
@@ -36,22 +36,22 @@ class Selected:
 
     @property
     def is_everything(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether everything is selected."""
         return self.hash_url is None and self.query == ListingQuery()
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an export holds.
+    """Fixed contents of an export.
 
     Attributes:
-        selected: what was asked for.
-        entries: row ids, in the order of the list; eight bytes each.
-        beyond_records: those of them that no record among the exported tells of as they stand.
-        last_snapshot: row id; what was added later is not of this export.
-        segments: their names, and how many bytes of each were indexed.
-        has_whole_segments: they are copied as they lie: nothing is left out, and nothing of what
-            was thrown away is still in them.
+        selected: the selection.
+        entries: row ids in the order of the list; eight bytes each.
+        beyond_records: entries whose current metadata is in none of the exported records.
+        last_snapshot: row id; later snapshots are not exported.
+        segments: their names, and the number of indexed bytes.
+        has_whole_segments: segments are copied whole: everything is selected, and they contain no
+            deleted records.
     """
 
     selected: Selected
@@ -63,10 +63,10 @@ class Manifest:
 
 
 async def draw_up(db: Database, selected: Selected) -> Manifest:
-    """Note what is in the archive of what is asked for.
+    """Create the manifest of a selection.
 
     Raises:
-        InputError: the query is none.
+        InputError: the query is invalid.
     """
     rows, beyond_records = array("q"), array("q")
     async with db.read() as conn:
@@ -95,7 +95,7 @@ async def _entries(conn: AsyncConnection, selected: Selected) -> AsyncIterator[l
 
 
 class EntriesShown:
-    """Reads entries and their snapshots for exports."""
+    """Reader of entries and their snapshots for exports."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -104,12 +104,12 @@ class EntriesShown:
     async def each(
         self, rows: Iterable[int], at: str | None
     ) -> AsyncIterator[tuple[Entry, SnapshotDetail | None]]:
-        """Those of these rows that are still there, in their order.
+        """Yield the entries of rows that still exist, in order.
 
-        Each with its newest snapshot or the one nearest to a moment, if it has one to show.
+        Each comes with its newest snapshot, or the one closest to a timestamp.
 
         Raises:
-            StoreError: a snapshot cannot be read. An export must not leave it out silently.
+            StoreError: a snapshot cannot be read. An export must not omit it silently.
         """
         for row in rows:
             async with self._db.read() as conn:

@@ -30,7 +30,7 @@ from archiver.warc.segments import SegmentStore
 
 TITLE = "From the archive"
 ARTICLES = frozenset({"epub", "html", "markdown", "md"})
-"""Keys of the forms that hold articles."""
+"""Keys of formats that contain articles."""
 
 LONGEST_TITLE = 80
 """Maximum number of characters of a title in a file name."""
@@ -59,7 +59,7 @@ class WrittenExport:
 
 
 class EntryExports:
-    """Writes exports."""
+    """Exports of entries."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -88,14 +88,14 @@ class EntryExports:
         at: str | None = None,
         on_count: _OnCount = lambda _: None,
     ) -> AsyncGenerator[bytes, None]:
-        """Select the entries of an export now; return its bytes, made as they are read.
+        """Select the entries of an export now; return a generator of its bytes.
 
-        The generator raises if something cannot be read. What it yielded by then is incomplete.
+        The generator raises if something cannot be read; the output so far is then incomplete.
 
         Args:
-            kind: form of the export.
+            kind: format of the export.
             wanted: entries to export.
-            name: of the file; stands in some forms.
+            name: of the file; included in some formats.
             at: timestamp of the snapshot, for the article of one entry; None for the newest.
             on_count: called with the number of entries.
 
@@ -203,7 +203,7 @@ class EntryExports:
 
 
 def title_of(wanted: Selected) -> str:
-    """Return the title that stands in an export."""
+    """Return the title of an export."""
     return wanted.query.q or TITLE
 
 

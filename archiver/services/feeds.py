@@ -34,22 +34,22 @@ AT_ONCE = 4
 PAUSE_SECONDS = 30.0
 LONGEST_SECONDS = 86400
 MOST_ITEMS = 1000
-"""Of a feed, the first so many are looked at."""
+"""Maximum items processed per feed."""
 _NEVER = datetime.max.replace(tzinfo=UTC, microsecond=0)
 
 log = get_log(__name__)
 
 
 class NoFeed(InputError):
-    """What is there is no feed."""
+    """The URL does not return a feed."""
 
 
 class OtherForm(NoFeed):
-    """It has links, but is of another form: bookmarks, say."""
+    """The document contains links in another format, such as bookmarks."""
 
 
 class FeedChecks:
-    """Looks at feeds with a crawl's means. ``on_queued`` is called when one brought something."""
+    """Checks of feeds, fetched by the crawl. ``on_queued`` is called after new items are queued."""
 
     def __init__(self, context: CrawlContext, on_queued: Callable[[], None]) -> None:
         self._context = context
@@ -58,7 +58,7 @@ class FeedChecks:
         self.pause = min(PAUSE_SECONDS, self._interval)
 
     async def find(self, url: str) -> Subscription:
-        """The feed at an address, or the first that the page there names.
+        """Return the feed at a URL, or the first one that its page links to.
 
         Raises:
             InputError: there is none; the message says why.
@@ -83,7 +83,7 @@ class FeedChecks:
         followed: Sequence[FollowedFeed],
         look: Callable[[FollowedFeed], Awaitable[FollowedFeed]],
     ) -> list[FollowedFeed]:
-        """Look at several, a few at a time; in order."""
+        """Check several feeds with limited concurrency; yield results in order."""
         looked = dict(enumerate(followed))
         waiting = iter([*looked.items()])
 
@@ -97,14 +97,14 @@ class FeedChecks:
         return [*looked.values()]
 
     async def look(self, followed: FollowedFeed, *, everything: bool = False) -> FollowedFeed:
-        """Look at a feed, put what is new into the queue, and note how it went.
+        """Check a feed, queue new items, and store the result.
 
-        With ``everything`` what was in it before it was followed is taken too.
+        With ``everything``, items older than the subscription are included.
 
-        Nothing that is wrong with the feed is raised: it is kept in words.
+        Problems of the feed are stored, not raised.
 
         Raises:
-            StoreError: the index refused.
+            StoreError: the index failed.
         """
         subscription, before, began_at = followed.subscription, followed.state, self._now()
         try:
@@ -122,11 +122,11 @@ class FeedChecks:
         return await self._take_in(followed, answer, items, None if everything else began_at)
 
     async def _items(self, answer: FeedAnswer) -> list[Seed]:
-        """What a feed holds, read in a process of its own.
+        """Parse the items of a feed in a worker process.
 
         Raises:
-            NoFeed: it is none.
-            UnreadableFile: it has items, but none with a link that can be read.
+            NoFeed: it is not a feed.
+            UnreadableFile: none of its items has a valid link.
         """
         name = host(answer.url)
         memory = self._context.settings.extract_memory_bytes
@@ -193,7 +193,7 @@ class FeedChecks:
         items: Sequence[Seed],
         began_at: datetime | None,
     ) -> FollowedFeed:
-        """Queue what is new; ``began_at`` is when the look did, or None to take everything."""
+        """Queue new items; ``began_at`` is the start of the check, or None to queue all."""
         now = self._now()
         state = self._state_after(followed.state, answer, now)
         subscription = followed.subscription
@@ -244,9 +244,9 @@ class FeedChecks:
 
 
 def _is_since(item: Seed, subscription: Subscription, began_at: datetime) -> bool:
-    """Whether an item came after the feed was taken up; what has no date was there before.
+    """Return whether an item is newer than the subscription; undated items count as older.
 
-    That is dated when it is read, which is after the look began.
+    Undated items get the time of parsing, which is after the check began.
     """
     if subscription.since is None:
         return True
@@ -254,7 +254,7 @@ def _is_since(item: Seed, subscription: Subscription, began_at: datetime) -> boo
 
 
 def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
-    """An item with what the person says of what this feed brings, and nothing that it says."""
+    """Return an item with the subscription's metadata and without its own."""
     annotation = replace(
         item.annotation,
         added_at=now,
@@ -268,17 +268,17 @@ def _annotated(item: Seed, subscription: Subscription, now: datetime) -> Seed:
 
 
 def _says_it_is_a_list(answer: FeedAnswer) -> bool:
-    """Whether a page is what browsers export, by its own first words; any page has links."""
+    """Return whether a page is a browser's bookmark export; ordinary pages also contain links."""
     return b"netscape-bookmark-file" in answer.content[:1024].lower()
 
 
 CLAIM_SECONDS = 600
-"""After it another machine may look at a feed that one of them was to look at."""
+"""Seconds after which another machine may take over a due feed."""
 _Change = Callable[[list[Subscription]], list[Subscription]]
 
 
 class Subscriptions:
-    """The feeds of an archive."""
+    """Subscriptions of an archive."""
 
     def __init__(self, data: Path, db: Database, looks: FeedChecks) -> None:
         self._file = user_file(data, FEEDS, db)
@@ -286,7 +286,7 @@ class Subscriptions:
         self._looks = looks
 
     async def all(self) -> list[FollowedFeed]:
-        """Every feed with how it stands, in the order they were taken up.
+        """Return all feeds with their states, in order of subscription.
 
         Raises:
             ConfigurationError: the file can't be read.
@@ -299,17 +299,16 @@ class Subscriptions:
     async def follow(
         self, given: str, tags: Sequence[str] = (), *, everything: bool = False
     ) -> FollowedFeed:
-        """Follow a feed, or the first that a page names; what is new in it is captured.
+        """Follow a feed, or the first one that a page links to.
 
         Args:
-            given: the address of either.
-            tags: which what comes is given.
-            everything: whether what is in it now is captured too, also of one that is followed.
+            given: URL of a feed or page.
+            tags: for entries of the feed.
+            everything: whether current items are captured too, also for a feed already followed.
 
         Raises:
-            InvalidUrl: that is no address.
-            InputError: there is no feed, or it is followed already and nothing is asked for; the
-                message says why.
+            InvalidUrl: the URL is invalid.
+            InputError: there is no feed, or it is followed already; the message says which.
         """
         url = parse_url(with_scheme(given))
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
@@ -327,7 +326,7 @@ class Subscriptions:
         return await self.look(wanted.url, everything=everything)
 
     async def unfollow(self, given: str) -> None:
-        """Follow a feed no more; what it brought stays.
+        """Unfollow a feed; its entries stay.
 
         Raises:
             NotFound: it is not followed.
@@ -345,12 +344,12 @@ class Subscriptions:
             await feeds.forget(conn, url)
 
     async def take_in(self, content: bytes, name: str, *, everything: bool = False) -> int:
-        """Follow the feeds of an OPML file too; how many of them are new.
+        """Follow the feeds of an OPML file; return the number of new ones.
 
-        What is said of one that is followed already stays as it is.
+        Existing subscriptions are unchanged.
 
         Raises:
-            InputError: it is too large, no OPML, or names no feed.
+            InputError: it is too large, not OPML, or contains no feed.
         """
         if len(content) > MOST_BYTES:
             raise InputError("{name} is larger than {most} bytes.", name=name, most=MOST_BYTES)
@@ -369,7 +368,7 @@ class Subscriptions:
         return len(await self._change(add)) - before
 
     async def outline(self) -> bytes:
-        """The feeds as OPML, for any feed reader.
+        """Return the subscriptions as OPML.
 
         Raises:
             ConfigurationError: the file can't be read.
@@ -377,7 +376,7 @@ class Subscriptions:
         return write_subscriptions(await self._held())
 
     async def look(self, given: str, *, everything: bool = False) -> FollowedFeed:
-        """Look at a feed now, whenever it is due; take what was in it before, too, if asked to.
+        """Check a feed now; with ``everything``, include older items.
 
         Raises:
             NotFound: it is not followed.
@@ -389,12 +388,12 @@ class Subscriptions:
         raise NotFound("{url} is not followed.", url=url)
 
     async def look_at_all(self) -> list[FollowedFeed]:
-        """Look at every feed now, but for those that are gone."""
+        """Check all feeds now, except those that are permanently gone."""
         held = [each for each in await self.all() if not (each.state and each.state.is_gone)]
         return await self._looks.each(held, self._look)
 
     async def look_at_due(self) -> list[FollowedFeed]:
-        """Look at the feeds whose time has come, and which no other machine looks at just now."""
+        """Check the feeds that are due and not claimed by another machine."""
         now = datetime.now(UTC)
         due = [each for each in await self.all() if _is_due(each, now)]
         if self._db.machine:
@@ -405,7 +404,7 @@ class Subscriptions:
         return await self._looks.each(due, self._look)
 
     async def keep_looking(self) -> None:
-        """Look at each feed whenever it is due, for ever."""
+        """Check feeds when they are due, forever."""
         while True:
             await self.look_at_due()
             await asyncio.sleep(self._looks.pause)
@@ -451,7 +450,7 @@ class Subscriptions:
 
 
 def _written(subscriptions: Sequence[Subscription], *, is_more: bool) -> bytes:
-    """The file, which must be one that is read again."""
+    """Serialise the subscriptions, and check that they can be parsed again."""
     written = write_subscriptions(subscriptions)
     if is_more and len(written) > MOST_BYTES:
         raise InputError("The list of feeds would be larger than {most} bytes.", most=MOST_BYTES)

@@ -34,12 +34,12 @@ _MODE = 0o644
 
 @dataclass(frozen=True, slots=True)
 class LastCheck:
-    """What reading everything back found.
+    """Result of the last verification.
 
     Attributes:
-        at: when it ended (aware, UTC).
-        records: how many were read.
-        problems: how many were wrong, or missing.
+        at: when it finished (aware, UTC).
+        records: number of verified records.
+        problems: number of wrong or missing records.
     """
 
     at: datetime
@@ -47,8 +47,8 @@ class LastCheck:
     problems: int
 
 
-async def keep_check(data: Path, *, records: int, problems: int) -> None:
-    """Keep what was found now, in the folder of the archive; a disk that refuses is passed over."""
+async def store_check(data: Path, *, records: int, problems: int) -> None:
+    """Store the result of a verification in the data directory; disk errors are ignored."""
     document = {
         "at": write_iso(datetime.now(UTC).replace(microsecond=0)),
         "records": records,
@@ -60,7 +60,7 @@ async def keep_check(data: Path, *, records: int, problems: int) -> None:
 
 
 async def last_check(data: Path) -> LastCheck | None:
-    """What was found last; None if nobody looked, or nobody can read it."""
+    """Return the result of the last verification; None if there is none or it can't be read."""
     kept = AtomicFile(data / VERIFIED, mode=_MODE)
     try:
         content = await asyncio.to_thread(kept.read, MOST_BYTES)
@@ -83,12 +83,12 @@ TORN = "A record that a killed writer left half done; no part of the archive:"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to be known: where, and what, in a sentence.
+    """A finding of a verification.
 
     Attributes:
-        where: the file, the byte or the snapshot.
+        where: file, byte offset or snapshot.
         problem: a sentence.
-        is_wrong: whether the archive is not what it must be; without it, this is only a note.
+        is_wrong: whether it is an error; otherwise it is a note.
     """
 
     where: str
@@ -98,7 +98,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a reading of the segments has come."""
+    """Progress of a verification."""
 
     records: int
     bytes_read: int
@@ -107,13 +107,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A record that was read back.
+    """A verified record.
 
     Attributes:
-        location: its place.
-        capture: that it is, if it is one.
-        findings: what is wrong.
-        answer: its id, if it is a response that is not what its URL shows.
+        location: of the record.
+        capture: parsed from it, if it is a capture.
+        findings: its problems.
+        answer: its id, if it is a response that its URL does not replay as.
     """
 
     location: Location
@@ -124,7 +124,7 @@ class _Checked:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Records of a segment: all that begin from one byte to another, both included."""
+    """Records of a segment between two byte offsets, inclusive."""
 
     checked: list[_Checked]
     first: int
@@ -132,7 +132,7 @@ class _Stretch:
 
 
 class Fixity:
-    """Checks the archive against itself."""
+    """Verification of the archive."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -141,9 +141,9 @@ class Fixity:
     async def verify(
         self, on_progress: Callable[[Progress], None] = lambda _: None
     ) -> AsyncIterator[Finding]:
-        """Read every stored record back, and check every digest and every index row against it.
+        """Read every stored record, and check its digest and index row.
 
-        What a living process adds meanwhile is for the next time.
+        Records added meanwhile by running processes are not checked.
         """
         await settle_everywhere(self._db, self._store)
         async with self._db.read() as conn:
@@ -174,16 +174,16 @@ class Fixity:
 
     @property
     def unusable_files(self) -> tuple[UnusableFile, ...]:
-        """The files among the segments that could not be used when they were looked at last."""
+        """Files among the segments that could not be used in the last survey."""
         return self._store.storage.unusable_files
 
     async def _is_replaced(self, name: str) -> bool:
-        """Whether a segment that the index knew is one no more: compacted in the meantime."""
+        """Return whether an indexed segment was compacted in the meantime."""
         async with self._db.read() as conn:
             return not await segment_rows.indexed_of(conn, [name])
 
     async def _unread(self, found: Survey, before: Mapping[str, int]) -> list[Finding]:
-        """What the index has not read, also by now, of segments that nobody writes any more."""
+        """Return findings for unindexed bytes of segments without a live writer."""
         async with self._db.read() as conn:
             indexed = await segment_rows.indexed(conn)
         gone = {*found.superseded.values(), *(before.keys() - indexed.keys())}
@@ -200,10 +200,10 @@ class Fixity:
         ]
 
     async def _stretches(self, file: SegmentFile, end: int) -> AsyncIterator[_Stretch]:
-        """The records of a segment that was indexed up to that byte, one stretch after another.
+        """Yield the records of a segment up to the indexed byte, in batches.
 
-        What is beyond it may be half written, as long as its writer lives. The last one has no
-        record, where the segment could be read to its end: no row is to say that there is one.
+        Later bytes may be incomplete while the writer is alive. If the segment was read to its end,
+        the last batch is empty: no index row may follow.
         """
         is_written = await asyncio.to_thread(self._store.lock.is_alive, file.writer)
         records = _check_records(self._store.storage, file.name, end if is_written else None)
@@ -216,9 +216,9 @@ class Fixity:
             yield _Stretch([], first, min(end, file.size) - 1)
 
     async def _compare(self, name: str, stretch: _Stretch, end: int) -> list[Finding]:
-        """Check the index rows of a stretch of a segment against its records.
+        """Compare the index rows of a batch with its records.
 
-        Those from ``end`` on, where the index had come to, may have got theirs meanwhile, or not.
+        Records from ``end`` on may or may not have been indexed meanwhile.
         """
         first, last = stretch.first, stretch.last
         async with self._db.read() as conn:
@@ -238,7 +238,7 @@ class Fixity:
         return findings
 
     async def _verify_snapshots(self) -> AsyncIterator[Finding]:
-        """Check that the records each snapshot points at are there and of the right type."""
+        """Check that the records referenced by each snapshot exist and have the right type."""
         async for held in stretches(self._db, snapshots.after, most=CHUNK):
             async with self._db.read() as conn:
                 drawn = await screenshots.of_snapshots(conn, [each.row_id for each in held])
@@ -266,7 +266,7 @@ class Fixity:
         return findings
 
     async def _lack_answers(self, held: list[snapshots.Held]) -> list[Finding]:
-        """What snapshots name as brought by their scripts, and is not there."""
+        """Return findings for missing responses that a snapshot's scripts requested."""
         rendered = [each for each in held if each.snapshot.rendering is Rendering.DONE]
         named = await asyncio.to_thread(lambda: [self._named(each) for each in rendered])
         async with self._db.read() as conn:
@@ -284,7 +284,7 @@ class Fixity:
         try:
             return read_snapshot_record(self._store, held.record).answers
         except StoreError:
-            return ()  # that was said already
+            return ()  # reported already
 
     def _is_not(self, location: Location, kind: RecordType) -> str:
         try:
@@ -295,7 +295,7 @@ class Fixity:
 
 
 def _beside_segments(found: Survey, indexed: Mapping[str, int]) -> Iterator[Finding]:
-    """What lies beside the segments that can be read, and what the index misses there."""
+    """Yield findings for other files, and for segments missing from the index."""
     names = {each.name for each in found.segments}
     for each in found.unusable_files:
         names.add(each.name)
@@ -309,7 +309,7 @@ def _beside_segments(found: Survey, indexed: Mapping[str, int]) -> Iterator[Find
 def _other_answers(
     name: str, rows: Mapping[int, RecordId], stretch: list[_Checked]
 ) -> Iterator[Finding]:
-    """The rows of answers of a stretch of a segment that are none of its records."""
+    """Yield index rows of responses in a batch that match none of its records."""
     there = {each.location.offset: each.answer for each in stretch}
     for offset, record_id in rows.items():
         if there.get(offset) != record_id:
@@ -317,12 +317,12 @@ def _other_answers(
 
 
 def _check_records(storage: SegmentStorage, name: str, until: int | None) -> Iterator[_Checked]:
-    """Read a segment's records one by one; what can't be read is a finding too.
+    """Read a segment's records one by one; unreadable ones become findings.
 
     Args:
-        storage: where it lies.
+        storage: segment storage.
         name: of the segment.
-        until: the byte from which on none begins that is to be read; None for all.
+        until: byte offset to stop at; None for all.
     """
     place = Location(name, 0, 0)
     try:
@@ -358,9 +358,9 @@ def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
 
 
 def _essence(capture: Capture) -> Capture:
-    """What a row must say; a revisit's own record does not tell its payload's length.
+    """Return the fields that an index row must match; revisit records lack the payload's length.
 
-    Rows that were made before revision 0005 don't know what is chunked.
+    Rows made before revision 0005 lack ``is_chunked``.
     """
     length = 0 if capture.is_revisit else capture.payload_length
     return replace(capture, payload_length=length, is_chunked=False)

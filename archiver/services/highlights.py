@@ -53,7 +53,7 @@ PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class HighlightedEntry:
-    """An entry, and those of its highlights that were asked for."""
+    """An entry with its matching highlights."""
 
     entry: Entry
     highlights: tuple[Highlight, ...]
@@ -61,7 +61,7 @@ class HighlightedEntry:
 
 @dataclass(frozen=True, slots=True)
 class HighlightList:
-    """A page of what was marked, entry by entry; ``after`` is the cursor of the next."""
+    """A page of highlights by entry; ``after`` is the cursor of the next one."""
 
     items: tuple[HighlightedEntry, ...]
     after: str | None
@@ -69,7 +69,7 @@ class HighlightList:
 
 @dataclass(frozen=True, slots=True)
 class Highlighted:
-    """A highlight that was made or changed, and the edit by which that can be undone."""
+    """A new or changed highlight, and the edit to undo it with."""
 
     highlight: Highlight
     edit_id: int
@@ -94,19 +94,19 @@ class Highlights:
         note: str = "",
         timestamp: str | None = None,
     ) -> Highlighted:
-        """Mark words of an entry's article.
+        """Highlight a passage of an entry's article.
 
         Args:
             ref: hash_url or URL of the entry.
-            quote: the words; their spaces need not be those of the article.
-            start: where they begin in the text of the article as it is shown, in characters.
+            quote: the passage; whitespace may differ from the article.
+            start: character offset in the text of the article.
             colour: one of ``Colour``.
-            note: what is said of them.
-            timestamp: of the snapshot they are marked in; None for the newest.
+            note: user-supplied.
+            timestamp: of the snapshot; None for the newest.
 
         Raises:
             NotFound: there is no such entry, or it has no article.
-            InputError: there are no words, they are too long, or the colour is none.
+            InputError: the passage is empty or too long, or the colour is invalid.
         """
         words = _checked(Message("words"), quote, MOST_QUOTE)
         if not words:
@@ -123,11 +123,11 @@ class Highlights:
     async def change(
         self, ref: str, key: str, *, colour: str | None = None, note: str | None = None
     ) -> Highlighted:
-        """Give a highlight another colour, or say something else of it; None leaves either.
+        """Change the colour or note of a highlight; None leaves it unchanged.
 
         Raises:
             NotFound: there is no such entry or highlight.
-            InputError: the colour is none, or the note is too long.
+            InputError: the colour is invalid, or the note is too long.
         """
         wanted = None if colour is None else _colour(colour)
         remark = None if note is None else _checked(Message("note"), note, MOST_REMARK)
@@ -146,7 +146,7 @@ class Highlights:
         return Highlighted(changed[-1], edited.id)
 
     async def remove(self, ref: str, key: str) -> int:
-        """Take a highlight away; the edit by which that can be undone.
+        """Delete a highlight; return the edit to undo it with.
 
         Raises:
             NotFound: there is no such entry or highlight.
@@ -155,16 +155,16 @@ class Highlights:
         return edited.id
 
     async def listing(self, q: str = "", after: str = "", limit: int = 50) -> HighlightList:
-        """What was marked, of the entries that were saved last first.
+        """Return highlights by entry, most recently saved entries first.
 
         Args:
-            q: a search; its words are looked for in highlights and notes.
-            after: the cursor that the page before gave.
-            limit: entries on a page, 1 to 200.
+            q: search in highlights and notes.
+            after: cursor of the previous page.
+            limit: entries per page, 1 to 200.
 
         Raises:
-            InvalidQuery: the search can't be read.
-            InputError: the cursor or the limit is not one.
+            InvalidQuery: the search can't be parsed.
+            InputError: the cursor or the limit is invalid.
         """
         query = _query(q)
         found = await self._search.listing(replace(query, sort="newest", after=after, limit=limit))
@@ -173,7 +173,7 @@ class Highlights:
         return HighlightList(tuple(items), found.after)
 
     async def all(self, q: str = "") -> AsyncIterator[HighlightedEntry]:
-        """The same of all entries, for an export."""
+        """Yield all entries with highlights, for an export."""
         tree = parse_query(q)
         async with self._db.read() as conn:
             async for some in matching_entries(conn, _query(q), limit=PAGE):
@@ -183,13 +183,13 @@ class Highlights:
                         yield _narrowed(found[each], tree)
 
     async def markdown(self, q: str = "") -> AsyncGenerator[str, None]:
-        """All of them as Markdown, entry by entry."""
+        """Yield all highlights as Markdown, by entry."""
         yield "# Highlights\n\n"
         async for each in self.all(q):
             yield highlights_markdown(each.entry, each.highlights)
 
     async def web_annotations(self, q: str = "") -> AsyncGenerator[str, None]:
-        """All of them as one page of W3C Web Annotations (JSON-LD)."""
+        """Yield all highlights as one page of W3C Web Annotations (JSON-LD)."""
         between = f'{{"@context":"{CONTEXT}","type":"AnnotationPage","items":[\n'
         async for each in self.all(q):
             for one in each.highlights:
@@ -200,14 +200,14 @@ class Highlights:
 
 
 def _query(q: str) -> ListingQuery:
-    """What finds entries with highlights in which words of a search stand."""
+    """Return the query for entries with highlights that match a search."""
     return ListingQuery(
         q=write(conjunction([Is(Condition.IS, Mark.HIGHLIGHTED), _noted(parse_query(q))]))
     )
 
 
 def _noted(node: Node) -> Node:
-    """The same, but words that may stand anywhere stand in notes and highlights."""
+    """Restrict words of a query to notes and highlights."""
     if isinstance(node, Term):
         return node if node.column else replace(node, column=Column.NOTE)
     if isinstance(node, Not):
@@ -220,7 +220,7 @@ def _noted(node: Node) -> Node:
 
 
 def _narrowed(entry: Entry, tree: Node) -> HighlightedEntry:
-    """An entry with the highlights that hold words of a search; with all, if none does."""
+    """Return an entry with its matching highlights, or all if none matches."""
     marked = tuple(sorted(entry.annotation.highlights, key=lambda each: each.start))
     if not any(positive_terms(tree)):
         return HighlightedEntry(entry, marked)
@@ -229,7 +229,7 @@ def _narrowed(entry: Entry, tree: Node) -> HighlightedEntry:
 
 
 def _highlight(shown: SnapshotDetail, words: str, start: int | None) -> Highlight:
-    """Words of an article with where they stand; as they were given, where they stand nowhere."""
+    """Locate a passage in an article; return it without a position if it is not found."""
     text = article_of(shown).text
     now = datetime.now(UTC).replace(microsecond=0)
     made = Highlight(token_hex(8), words, made_at=now, timestamp=shown.snapshot.timestamp)
@@ -246,7 +246,7 @@ def _highlight(shown: SnapshotDetail, words: str, start: int | None) -> Highligh
 def _each_of(
     key: str, become: Callable[[Highlight], Sequence[Highlight]]
 ) -> Callable[[Annotation], Annotation]:
-    """What puts others in the place of one highlight."""
+    """Return a function that replaces one highlight."""
 
     def changed(before: Annotation) -> Annotation:
         if not any(each.id == key for each in before.highlights):
@@ -268,10 +268,10 @@ def _colour(name: str) -> Colour:
 
 
 def _with(before: Annotation, made: Highlight) -> Annotation:
-    """An annotation with one more highlight.
+    """Return an annotation with an additional highlight.
 
     Raises:
-        InputError: it has as many as it may.
+        InputError: it has the maximum number of highlights.
     """
     if len(before.highlights) >= MOST_HIGHLIGHTS:
         raise InputError("{most} highlights of one page are the most.", most=MOST_HIGHLIGHTS)

@@ -16,11 +16,11 @@ _LEAP_DAY = (2, 29)
 
 @dataclass(frozen=True, slots=True)
 class OnDesk:
-    """What lies on it.
+    """Contents of the home page.
 
     Attributes:
-        new: what was saved last within a week.
-        on_this_day: what was saved on this day of earlier years, the last year first.
+        new: entries saved within the last week.
+        on_this_day: entries saved on this day of earlier years, the last year first.
     """
 
     new: tuple[ListedEntry, ...] = ()
@@ -28,13 +28,13 @@ class OnDesk:
 
 
 class HomePage:
-    """Makes the desk of an archive."""
+    """Data of the home page."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def look(self, now: datetime) -> OnDesk:
-        """What lies on it at a moment (aware); days are those of UTC."""
+        """Return the contents at a time (aware); days are in UTC."""
         today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         async with self._db.read() as conn:
             week = [_span(now - WEEK, now + timedelta(days=1))]
@@ -48,7 +48,7 @@ class HomePage:
 
 
 def years_before(today: datetime) -> list[tuple[int, int]]:
-    """The same day of earlier years, from its first second up to the one behind it."""
+    """Return the start and end of the same day in earlier years."""
     years = [*range(today.year - 1, today.year - 1 - MOST_YEARS, -1)]
     if (today.month, today.day) == _LEAP_DAY:
         years = [year for year in years if year % 4 == 0 and (year % 100 or year % 400 == 0)]

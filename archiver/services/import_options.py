@@ -16,7 +16,7 @@ from archiver.services.submitted_urls import clean_tags
 MOST_FOLDERS = 1_000
 MOST_COLUMNS = 500
 MOST_INTO = 16
-"""Names in the path of the list that all is put into."""
+"""Maximum depth of the list path for an import."""
 _MOST_PATH = 5_000
 _Kind = TypeVar("_Kind", bound=StrEnum)
 
@@ -28,16 +28,16 @@ def typed_choices(
     only_folders: Sequence[str] = (),
     columns: Sequence[str] = (),
 ) -> Choices:
-    """Choices of words.
+    """Build import options from words.
 
     Args:
         tags: for all links.
-        words: ``folders_as``, ``to_read``, ``capture`` and ``into``; what is not there is as ever.
+        words: ``folders_as``, ``to_read``, ``capture`` and ``into``; missing ones get defaults.
         only_folders: paths.
         columns: each ``role=name of the column``.
 
     Raises:
-        InputError: a word is none of those that there are.
+        InputError: a word is invalid.
     """
     return Choices(
         tags=clean_tags(tags),
@@ -64,12 +64,12 @@ def _paths(given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _path(given: str) -> str:
-    """A path as imports keep it."""
+    """Normalise a folder path."""
     return folder_path(map(tidy_tag, folder_names(given[:_MOST_PATH])))
 
 
 def _into(given: str) -> str:
-    """The list that all is put into: there is to be room below it for the folders of the file."""
+    """Validate the list for an import, leaving room for the folders of the file."""
     path = _path(given)
     if len(given) > _MOST_PATH or len(folder_names(given)) > MOST_INTO:
         raise InputError(
@@ -92,12 +92,12 @@ def _columns(given: Sequence[str]) -> dict[str, ColumnRole] | None:
 
 @dataclass(frozen=True, slots=True)
 class KnownFormat:
-    """One kind of file.
+    """A supported file format.
 
     Attributes:
-        name: what a person calls it.
-        origin: who writes such files, and where it is found there; empty if that needs no saying.
-        suffixes: of such files, without the dot.
+        name: of the format.
+        origin: which program exports it, and where; empty if obvious.
+        suffixes: of files, without the dot.
     """
 
     name: str
@@ -114,9 +114,9 @@ KNOWN_FORMATS: tuple[KnownFormat, ...] = (
     *(KnownFormat(each.name, each.origin, each.suffixes) for each in IMPORTERS),
     *_ARCHIVES,
 )
-"""What files hold links, then what files hold captures."""
+"""Formats with links, then formats with captures."""
 
 
 def suffixes() -> tuple[str, ...]:
-    """The suffixes of all of them, with their dots, each once."""
+    """Return the suffixes of all formats with their dots, without duplicates."""
     return tuple(dict.fromkeys(f".{suffix}" for each in KNOWN_FORMATS for suffix in each.suffixes))

@@ -121,7 +121,7 @@ _FIELDS = {
 
 
 class ImportSurveys:
-    """Dry runs. ``memory_bytes``: of the child that reads."""
+    """Dry runs of imports. ``memory_bytes`` limits the child that parses files."""
 
     def __init__(self, db: Database, *, memory_bytes: int) -> None:
         self._db = db
@@ -130,16 +130,16 @@ class ImportSurveys:
     async def look(
         self, source: BinaryIO, name: str, *, choices: Choices = NO_CHOICES, most: int | None = None
     ) -> ImportSurvey:
-        """What an import of a file would do.
+        """Preview an import.
 
         Args:
-            source: read from where it stands; it need not be seekable.
-            name: as the person knows it.
-            choices: what is chosen for all links.
-            most: after how many links it is enough; all, if none is given.
+            source: read from its current position; it need not be seekable.
+            name: for messages.
+            choices: options of the import.
+            most: maximum links to read; None for all.
 
         Raises:
-            UnreadableFile: it is empty, of the wrong kind, or holds no link.
+            UnreadableFile: it is empty, of the wrong kind, or contains no link.
         """
         opened = open_links(source, name, memory_bytes=self._memory_bytes, choices=choices)
         async with opened as links:
@@ -154,7 +154,7 @@ class ImportSurveys:
             return tally.survey(name, links, is_whole=not batch, lists_left_out=left_out)
 
     async def _left_out(self, given: ListsInFile) -> int:
-        """How many lists would not be taken in."""
+        """Return how many lists would not be imported."""
         usable = usable_lists(given)
         async with self._db.read() as conn:
             _, left_out = with_more(await lists.all_lists(conn), usable.found)
@@ -172,12 +172,12 @@ class ImportSurveys:
 
 
 def surveys_with(memory_bytes: int) -> Callable[[Database, SegmentStore], ImportSurveys]:
-    """What makes dry runs of an archive that is opened for them alone."""
+    """Return a factory of previews for a temporarily opened archive."""
     return lambda db, _: ImportSurveys(db, memory_bytes=memory_bytes)
 
 
 class _Tally:
-    """What was counted so far."""
+    """Counters of a preview."""
 
     def __init__(self) -> None:
         self.read = 0
@@ -194,7 +194,7 @@ class _Tally:
         self._kept: Counter[str] = Counter()
 
     def add(self, batch: Batch, known: Mapping[str, Reception]) -> None:
-        """Count a batch, of whose addresses these are in the archive, and how they are received."""
+        """Count a batch, given the results for links that exist already."""
         self.read += batch.size
         self.lists = self.lists.with_more(batch.lists)
         self._saved = min_and_max((*self._saved, *batch.saved))
@@ -213,7 +213,7 @@ class _Tally:
     def survey(
         self, name: str, links: LinkFile, *, is_whole: bool, lists_left_out: int
     ) -> ImportSurvey:
-        """What it comes to."""
+        """Return the preview."""
         moments = [datetime.fromtimestamp(each, UTC) for each in self._saved]
         return ImportSurvey(
             name=name,
@@ -262,7 +262,7 @@ class _Tally:
 
 
 def _count(counter: Counter[str], names: Iterable[str]) -> None:
-    """Count names, as long as they are not too many."""
+    """Count names, up to a maximum number of distinct ones."""
     for name in names:
         if name in counter or len(counter) < MOST_NAMES:
             counter[name] += 1

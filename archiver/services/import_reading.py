@@ -34,14 +34,14 @@ _LAST_NUMBER = (1 << 63) - 1
 
 
 class ImportStatuses:
-    """The imports of an archive; ``store`` knows which processes live."""
+    """Status of imports; ``store`` knows which processes are alive."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._lock = store.lock
 
     async def find(self, number: int) -> ImportStatus | None:
-        """How far an import has come; None if there is none of that number."""
+        """Return the status of an import; None if it does not exist."""
         found = await self._find(number)
         if found and found.reading:
             await settle_interrupted(self._db, self._lock)
@@ -49,13 +49,13 @@ class ImportStatuses:
         return found
 
     async def recent(self, limit: int = 20) -> list[ImportStatus]:
-        """The newest imports, newest first."""
+        """Return the newest imports, newest first."""
         await settle_interrupted(self._db, self._lock)
         async with self._db.read() as conn:
             return await imports.recent(conn, limit)
 
     async def is_any_left(self) -> bool:
-        """Whether there is a kept file that nobody reads."""
+        """Return whether there is a stored file that no process reads."""
         await settle_interrupted(self._db, self._lock)
         async with self._db.read() as conn:
             return await imports.is_any_unclaimed(conn)
@@ -72,13 +72,13 @@ UNFORESEEN = "{name} can't be read any further: {kind}. What was read is kept; t
 
 OnProgress = Callable[[ImportStatus], None]
 OpenArchives = Callable[[], "Archives"]
-"""Asked for where captures or pages come: who takes in links alone loads no crawl."""
+"""Opens archive imports when needed: imports of links do not load the crawl."""
 
 log = get_log(__name__)
 
 
 class ImportReader:
-    """Reads files; an import's numbers in the index say how far it has come."""
+    """Reader of import files; progress is stored in the index."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class ImportReader:
         *,
         handed_in: datetime | None = None,
     ) -> None:
-        """Take an archive file in; one that was broken off is read again, and counts as it did."""
+        """Import an archive file; an interrupted one is read again, keeping its counts."""
         async with self._db.write() as conn:
             before = await imports.begin_again(conn, number)
         error = ""
@@ -142,9 +142,9 @@ class ImportReader:
             except UnreadableFile as unreadable:
                 error = str(unreadable)
             except (ArchiverError, OSError):
-                raise  # it may go better later
+                raise  # temporary, can be retried
             except Exception as unforeseen:
-                # The one edge of an import: whatever a file of others does to a reader, it ends.
+                # Any failure of a parser on untrusted input must end only this import.
                 log.exception("import broke off", name=name)
                 error = UNFORESEEN.format(name=name, kind=type(unforeseen).__name__)
         async with self._db.write() as conn:
@@ -157,9 +157,10 @@ class ImportReader:
             on_progress(status)
 
     async def _count(self, number: int, taken: Taken, before: int) -> int:
-        """Count captures; of those known so many as it took in before. How many of these are left.
+        """Count captures, of which up to ``before`` known ones were imported by an interrupted run.
 
-        They come first: the file is read in the same order.
+        They come first, because the file is read in the same order. Return how many of them are
+        left.
         """
         ours = min(taken.known, before)
         some = replace(taken, fresh=taken.fresh + ours, known=taken.known - ours)
@@ -196,7 +197,7 @@ async def _add_batch(
     choices: Choices,
     early: dict[str, Reception],
 ) -> None:
-    """Add the links of a batch, count them, and write what the receipt says of each.
+    """Add the links of a batch, count them, and write the rows of the receipt.
 
     `early` has the first result of links that were queued before, by hash_url.
     """
@@ -236,7 +237,7 @@ async def _add_batch(
 
 
 def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen, list[FileSeed]]:
-    """Group seeds by when they are captured; an own export tells which are links (`NEVER`)."""
+    """Group seeds by when they are captured; own exports mark links (`NEVER`)."""
     groups: dict[CaptureWhen, list[FileSeed]] = {}
     for each in found:
         is_link = was_saved_as_link(each.seed.annotation.source_record)
@@ -245,18 +246,18 @@ def by_capture(found: Sequence[FileSeed], choices: Choices) -> dict[CaptureWhen,
 
 
 async def _add_lists(conn: AsyncConnection, number: int, given: ListsInFile) -> int:
-    """Add the lists that a file names; return how many are left out."""
+    """Add the lists of a file; return the number of those left out."""
     usable = usable_lists(given)
     return await lists.add(conn, usable.found, import_id=number) + usable.left_out
 
 
 def kind_of_file(source: BinaryIO, name: str) -> str | None:
-    """What archive file it is, if it is one; nothing of it is read away. Blocking."""
+    """Detect the kind of archive file, if it is one; the position is unchanged. Blocking."""
     return kind_of(source, name) if isinstance(source, BufferedReader) else None
 
 
 def usable_lists(given: ListsInFile) -> ListsInFile:
-    """The lists made by hand, and the searches that can be read."""
+    """Return the lists made by hand, and the searches that can be parsed."""
     found = tuple(each for each in given.found if _is_usable(each))
     return ListsInFile(found, given.left_out + len(given.found) - len(found))
 
@@ -270,8 +271,8 @@ def _is_usable(given: EntryList) -> bool:
 
 
 def _spooled(source: BinaryIO) -> BinaryIO:
-    """A pipe's content as a file: a zip file's list of contents is at its end."""
-    # Closed by whoever asked for it.
+    """Copy a pipe to a file, because a zip file's directory is at its end."""
+    # The caller closes it.
     spooled = scratch_file()
     shutil.copyfileobj(source, spooled, 1 << 20)
     spooled.seek(0)

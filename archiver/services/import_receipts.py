@@ -1,8 +1,8 @@
 """Import receipts and their files.
 
-A file is written when its import has come to an end, from what the index says, and put in its place
-whole. Its name tells when the import began and its number; its first line what the import came to,
-each other line a row, and the last one how many those are.
+A receipt is written atomically from the index when its import is complete. Its name contains the
+start time and number of the import; the first line has the totals, each further line is a row, and
+the last one the number of rows.
 """
 
 import asyncio
@@ -36,24 +36,24 @@ _COLUMNS = ("row", "outcome", "url", "hash_url", "reason")
 
 
 class Receipts:
-    """What became of what was imported."""
+    """Receipts of imports."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     async def reasons(self, number: int) -> list[tuple[str, int]]:
-        """Why rows of an import are unusable, and how many for each reason."""
+        """Return reasons why rows of an import are unusable, with counts."""
         async with self._db.read() as conn:
             return await import_receipts.reasons(conn, number, limit=MOST_REASONS)
 
     async def csv(self, number: int) -> AsyncGenerator[bytes, None]:
-        """A receipt as CSV (RFC 4180); no cell begins as a formula would."""
+        """Yield a receipt as CSV (RFC 4180); cells never start like a formula."""
         yield _line(_COLUMNS)
         async for rows in self._pages(number):
             yield b"".join(map(_line, map(_cells, rows)))
 
     async def json(self, number: int) -> AsyncGenerator[bytes, None]:
-        """A receipt as a JSON array, a row a line."""
+        """Yield a receipt as a JSON array, a row per line."""
         between = "[\n"
         async for rows in self._pages(number):
             yield (between + ",\n".join(map(_document, rows))).encode("utf-8", "replace")
@@ -93,21 +93,21 @@ _packing = cast("Callable[..., gzip.GzipFile]", igzip.IGzipFile)
 _PART = ".part"
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-(\d{1,18})\.jsonl\.gz")
 _BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError)
-"""What a file raises that was cut or changed."""
+"""Exceptions raised by truncated or modified files."""
 
 log = get_log(__name__)
 
 
 def receipts_of(data: Path) -> Path:
-    """The directory of receipts in a data directory."""
+    """Return the directory of receipts in a data directory."""
     return data / "receipts"
 
 
-async def write_owed(db: Database, directory: Path) -> int:
-    """Write the receipts of imports that came to an end; how many.
+async def write_pending(db: Database, directory: Path) -> int:
+    """Write the pending receipts of complete imports; return their number.
 
     Raises:
-        OSError, IndexUnavailable: one can't be written, or read; it stays owed.
+        OSError, IndexUnavailable: one can't be written or read; it stays pending.
     """
     async with db.read() as conn:
         owed = await import_receipts.owed(conn)
@@ -118,16 +118,16 @@ async def write_owed(db: Database, directory: Path) -> int:
     return len(owed)
 
 
-async def write_owed_if_possible(db: Database, directory: Path) -> None:
-    """The same; what can't be written now is tried again later."""
+async def write_pending_if_possible(db: Database, directory: Path) -> None:
+    """Write pending receipts; failures are retried later."""
     try:
-        await write_owed(db, directory)
+        await write_pending(db, directory)
     except (OSError, IndexUnavailable):
         log.exception("a receipt could not be written; it is tried again")
 
 
 async def restore_all(db: Database, directory: Path) -> list[tuple[str, str]]:
-    """Make the imports that files tell of, in an index without; (file, problem) of damaged ones."""
+    """Restore imports from receipts into a new index; return (file, problem) of damaged ones."""
     files = await asyncio.to_thread(_files, directory)
     problems = [(path.name, await _restore(db, path)) for path in files]
     async with db.write() as conn:
@@ -151,7 +151,7 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
 
 
 async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
-    """Write all rows, each page while the next one is read; how many."""
+    """Write all rows, reading the next page meanwhile; return their number."""
     rows = 0
     page, size, after = await _page(db, number, 0)
     while size:
@@ -197,14 +197,14 @@ def _put_in_place(part: Path, path: Path) -> None:
 
 
 def _files(directory: Path) -> list[Path]:
-    """Receipts in the order in which their imports began."""
+    """Return receipts in the order in which their imports began."""
     with suppress(FileNotFoundError):
         return sorted(path for path in directory.iterdir() if _NAME.fullmatch(path.name))
     return []
 
 
 async def _restore(db: Database, path: Path) -> str:
-    """Make the import that a file tells of; what is wrong with the file, if anything is."""
+    """Restore the import of a receipt; return the problem with the file, if any."""
     found = _NAME.fullmatch(path.name)
     wanted = int(found[2]) if found else 0
     number = 0
@@ -226,10 +226,10 @@ async def _restore(db: Database, path: Path) -> str:
 
 
 def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
-    """The rows of a receipt, behind its first line.
+    """Yield the rows of a receipt after its first line.
 
     Raises:
-        ValueError: its last line is not there, or not true.
+        ValueError: its last line is missing or wrong.
     """
     count = 0
     while line := packed.readline(MOST_LINE):

@@ -20,7 +20,7 @@ from archiver.logs import get_log
 from archiver.model.imports import ImportStatus, ImportUndone
 from archiver.search.query_tree import Condition, Is, write
 from archiver.services.import_reading import ImportStatuses
-from archiver.services.import_receipts import receipts_of, write_owed_if_possible
+from archiver.services.import_receipts import receipts_of, write_pending_if_possible
 from archiver.warc.segments import SegmentStore
 
 BATCH = 250
@@ -34,8 +34,8 @@ class UndoPlan:
     """Preview of an undo.
 
     Attributes:
-        removed: how many entries will be deleted.
-        lists: how many lists only the import created; those that are then empty are deleted.
+        removed: number of entries that will be deleted.
+        lists: number of lists that only the import created; empty ones are deleted.
     """
 
     removed: int
@@ -96,7 +96,7 @@ class ImportUndo:
                 await db_lists.owe(conn)
             undone = await _completed(conn, undone)
             await imports.set_undone(conn, number, undone)
-        await write_owed_if_possible(self._db, receipts_of(self._store.directory.parent))
+        await write_pending_if_possible(self._db, receipts_of(self._store.directory.parent))
         self._on_changed()
         return undone
 
@@ -119,7 +119,7 @@ class ImportUndo:
         return number in self._running
 
     async def stop(self) -> None:
-        """Stop every undo; the rest is done when it is asked for again."""
+        """Stop all undos; the rest is done when it is requested again."""
         running = [*self._running.values()]
         for task in running:
             task.cancel()

@@ -1,9 +1,7 @@
 """Imports of link files and archives.
 
-Who reads which, and what becomes of it then, is of ``imports``.
-
-Each has an owner while it is read, the process that does so. What is kept here and has none is
-claimed by a service: after a restart, or when the process that read it died.
+The process that reads an import owns it. A service claims stored files without an owner: after a
+restart, or when the process that read them died.
 """
 
 import asyncio
@@ -30,7 +28,7 @@ from archiver.services.import_reading import (
     OpenArchives,
     kind_of_file,
 )
-from archiver.services.import_receipts import receipts_of, write_owed_if_possible
+from archiver.services.import_receipts import receipts_of, write_pending_if_possible
 from archiver.warc.durable_files import sync_file
 from archiver.warc.segments import SegmentStore
 
@@ -45,7 +43,7 @@ log = get_log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class KeptImport:
-    """An import whose file lies here until it is read."""
+    """An import whose file is stored until it is read."""
 
     number: int
     name: str
@@ -54,7 +52,7 @@ class KeptImport:
 
 
 class KeptImports:
-    """Reads such files, each by a task of its own."""
+    """Stored import files, each read by its own task."""
 
     def __init__(self, db: Database, statuses: ImportStatuses, reader: ImportReader) -> None:
         self._db = db
@@ -62,7 +60,7 @@ class KeptImports:
         self._reader = reader
 
     async def read(self, kept: KeptImport, skip: int) -> None:
-        """Read a kept file, however often the disk or the index refuse."""
+        """Read a stored file, retrying after disk and index errors."""
         while True:
             try:
                 await self._read_once(kept, skip)
@@ -76,10 +74,10 @@ class KeptImports:
                 skip = found.read if found else skip
 
     async def _read_once(self, kept: KeptImport, skip: int) -> None:
-        """Read a kept file; one that can't be read any further ends its import.
+        """Read a stored file; a file that becomes unreadable ends its import.
 
         Raises:
-            ArchiverError, OSError: it may go better later.
+            ArchiverError, OSError: can be retried.
         """
         try:
             await self._read_from(kept, skip)
@@ -90,7 +88,7 @@ class KeptImports:
         except (ArchiverError, OSError):
             raise
         except Exception as unforeseen:
-            # The one edge of a kept file: whatever it does to a reader, its import ends.
+            # Any failure of a parser on untrusted input must end only this import.
             reason = UNFORESEEN.format(name=kept.name, kind=type(unforeseen).__name__)
             log.exception("import given up", name=kept.name)
         else:
@@ -116,10 +114,10 @@ STOPPED = "It was stopped. Import the file again to read the rest."
 
 
 class Imports:
-    """Files on their way in. ``go_on`` and ``stop`` are the runtime's.
+    """Running imports. ``go_on`` and ``stop`` are called by the application.
 
     Attributes:
-        looked_at: those that wait for somebody to say what becomes of them.
+        looked_at: previewed files that the user has not imported or discarded yet.
     """
 
     def __init__(
@@ -151,17 +149,17 @@ class Imports:
         on_progress: OnProgress = lambda _: None,
         handed_in: datetime | None = None,
     ) -> ImportStatus:
-        """Read a whole file: of links into the queue, of captures into the archive.
+        """Import a whole file: queue links, store captures.
 
         Args:
-            source: where it is to be read from.
-            name: as the person knows it.
-            choices: what is chosen for its links.
-            on_progress: hears how far it has come.
-            handed_in: when somebody handed its captures in, if they came that way.
+            source: to read.
+            name: for messages.
+            choices: options for links.
+            on_progress: called with the status.
+            handed_in: upload time of captures, if they were uploaded.
 
         Raises:
-            UnreadableFile: it is empty, of the wrong kind, or holds no link.
+            UnreadableFile: it is empty, of the wrong kind, or contains no link.
         """
         kind = await asyncio.to_thread(kind_of_file, source, name)
         if kind:
@@ -188,15 +186,15 @@ class Imports:
         name: str,
         choices: Choices = NO_CHOICES,
     ) -> ImportStatus:
-        """Take an uploaded file over, and read it in the background.
+        """Take over an uploaded file, and import it in the background.
 
         Args:
-            path: where it lies.
-            name: as the person knows it.
-            choices: what is chosen for its links.
+            path: of the file.
+            name: for messages.
+            choices: options for links.
 
         Raises:
-            UnreadableFile: it is empty, of the wrong kind, or holds no link; it is deleted.
+            UnreadableFile: it is empty, of the wrong kind, or contains no link; it is deleted.
         """
         try:
             form = await self._look_at(path, name)
@@ -205,14 +203,14 @@ class Imports:
             raise
         kept = await asyncio.to_thread(_within, path, self._data)
         if not kept.is_absolute():
-            # Who is told that it was taken over needn't give it again, whatever comes.
+            # Once the user is told that the file was accepted, a restart must not lose it.
             await asyncio.to_thread(sync_file, self._data / kept, within=self._data)
         number = await self._create(name, form, kept, choices=choices)
         self._begin(KeptImport(number, name, path, choices), skip=0)
         return await self.status(number)
 
     async def holds_links(self, path: Path, name: str) -> bool:
-        """Whether a file is one of links, and none of captures; it may still be unreadable."""
+        """Return whether a file contains links instead of captures; it may still be unreadable."""
         with await asyncio.to_thread(path.open, "rb") as source:
             return await asyncio.to_thread(kind_of_file, source, name) is None
 
@@ -240,10 +238,10 @@ class Imports:
         return [each.id for each in waiting if (self._data / each.path).exists()]
 
     async def go_on(self) -> None:
-        """Resume now and then, for ever: a process that read may die while this one lives.
+        """Resume periodically, forever, because the process that reads an import may die.
 
         Raises:
-            ArchiverError: the index refused.
+            ArchiverError: the index failed.
         """
         while True:
             await asyncio.sleep(CLAIM_SECONDS)
@@ -252,22 +250,22 @@ class Imports:
                 await self.resume()
 
     async def stop(self) -> None:
-        """Stop reading; what is left is read after the next start."""
+        """Stop reading; the rest is read after the next start."""
         if not self._reading:
             return
         reading = [*self._reading.values()]
         for task in reading:
             task.cancel()
         await asyncio.wait(reading)
-        with suppress(ArchiverError):  # whoever starts next finds that nobody reads
+        with suppress(ArchiverError):  # the next process must see that no process reads it
             async with self._db.write() as conn:
                 await imports.disown(conn, self._owner)
 
     async def status(self, number: int) -> ImportStatus:
-        """How far an import has come.
+        """Return the status of an import.
 
         Raises:
-            NotFound: there is none of that number.
+            NotFound: it does not exist.
         """
         found = await self._statuses.find(number)
         if found is None:
@@ -275,14 +273,14 @@ class Imports:
         return found
 
     async def recent(self) -> list[ImportStatus]:
-        """The newest imports, newest first."""
+        """Return the newest imports, newest first."""
         return await self._statuses.recent()
 
     async def _look_at(self, path: Path, name: str) -> str:
-        """What an uploaded file is.
+        """Detect the format of an uploaded file.
 
         Raises:
-            UnreadableFile: it can't be read, or holds no link.
+            UnreadableFile: it can't be read, or contains no link.
         """
         with await asyncio.to_thread(path.open, "rb") as source:
             if kind := await asyncio.to_thread(kind_of_file, source, name):
@@ -313,7 +311,7 @@ class Imports:
             )
 
     async def _to_the_end(self, number: int, reading: Awaitable[None]) -> None:
-        """Read a file that is not kept; what breaks it off is said of the import, and raised."""
+        """Read a file that is not stored; errors are recorded in the import and raised."""
         try:
             await reading
         except BaseException as error:
@@ -323,7 +321,7 @@ class Imports:
             await self._write_receipts()
 
     async def _write_receipts(self) -> None:
-        await write_owed_if_possible(self._db, receipts_of(self._data))
+        await write_pending_if_possible(self._db, receipts_of(self._data))
 
     async def _end(self, number: int, reason: str) -> None:
         with suppress(StoreError):
@@ -332,20 +330,20 @@ class Imports:
 
     def _begin(self, kept: KeptImport, *, skip: int) -> None:
         if kept.number in self._reading:
-            return  # it was given up while this process had no worker lock, and reads on
+            return  # another process claimed it while this one had no worker lock, and continues
         task = asyncio.create_task(self._read_kept(kept, skip), name=f"import-{kept.name}")
         self._reading[kept.number] = task
         task.add_done_callback(lambda _: self._reading.pop(kept.number, None))
 
     async def _read_kept(self, kept: KeptImport, skip: int) -> None:
-        """Read a kept file to its end; then it goes, also where a stop comes just then."""
+        """Read a stored file completely, then delete it, even if stopped at that moment."""
         try:
             await self._kept.read(kept, skip)
         finally:
             await run_to_completion(self._leave(kept))
 
     async def _leave(self, kept: KeptImport) -> None:
-        """Remove a kept file that was read to its end."""
+        """Delete a stored file that was read completely."""
         with suppress(ArchiverError):
             if not (await self.status(kept.number)).is_unread:
                 await asyncio.to_thread(kept.path.unlink, missing_ok=True)
@@ -353,9 +351,9 @@ class Imports:
 
 
 async def carry_over_imports(old: Database, new: Database) -> None:
-    """Copy what only an index knows of imports into a rebuilt one, which has the imports already.
+    """Copy import data that only the index has into a rebuilt one.
 
-    That is the receipts of imports that are not finished, and which import created what.
+    These are the receipts of unfinished imports, and which import created which entry.
     """
     async with old.read() as conn:
         unfinished = [each.id for each in await imports.unfinished(conn)]
@@ -384,13 +382,13 @@ async def _carry_over_receipt(old: Database, new: Database, number: int) -> None
 
 
 def _within(path: Path, data: Path) -> Path:
-    """A file's path from the data directory on, so that it is found where that was moved."""
+    """Return a path relative to the data directory, so that it stays valid if that is moved."""
     whole, around = path.resolve(), data.resolve()
     return whole.relative_to(around) if whole.is_relative_to(around) else whole
 
 
 def _why(error: BaseException) -> str:
-    """What broke an import off, for people."""
+    """Return the reason why an import failed, as a sentence."""
     if isinstance(error, asyncio.CancelledError):
         return STOPPED
     if isinstance(error, ArchiverError):

@@ -45,7 +45,7 @@ async def write_list(
         db: the index.
         rows: row ids of the entries.
         form: format of the list.
-        heading: what stands above the entries.
+        heading: printed above the entries.
     """
     writer = form.writer(heading)
     if opening := writer.opening():
@@ -128,7 +128,7 @@ ITEMS = 50
 
 
 class FeedForm(StrEnum):
-    """The forms of a feed."""
+    """Formats of a feed."""
 
     ATOM = "atom"
     JSON = "json"
@@ -143,17 +143,17 @@ class Feeds:
     async def write(
         self, query: ListingQuery, form: FeedForm, *, origin: str, path: str, home: str
     ) -> bytes:
-        """The newest entries of a list as a feed.
+        """Return the newest entries of a list as a feed.
 
         Args:
-            query: which list; its order and page do not matter.
-            form: of the feed.
+            query: of the list; its order and page are ignored.
+            form: format of the feed.
             origin: ``http(s)://host[:port]`` of the service.
             path: of the feed.
-            home: the path of the list as a page.
+            home: path of the list as a page.
 
         Raises:
-            InvalidQuery: the query can't be read.
+            InvalidQuery: the query can't be parsed.
         """
         newest = replace(query, sort=Sort.NEWEST, after="", limit=ITEMS)
         listing = await self._search.listing(newest)

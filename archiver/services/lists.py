@@ -1,7 +1,7 @@
 """Lists of entries.
 
-What lies in a list is part of what a person says of an entry, so each change of it is an edit, and
-can be undone as one (``editing``).
+List membership is part of an entry's user metadata, so each change is an edit that can be undone
+(``editing``).
 """
 
 import asyncio
@@ -40,15 +40,15 @@ from archiver.services.entry_lookup import find_entry
 from archiver.services.search import Search, matching_entries
 
 MOST_TYPED = 2_000
-"""Characters of a path that somebody gives a list, as the forms for it take them."""
+"""Maximum characters of a list path entered by a user."""
 MOST_SEARCHES = 50
-"""Saved searches whose findings are counted for the side bar."""
+"""Saved searches whose results are counted for the side bar."""
 RECOUNT_SECONDS = 30.0
-"""A count of a saved search is at most so old, and each is made at most so often."""
+"""Maximum age of a saved search's count, and minimum interval between counts."""
 
 
 class Where(StrEnum):
-    """Where entries of a list go, each keeping its place among the others."""
+    """Target position of moved entries, which keep their relative order."""
 
     FIRST = "first"
     UP = "up"
@@ -57,7 +57,7 @@ class Where(StrEnum):
 
 
 class EntryLists:
-    """Lists. ``on_changed`` is called when a record is owed."""
+    """Lists. ``on_changed`` is called when a record is pending."""
 
     def __init__(
         self,
@@ -76,10 +76,10 @@ class EntryLists:
         self._asked = asyncio.Event()
 
     async def all(self) -> tuple[EntryList, ...]:
-        """Every list, each behind the one that it lies in.
+        """Return all lists in tree order.
 
-        What saved searches find was counted a while ago, or was not yet, and so was what lies in
-        several lists beneath one, which is to be counted once (``keep_counted``).
+        Counts of saved searches, and of lists with entries in several nested lists, may be outdated
+        or missing (``keep_counted``).
         """
         async with self._db.read() as conn:
             known = tuple(await lists.all_lists(conn))
@@ -89,11 +89,11 @@ class EntryLists:
         return tuple(self._with_count(each) for each in found)
 
     async def make(self, path: str, query: str = "") -> EntryList:
-        """Make a list, or save a search under a name; a search that has the name becomes this one.
+        """Create a list, or save a search; a saved search with the same name is replaced.
 
         Raises:
-            InputError: it has no name, or there is a list of that name already.
-            InvalidQuery: the search can't be read.
+            InputError: the name is empty, or belongs to a list.
+            InvalidQuery: the search can't be parsed.
         """
         query = well_formed(query.strip())
         made = EntryList(_path(path), query, None if query else 0)
@@ -113,13 +113,13 @@ class EntryLists:
         return made
 
     async def rename(self, path: str, new: str) -> Edited | None:
-        """Call a list something else, or put it into another one; all in it comes along.
+        """Rename or move a list with its nested lists.
 
-        A list that has the new name already becomes one with it. None where it had no entries.
+        It is merged with an existing list of the new name. Return None if it had no entries.
 
         Raises:
             NotFound: there is no such list.
-            InputError: it has no new name, or would lie in itself.
+            InputError: the new name is empty, or nested in the list itself.
         """
         goal = _path(new)
         own = await self._find(path)
@@ -142,7 +142,7 @@ class EntryLists:
         return edited if edited.changed else None
 
     async def delete(self, path: str) -> Edited | None:
-        """Delete a list, and those in it; the entries stay. None where it had none.
+        """Delete a list with its nested lists; entries stay. Return None if it had none.
 
         Raises:
             NotFound: there is no such list.
@@ -160,7 +160,7 @@ class EntryLists:
         return edited if edited.changed else None
 
     async def shift(self, path: str, *, down: bool) -> None:
-        """Move a list one further up or down among those beside it.
+        """Move a list one position up or down among its siblings.
 
         Raises:
             NotFound: there is no such list.
@@ -172,7 +172,7 @@ class EntryLists:
         """Move entries within a list.
 
         Raises:
-            NotFound: there is no such list, or an entry does not lie in it.
+            NotFound: there is no such list, or an entry is not in it.
         """
         await self._find(path)
         async with self._db.read() as conn:
@@ -188,7 +188,7 @@ class EntryLists:
         return await self._editing.become_all(stretches([*places]), become)
 
     async def keep_counted(self) -> None:
-        """Count again whenever somebody has looked at lists that changed; until cancelled."""
+        """Recount lists that changed after they are viewed, forever."""
         while True:
             await self._asked.wait()
             self._asked.clear()
@@ -196,14 +196,14 @@ class EntryLists:
             await asyncio.sleep(RECOUNT_SECONDS)
 
     async def count(self) -> None:
-        """Count what saved searches find, and what lies in several lists."""
+        """Count results of saved searches, and entries in several lists."""
         async with self._db.read() as conn:
             known = tuple(await lists.all_lists(conn))
             if known != self._twice_of:
                 twice = duplicate_counts(await lists.in_several(conn))
                 self._twice, self._twice_of = frozenset(twice.items()), known
         for each in [each for each in known if each.query][:MOST_SEARCHES]:
-            # A search of another version may ask for what this one does not know.
+            # A saved search of another version may not be parsable here.
             with suppress(InvalidQuery):
                 found = await self._search.summary(ListingQuery(q=each.query))
                 self._counted[each.path] = (found.count, found.has_more)
@@ -226,7 +226,7 @@ class EntryLists:
         return next((each for each in known if each.path == path), None)
 
     async def _refuse_too_deep(self, path: str, goal: str) -> None:
-        """Refuse to move lists where their paths would be cut when they are read again."""
+        """Refuse to move lists if their paths would be truncated on reading."""
         async with self._db.read() as conn:
             known = await lists.all_lists(conn)
         moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))
@@ -236,7 +236,7 @@ class EntryLists:
     async def _become_within(
         self, path: str, become: Callable[[int, Annotation], Annotation]
     ) -> Edited:
-        """Change all entries of a list and of those in it, as one edit."""
+        """Change all entries of a list and its nested lists, as one edit."""
         query = ListingQuery(q=write(Is(Condition.LIST, f"{unquoted(path)}/")))
         async with self._db.read() as conn:
             found = matching_entries(conn, query, limit=BATCH)
@@ -255,15 +255,15 @@ async def _arrange(conn: AsyncConnection, known: Iterable[EntryList]) -> None:
 
 @lru_cache(1)
 def _tree(known: tuple[EntryList, ...], twice: frozenset[tuple[str, int]]) -> tuple[EntryList, ...]:
-    """Lists as every page shows them, put in order when they have changed."""
+    """Return lists in tree order, cached until they change."""
     return tuple(with_nested_counts(as_tree(known), dict(twice)))
 
 
 def _path(path: str) -> str:
-    """A path as it is kept.
+    """Normalise a path.
 
     Raises:
-        InputError: it has no name in it, or too long a one.
+        InputError: it has no name, or one that is too long.
     """
     if len(path) > MOST_TYPED:
         raise InputError("The name of a list has {most} characters at most.", most=MOST_TYPED)
@@ -274,7 +274,7 @@ def _path(path: str) -> str:
 
 
 def _renamed(known: Iterable[EntryList], path: str, goal: str) -> list[EntryList]:
-    """The same where a list, and all in it, is called something else; of two alike the first."""
+    """Rename a list and its nested lists; of duplicates keep the first."""
     found: dict[str, EntryList] = {}
     for each in known:
         name = moved_path(each.path, path, goal)
@@ -283,7 +283,7 @@ def _renamed(known: Iterable[EntryList], path: str, goal: str) -> list[EntryList
 
 
 def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> dict[int, int]:
-    """New places for the rows that move; for all of them, where there is no room between two."""
+    """Return sort keys for the moved rows, or for all rows if there is no gap left."""
     block = [row for row, _ in rows if row in moved]
     others = [each for each in rows if each[0] not in moved]
     if not block or not others:

@@ -17,12 +17,12 @@ _WAS_LOST = "It was lost with the machine {}, before it was uploaded. Save it ag
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What was lost with a machine.
+    """Losses with a machine.
 
     Attributes:
         segments: its segments that were not uploaded.
-        snapshots: how many were in them.
-        entries: how many entries have no other snapshot.
+        snapshots: number of snapshots in them.
+        entries: number of entries without another snapshot.
     """
 
     segments: tuple[str, ...]
@@ -31,7 +31,7 @@ class Forgotten:
 
 
 class Machines:
-    """The machines at an index on a server; with SQLite there are none."""
+    """Machines that share an index on a server; none with SQLite."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
@@ -39,7 +39,7 @@ class Machines:
 
     @property
     def own(self) -> str:
-        """The name of this machine; empty with SQLite."""
+        """Name of this machine; empty with SQLite."""
         return self._db.machine or ""
 
     async def workers(self) -> list[Worker]:
@@ -55,7 +55,7 @@ class Machines:
             return await segment_rows.unsealed(conn)
 
     async def forget(self, name: str) -> Forgotten:
-        """Give up a machine: note for each entry which of its snapshots were lost.
+        """Remove a machine: record for each entry which of its snapshots were lost.
 
         Raises:
             InputError: it is this machine, or one of its workers is alive.

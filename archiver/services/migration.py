@@ -1,8 +1,8 @@
 """Migration between a folder and servers.
 
-Segments are moved one by one, each proved to be where it goes before it counts; the index is built
-where it is wanted (``reindexing``), which takes along what is in no segment. Where the archive lies
-is known to the folder, so what was broken off goes on when it is asked for again.
+Segments are copied and verified one by one; then the index is rebuilt at the new location
+(``reindex``) with the data that is in no segment. Progress is stored in the data directory, so that
+an interrupted migration continues when it is run again.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ _ON_OTHERS = (
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where an archive lies; None is its folder.
+    """Location of an archive; None is its folder.
 
     Attributes:
-        index: the address of a server.
-        store: the address of a bucket.
+        index: URL of a database.
+        store: URL of a bucket.
     """
 
     index: str | None = None
@@ -47,7 +47,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What was moved: how many segments went, and what was built; None where it stayed."""
+    """Result of a migration: number of copied segments, and the rebuilt index or None."""
 
     segments: int
     index: ReindexReport | None
@@ -62,19 +62,19 @@ async def migrate(
     on_segment: Callable[[str], None] = lambda _: None,
     on_index: Callable[[ReindexProgress], None] = lambda _: None,
 ) -> Moved:
-    """Let an archive lie somewhere else; may be broken off at any moment, and asked for again.
+    """Move an archive to another location; can be interrupted and repeated.
 
     Args:
-        settings: of the archive; where they say that it lies does not count.
-        to: where it is to lie.
-        given: where it is said to lie.
-        remove: whether segments are removed where they lay, once all is where it is to be.
-        on_segment: told of each segment before it is moved.
-        on_index: told how far the index has come.
+        settings: of the archive, except its location.
+        to: new location.
+        given: expected current location.
+        remove: whether to remove segments from the old location afterwards.
+        on_segment: called before each segment is moved.
+        on_index: called with the progress of the index.
 
     Raises:
-        ConfigurationError: it does not lie where it is said to, another process uses it, or a
-            place can't be used.
+        ConfigurationError: it is at another location, another process uses it, or a location can't
+            be used.
         StoreError: a segment can't be moved.
     """
     index, store = await asyncio.to_thread(where_it_lies, settings.data)
@@ -82,7 +82,7 @@ async def migrate(
     _refuse_what_can_t_be(now, to, given)
     async with open_archive(_at(settings, now)) as archive:
         await _refuse_what_lies_elsewhere(settings, archive.db)
-    # A store that is left is read until the very end: what is there twice is read here.
+    # The old store is read until the end, so segments that exist in both are read here.
     during = replace(_at(settings, to), store=to.store or now.store)
     moved = await _move_segments(during, to, on_segment) if during.store else 0
     built = None if to.index == now.index else await reindex(during, on_index)
@@ -105,7 +105,7 @@ def _at(settings: Settings, places: Places) -> Settings:
 
 
 def _is_on_its_way(now: Places, given: Places, to: Places) -> bool:
-    """Whether an archive lies where it is said to, or as far from there as it was moved."""
+    """Return whether an archive is at the expected location, or partly moved from there."""
     return now.index in (given.index, to.index) and now.store in (given.store, to.store)
 
 
@@ -118,7 +118,7 @@ async def _refuse_what_lies_elsewhere(settings: Settings, db: Database) -> None:
 
 
 async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[str], None]) -> int:
-    """Move every segment into the store, or out of it; how many there were to move."""
+    """Copy all segments into the store, or out of it; return their number."""
     async with open_store_alone(settings) as store:
         storage = store.storage
         if not isinstance(storage, UploadingStorage):
@@ -129,7 +129,7 @@ async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[s
             else (storage.download, storage.survey)
         )
         found = (await asyncio.to_thread(survey)).segments
-        # What others wrote and laid beside ours stays in the folder, and is read there.
+        # Segments written by other programs stay in the folder and are read there.
         names = [each.name for each in found if each.writer]
         for name in names:
             on_segment(name)
@@ -138,7 +138,7 @@ async def _move_segments(settings: Settings, to: Places, on_segment: Callable[[s
 
 
 async def _leave(settings: Settings, to: Places, *, remove: bool) -> None:
-    """Have the archive where it is to lie alone."""
+    """Switch the archive to its new location."""
     async with open_store_alone(settings) as store:
         storage = store.storage
         if not isinstance(storage, UploadingStorage):

@@ -1,6 +1,6 @@
 """Pages uploaded from a user's browser.
 
-For what stands behind a login or a wall. Nothing of it is fetched, and it is marked as what it is.
+For pages behind a login or wall. Nothing is fetched, and records are marked as uploaded.
 """
 
 import asyncio
@@ -33,13 +33,13 @@ NO_ADDRESS = "The page does not say where it was: give its address, too."
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """What became of a file that was handed in.
+    """Result of an upload.
 
     Attributes:
-        form: what it was read as.
-        snapshots: how many are new.
-        captures: how many are new, with what pages need.
-        hash_url: of the entry, where the file was one page.
+        form: detected format.
+        snapshots: number of new snapshots.
+        captures: number of new captures, including requisites.
+        hash_url: of the entry, if the file was one page.
         url: of that page.
         timestamp: of its snapshot.
     """
@@ -54,13 +54,13 @@ class HandedIn:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a person says of a file that they hand in.
+    """User-supplied data about an upload.
 
     Attributes:
         name: of the file.
-        url: of its page; empty where the file tells.
-        at: when it was saved, ISO 8601; empty where the file tells, or just now.
-        source: which face took it: ``web`` or ``api``.
+        url: of its page; empty to take it from the file.
+        at: when it was saved, ISO 8601; empty to take it from the file, else now.
+        source: ``web`` or ``api``.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Given:
 
 
 class PageUploads:
-    """Takes pages and captures in. ``memory_bytes`` bounds the process that reads them."""
+    """Imports of uploaded pages and captures. ``memory_bytes`` limits the parser process."""
 
     def __init__(self, imports: Imports, archives: Archives, *, memory_bytes: int) -> None:
         self._imports = imports
@@ -78,15 +78,15 @@ class PageUploads:
         self._memory_bytes = memory_bytes
 
     async def take(self, file: BufferedReader, given: Given) -> HandedIn:
-        """Take a file in; all of it is durable and indexed then.
+        """Import a file; everything is durable and indexed on return.
 
         Args:
-            file: at its start, and to be sought in.
-            given: what is said of it.
+            file: seekable, at its start.
+            given: user-supplied data.
 
         Raises:
-            UnreadableFile: it is no page, and holds no captures.
-            InputError: nobody says where the page was, or when is no moment.
+            UnreadableFile: it is not a page, and contains no captures.
+            InputError: the URL is unknown, or the time is invalid.
         """
         now = datetime.now(UTC).replace(microsecond=0)
         if await asyncio.to_thread(kind_of_file, file, given.name):
@@ -109,7 +109,7 @@ class PageUploads:
     async def _page(
         self, file: BufferedReader, given: Given, now: datetime
     ) -> tuple[str, SavedPage]:
-        """The one page of a file, and what it was read as."""
+        """Return the page of a file, and its format."""
         form, known, page = await self._read(file, given.name)
         url = with_scheme(given.url) or (known.url_given if known else "")
         if not url:
@@ -122,7 +122,7 @@ class PageUploads:
     async def _read(
         self, file: BufferedReader, name: str
     ) -> tuple[str, Annotation | None, ArchivedPage]:
-        """(what it was read as, what it says of its link, the page)."""
+        """Return the format, the metadata of the link, and the page."""
         try:
             async with open_links(file, name, memory_bytes=self._memory_bytes) as links:
                 if links.form in PAGES:
@@ -130,7 +130,7 @@ class PageUploads:
                     for each in batch.pages:
                         return links.form, batch.seeds[each.place].seed.annotation, each.page
         except UnreadableFile:
-            pass  # a page that says nothing of itself is no file of links, either
+            pass  # a page without metadata is not a file of links either
         content = await asyncio.to_thread(_content, file)
         if not is_html(sniff(None, content[:LOOKED_AT])):
             raise UnreadableFile(NO_PAGE)

@@ -30,7 +30,7 @@ LEAST_HEADINGS = 3
 
 @dataclass(frozen=True, slots=True)
 class PlacedHighlight:
-    """A highlight, and whether its words stand in the article that is shown."""
+    """A highlight, and whether it was found in the shown article."""
 
     highlight: Highlight
     is_placed: bool
@@ -38,17 +38,17 @@ class PlacedHighlight:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An entry to be read.
+    """Data of the reader view.
 
     Attributes:
         detail: the entry and its snapshots.
-        shown: the snapshot that is read; None if there is none.
+        shown: the snapshot; None if there is none.
         article: its article, ready to be shown; None if there is none.
-        word_count: of its article, as lists count them.
-        outline: its headings, where there are enough for a table of contents.
-        hits: how often words of the search that led here stand in it.
-        beside: the list it was opened from, if it is in one.
-        highlights: what was marked in it, in the order of its text; what has no place comes last.
+        word_count: of its article, as in lists.
+        outline: its headings, if there are enough for a table of contents.
+        hits: number of matches of the search that led here.
+        beside: neighbours in the list it was opened from, if any.
+        highlights: in the order of the text; those not found come last.
     """
 
     detail: EntryDetail
@@ -62,7 +62,7 @@ class Reading:
 
 
 class Reader:
-    """Entries to be read."""
+    """Reader view of entries."""
 
     def __init__(self, db: Database, entries_: Entries, search: Search) -> None:
         self._db = db
@@ -77,17 +77,17 @@ class Reader:
         listed: ListingQuery | None = None,
         past: Sequence[str] = (),
     ) -> Reading:
-        """An entry at its newest snapshot, or at the one nearest to a moment.
+        """Return an entry at its newest snapshot, or the one closest to a timestamp.
 
         Args:
             ref: hash_url or URL.
             timestamp: 4 to 14 digits, or None.
             listed: the list it was opened from.
-            past: hash_urls of what stood before and behind it there.
+            past: hash_urls of its neighbours there.
 
         Raises:
             NotFound: there is no such entry.
-            InputError: that is not a timestamp.
+            InputError: the timestamp is invalid.
         """
         detail = await self._entries.get(ref)
         beside = await self._beside(detail.entry.hash_url, listed, past) if listed else None

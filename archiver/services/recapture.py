@@ -23,11 +23,11 @@ from archiver.warc.segments import SegmentStore
 STRETCH = 1_000
 GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 UNASKED = ""
-"""Their source: nobody named these pages now, so what a feed brought stays a feed's."""
+"""Source of recaptures: no user named these pages, so entries from feeds keep their source."""
 
 
 class Recaptures:
-    """Puts entries into the queue again, all that something is wrong with."""
+    """Recapture of entries with problems."""
 
     def __init__(self, db: Database, store: SegmentStore, to_save: Entries) -> None:
         self._db = db
@@ -35,9 +35,9 @@ class Recaptures:
         self._entries = to_save
 
     async def gaps(self) -> tuple[int, int]:
-        """Queue entries whose newest snapshot lacks something; how many, and how many were not.
+        """Queue entries with incomplete newest snapshots; return the numbers queued and skipped.
 
-        Where all of that was gone (404 or 410) in the last two snapshots, there is little hope.
+        Entries are skipped if everything missing was 404 or 410 in the last two snapshots.
         """
         queued = gone = 0
         async for hopeful, hopeless in self._with_gaps():
@@ -47,7 +47,7 @@ class Recaptures:
         return queued, gone
 
     async def unrendered(self) -> int:
-        """Queue entries whose page needs a browser that showed none; how many."""
+        """Queue entries that need a browser but were not rendered; return their number."""
         queued, found = 0, {0: ""}
         while found:
             async with self._db.read() as conn:
@@ -58,11 +58,11 @@ class Recaptures:
         return queued
 
     async def below(self, score: int, *, render: bool) -> int:
-        """Queue entries whose newest snapshot was kept worse than that, the worst first; how many.
+        """Queue entries with a lower score, worst first; return their number.
 
         Args:
             score: in percent.
-            render: whether a browser is to show them this time: a step up.
+            render: whether to render them in a browser this time.
         """
         queued, after = 0, (-1, 0)
         while True:
@@ -75,7 +75,7 @@ class Recaptures:
             queued += len(found)
 
     async def _with_gaps(self) -> AsyncIterator[tuple[list[str], int]]:
-        """URLs that there is hope for, and how many others there are, a stretch at a time."""
+        """Yield batches of URLs worth a retry, and the number of other ones."""
         after = 0
         while True:
             async with self._db.read() as conn:
@@ -101,7 +101,7 @@ class Recaptures:
 
 
 def _lost(record: SnapshotRecord) -> dict[str, int | None]:
-    """What a snapshot lacks: the status of each that is gone, None where it may come back."""
+    """Return what a snapshot lacks: the status of permanent failures, None for temporary ones."""
     return {
         each.url: each.status if each.status in GONE else None
         for each in record.requisites
@@ -117,7 +117,7 @@ OFF = (
 
 
 class PublicArchiveRecovery:
-    """Queues questions to public archives; ``on_queued`` hears of them."""
+    """Recovery of pages from public archives; ``on_queued`` is called for new jobs."""
 
     def __init__(self, db: Database, settings: Settings, on_queued: Callable[[], None]) -> None:
         self._db = db
@@ -126,15 +126,15 @@ class PublicArchiveRecovery:
 
     @property
     def archives(self) -> tuple[str, ...]:
-        """The hosts of the archives that may be asked."""
+        """Hosts of the configured archives."""
         return tuple(map(host, self._gates))
 
     async def rescue(self, refs: Sequence[str]) -> int:
-        """Ask for the pages of entries, named by hash_url or URL; how many those are.
+        """Queue entries by hash_url or URL; return their number.
 
         Raises:
-            NotFound: one of them is not there; nothing is asked then.
-            InputError: no archive may be asked.
+            NotFound: one does not exist; then none is queued.
+            InputError: no archive is configured.
         """
         self._refuse_if_off()
         async with self._db.write() as conn:
@@ -144,29 +144,29 @@ class PublicArchiveRecovery:
             return await self._queue(conn, wanted, priority=queue.INTERACTIVE)
 
     async def rescue_gone(self) -> int:
-        """Ask for every page that is gone and of which there is no snapshot; how many those are.
+        """Queue all missing pages without a snapshot; return their number.
 
         Raises:
-            InputError: no archive may be asked.
+            InputError: no archive is configured.
         """
         return await self._each(jobs.gone)
 
     async def rescue_failed_of(self, reason: str) -> int:
-        """Ask for the pages that failed for one reason; how many those are.
+        """Queue the entries that failed for a reason; return their number.
 
         Raises:
-            InputError: no archive may be asked, or there is no such reason.
+            InputError: no archive is configured, or the reason is unknown.
         """
         if not reason.strip():
             raise InputError("Say which failures the archives are to be asked for.")
         return await self._each(partial(crawl_status.failed_of, why=reason))
 
     async def rescue_found(self, query: ListingQuery) -> int:
-        """Ask for what a list shows and of which there is no snapshot; how many those are.
+        """Queue the entries of a list without a snapshot; return their number.
 
         Raises:
-            InvalidQuery: the query can't be read.
-            InputError: no archive may be asked.
+            InvalidQuery: the query can't be parsed.
+            InputError: no archive is configured.
         """
         self._refuse_if_off()
         count = 0
@@ -179,7 +179,7 @@ class PublicArchiveRecovery:
         return count
 
     async def _each(self, find: Callable[..., Awaitable[Sequence[tuple[int, str]]]]) -> int:
-        """Ask for all that are found, some at a time."""
+        """Queue all results, batch by batch."""
         self._refuse_if_off()
         last = count = 0
         while True:

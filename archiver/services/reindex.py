@@ -2,11 +2,10 @@
 
 Segments can be missing for harmless reasons: a disk that is not mounted, the wrong folder, an
 object store that lists too little. An index built without them would lack their entries, so
-``reindexing`` refuses unless the user accepts that.
+``reindex`` refuses unless the user accepts that.
 
-What is in no segment is the queue: seeds that no attempt was made for yet, files that were not
-read to their end, and what was said of entries since their last record. It is taken from the old
-index where that can still be read.
+The queue is in no segment: seeds without an attempt, partly read import files, and user metadata
+changed since the last record. It is copied from the old index if that can be read.
 """
 
 import asyncio
@@ -41,7 +40,7 @@ from archiver.errors import (
 from archiver.http.timestamps import to_timestamp
 from archiver.logs import get_log
 from archiver.services.fixity import Finding
-from archiver.services.import_receipts import receipts_of, restore_all, write_owed
+from archiver.services.import_receipts import receipts_of, restore_all, write_pending
 from archiver.services.imports import carry_over_imports
 from archiver.services.user_files import put_user_settings, remove_user_files, user_settings_of
 from archiver.warc.locks import machine_of
@@ -68,7 +67,7 @@ _LOST = (
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """Entries and snapshots of one index that another one lacks."""
+    """Entries and snapshots that a new index lacks."""
 
     entries: int
     snapshots: int
@@ -91,7 +90,7 @@ async def require_segments(old: Database, store: SegmentStore) -> None:
 
 
 def require_any_segment(found: Survey, place: str) -> None:
-    """Check that there are segments at all, where an index exists that can't be read.
+    """Check that there are segments if an index exists that can't be read.
 
     Raises:
         RecordsMissing: there are none.
@@ -101,10 +100,10 @@ def require_any_segment(found: Survey, place: str) -> None:
 
 
 def require_readable(unreadable: Mapping[str, str]) -> None:
-    """Check that there are no segments that can't be read.
+    """Check that all segments can be read.
 
     Args:
-        unreadable: why each one can't be, by name.
+        unreadable: reasons by name.
 
     Raises:
         RecordsMissing: there are some; the message names them.
@@ -121,7 +120,7 @@ async def require_same_entries(old: Database, new: Database) -> None:
     """Check that a new index has every entry and snapshot of the current one.
 
     Raises:
-        RecordsMissing: it has not.
+        RecordsMissing: it lacks some.
     """
     if losses := await compare(old, new):
         raise RecordsMissing(_LOST, entries=losses.entries, snapshots=losses.snapshots)
@@ -166,7 +165,7 @@ _IN_USE_ELSEWHERE = (
     "Another machine uses the archive. Stop the servers and crawls of every machine first."
 )
 SOFTWARE = f"archiver/{__version__}"
-"""Another version may read records otherwise: what it began is begun afresh."""
+"""Another version may parse records differently, so its partial index is discarded."""
 
 
 log = get_log(__name__)
@@ -174,7 +173,7 @@ log = get_log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReindexProgress:
-    """How many records were read so far, and how many snapshots made of them."""
+    """Number of records read and snapshots indexed so far."""
 
     records: int
     snapshots: int
@@ -182,13 +181,13 @@ class ReindexProgress:
 
 @dataclass(frozen=True, slots=True)
 class ReindexReport:
-    """Counts of a rebuilt index, and what could not be used.
+    """Counts of a rebuilt index, and problems.
 
     Attributes:
-        segments, records, captures, snapshots: how many were read.
-        queued: jobs taken over from the previous index.
-        problems: what could not be used, and why.
-        unreadable: segments that could not be read to their end, and why.
+        segments, records, captures, snapshots: numbers read.
+        queued: jobs copied from the previous index.
+        problems: unusable records, with reasons.
+        unreadable: segments that could not be read completely, with reasons.
     """
 
     segments: int
@@ -206,15 +205,15 @@ async def reindex(
     *,
     accept_missing: bool = False,
 ) -> ReindexReport:
-    """Build the index again from the WARC files alone; the old one is in force until the very end.
+    """Rebuild the index from the WARC files; the old one stays in use until the end.
 
     Args:
         settings: of the archive.
         on_progress: called after each batch of records.
-        accept_missing: whether the new index may lack what the current one knows.
+        accept_missing: whether the new index may lack entries of the current one.
 
     Raises:
-        ConfigurationError: another process is using the archive; none can begin to meanwhile.
+        ConfigurationError: another process is using the archive; the lock also keeps new ones out.
         RecordsMissing: segments or records are missing, and ``accept_missing`` is false.
         StoreError: the segments can't be listed.
     """
@@ -227,8 +226,8 @@ async def reindex(
             if not accept_missing:
                 await _require_segments(old, before, store)
             if old:
-                await _write_owed(old, store)
-                await write_owed(old, receipts_of(settings.data))
+                await _write_pending(old, store)
+                await write_pending(old, receipts_of(settings.data))
             user_settings = await _user_settings(before, old, accept_missing=accept_missing)
             new = await _open_to_fill(now.beside())
             try:
@@ -288,7 +287,7 @@ async def _refuse_beside_others(db: Database, machine: str) -> None:
 
 
 def _keep_only_backup(path: Path, outdated: str | None) -> None:
-    """Keep the index if it is outdated, and remove those that were kept before."""
+    """Keep an outdated index as a backup, and remove earlier backups."""
     kept = keep_backup(path, outdated) if outdated else None
     for each in backups(path):
         if each != kept:
@@ -299,10 +298,10 @@ def _keep_only_backup(path: Path, outdated: str | None) -> None:
 async def _opened_if_readable(
     place: Engines, outdated: str | None, *, accept_missing: bool
 ) -> AsyncIterator[Database | None]:
-    """Open the current index, or a copy of what no record holds where it is outdated.
+    """Open the current index; of an outdated one a copy of its queue.
 
     Raises:
-        RecordsMissing: it is outdated and on a server, where its queue can't be read.
+        RecordsMissing: it is outdated and on a server, so its queue can't be read.
     """
     copied = engines_of(Path(f"{place.place}.carried")) if outdated else None
     try:
@@ -336,7 +335,7 @@ async def _copied(outdated: Path, place: Engines) -> Database:
 
 
 async def _open_to_fill(place: Engines) -> Database:
-    """An empty index, or one that was being filled when that was broken off."""
+    """Open an empty index, or the partial one of an interrupted run."""
     with suppress(ArchiverError):
         if await asyncio.to_thread(place.is_there):
             left = await Database.opened(place)
@@ -348,7 +347,7 @@ async def _open_to_fill(place: Engines) -> Database:
 
 
 async def _can_go_on(db: Database) -> bool:
-    """Whether an index is one that a run of this version was filling when it was broken off."""
+    """Return whether a partial index is from an interrupted run of this version."""
     async with db.read() as conn:
         return await rebuild_tables.begun_by(conn) == SOFTWARE
 
@@ -359,7 +358,7 @@ async def _build_index(
     old: Database | None,
     on_progress: Callable[[Rebuilt], None],
 ) -> ReindexReport:
-    """Fill an empty index from every segment; ``old`` is the one it takes the place of.
+    """Fill an empty index from all segments; ``old`` is the one to be replaced.
 
     Raises:
         StoreError: the directory of the segments can't be read.
@@ -406,8 +405,8 @@ async def _take_over(
     return queued
 
 
-async def _write_owed(old: Database, store: SegmentStore) -> None:
-    """Write down what was thrown away, and how lists are arranged, and stands in no record yet."""
+async def _write_pending(old: Database, store: SegmentStore) -> None:
+    """Write records of deletions and list arrangements that have none yet."""
     async with old.read() as conn:
         owed = await tombstones.owed(conn, limit=MOST_OWED)
     if owed:
@@ -422,7 +421,7 @@ def _append(store: SegmentStore, made: Sequence[Record]) -> None:
 
 
 def _cut_truncated_tails(store: SegmentStore) -> list[Finding]:
-    """Cut them; what could not be cut is read as it is."""
+    """Cut truncated tails; segments that can't be cut are read as they are."""
     uncut = []
     for each in store.storage.survey_local().segments:
         try:
@@ -433,9 +432,9 @@ def _cut_truncated_tails(store: SegmentStore) -> list[Finding]:
 
 
 async def _carry_over(old: Database, new: Database) -> int:
-    """Take over what no segment knows: unfinished imports, unwritten words, open seeds.
+    """Copy data that is in no segment: unfinished imports, unwritten metadata, open seeds.
 
-    Returns how many seeds.
+    Return the number of seeds.
     """
     async with old.read() as conn:
         left = await imports.unfinished(conn)
@@ -471,7 +470,7 @@ async def _carry_over_feeds(old: Database, new: Database) -> None:
 
 
 async def _enqueue_again(conn: AsyncConnection, found: list[new_entries.OpenSeed]) -> int:
-    """Queue what is open, at its place in the lists, unless a segment has its snapshot already."""
+    """Queue open seeds with their list positions, unless a segment has their snapshot."""
     latest = await db_entries.latest_of(conn, [each.seed.hash_url for each in found])
     open_ = [
         each for each in found if latest.get(each.seed.hash_url, "") <= to_timestamp(each.made_at)

@@ -1,7 +1,7 @@
 """Replay of captures.
 
-Disk, decoding and rewriting are done in threads, a piece at a time: the first bytes of a page are
-on their way before its last are read, and no page is held whole.
+Reading, decoding and rewriting run in threads, chunk by chunk: the first bytes are sent before the
+last are read, and no page is held in memory completely.
 """
 
 import asyncio
@@ -36,20 +36,20 @@ _MOST_CAPTURES = 10_000
 _MOST_HOPS = 20
 _PAGES = frozenset({Modifier.NONE, Modifier.FRAME})
 STANDING = ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html; charset=utf-8"),))
-"""The head that a page is shown with as it stood in a browser."""
+"""Response head for a rendered page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """An answer.
+    """A replayed response.
 
     Attributes:
         status: of the archived response.
         headers: to send.
-        length: bytes of the body; None where that is not known yet.
-        is_made: whether those bytes are decoded or rewritten, and not the ones that are stored.
-        body: to be closed by the receiver (``contextlib.aclosing``). Its first piece, like ``open``
-            itself, raises ``StoreError`` or ``TooLarge`` where nothing can be shown.
+        length: bytes of the body; None if unknown.
+        is_made: whether the body is decoded or rewritten instead of stored bytes.
+        body: to be closed by the receiver (``contextlib.aclosing``). Its first chunk, like ``open``
+            itself, raises ``StoreError`` or ``TooLarge`` if nothing can be shown.
     """
 
     status: int
@@ -60,12 +60,12 @@ class Replayed:
 
 
 class Replay:
-    """Gives captures back.
+    """Replay of captures.
 
     Args:
         db: the index.
         store: the segments.
-        settings: ``max_decoded_bytes`` bounds what one answer may decompress to.
+        settings: ``max_decoded_bytes`` limits the decompressed size of a response.
     """
 
     def __init__(self, db: Database, store: SegmentStore, settings: Settings) -> None:
@@ -74,14 +74,14 @@ class Replay:
         self._most_bytes = settings.max_decoded_bytes
 
     async def resolve(self, address: ReplayAddress) -> Capture:
-        """The capture an address means: the one nearest to its moment, the latest without one.
+        """Return the capture closest to the requested timestamp, or the latest without one.
 
-        A redirect that in this archive would only lead back to itself is passed over for the
-        nearest answer that is none; if there is none, it is given without ``redirect_to``.
+        A redirect that leads back to itself within this archive is skipped for the closest capture
+        that is not a redirect; if there is none, it is returned without ``redirect_to``.
 
         Raises:
             NotInArchive: the URL was never captured.
-            InputError: the timestamp is none.
+            InputError: the timestamp is invalid.
         """
         prefix = address.timestamp_prefix
         wanted = pad(prefix) if prefix else _LATEST
@@ -94,7 +94,7 @@ class Replay:
         return found
 
     async def captures_of(self, url: str) -> list[Capture]:
-        """Every capture of a URL, newest last; the newest 10,000 where there are more."""
+        """Return the captures of a URL, newest last; at most the newest 10,000."""
         async with self._db.read() as conn:
             return await captures.of_url(conn, url, limit=_MOST_CAPTURES)
 
@@ -103,12 +103,11 @@ class Replay:
 
         Args:
             capture: from ``resolve``.
-            asked: what it is taken for, and by whom; as ``IDENTITY`` its payload is given as it
-                was stored, content codings left on; else it is decoded, and rewritten if it can
-                point anywhere.
+            asked: context of the request; with ``IDENTITY`` the payload is returned as stored, with
+                content codings; otherwise decoded, and rewritten if it can contain URLs.
 
         Raises:
-            StoreError: a record is missing, or is not what it must be.
+            StoreError: a record is missing or damaged.
             TooLarge: it decompresses to more than ``max_decoded_bytes``.
         """
         standing = await self._standing(capture, asked)
@@ -118,7 +117,7 @@ class Replay:
         return await asyncio.to_thread(self._open, capture, source, asked)
 
     async def _standing(self, capture: Capture, asked: ReplayRequest) -> Location | None:
-        """Where the page as it stood in a browser lies, where that is what is to be shown."""
+        """Return the location of the rendered page, if that is to be shown."""
         is_page = asked.modifier in _PAGES and 200 <= capture.status < 300
         if not (is_page and is_html(capture.media_type)):
             return None
@@ -126,7 +125,7 @@ class Replay:
             return await screenshots.page_of(conn, capture)
 
     async def _leads_back(self, capture: Capture) -> bool:
-        """Whether following a redirect from capture to capture comes back to where it was."""
+        """Return whether following redirects between captures leads back to this capture."""
         seen = {capture.url}
         hop: Capture | None = capture
         async with self._db.read() as conn:
@@ -147,7 +146,7 @@ class Replay:
         )
 
     async def _source(self, capture: Capture) -> Capture:
-        """The capture whose record has the payload."""
+        """Return the capture whose record has the payload."""
         if not capture.is_revisit:
             return capture
         async with self._db.read() as conn:
@@ -160,14 +159,14 @@ class Replay:
         return source
 
     def _open(self, capture: Capture, source: Capture, asked: ReplayRequest) -> Replayed:
-        """Blocking: read the heads, and the first piece of the body."""
+        """Read the heads and the first chunk of the body; blocking."""
         head, payload = open_payload(self._record(source))
         if source is not capture:
             head = head_of_revisit(self._own_head(capture), head)
         return self._present((capture, source), head, payload, asked)
 
     def _open_standing(self, capture: Capture, place: Location, asked: ReplayRequest) -> Replayed:
-        """Blocking: the page as it stood, in the place of what was sent."""
+        """Open the rendered page instead of the original response; blocking."""
         pieces = self._store.read(place).block.pieces()
         return self._present((capture, capture), STANDING, pieces, asked)
 
@@ -178,7 +177,7 @@ class Replay:
         payload: Iterator[bytes],
         asked: ReplayRequest,
     ) -> Replayed:
-        """What is sent for a capture whose payload, perhaps another's, is this."""
+        """Build the response for a capture from a payload, which may be another capture's."""
         capture, source = of
         coding = head.combined("content-encoding")
         if coding and asked.modifier is not Modifier.IDENTITY:
@@ -202,7 +201,7 @@ class Replay:
         return Replayed(shown.status, [*shown.headers], length, is_made, _flow(first, rest))
 
     def _own_head(self, revisit: Capture) -> ResponseHead | None:
-        """The head in a revisit's block; None where the block is empty."""
+        """Return the head in a revisit's block; None if the block is empty."""
         record = self._record(revisit)
         return open_payload(record)[0] if record.block_length else None
 
@@ -219,7 +218,7 @@ class Replay:
 def _peek(
     pieces: Iterator[bytes], is_enough: Callable[[bytes], bool] = bool
 ) -> tuple[bytes, Iterator[bytes]]:
-    """The first bytes, so many that they are enough, and all of them."""
+    """Return the first bytes, enough for detection, and all chunks."""
     start = next(pieces, b"")
     while not is_enough(start) and len(start) < MOST_START_BYTES and (more := next(pieces, b"")):
         start += more
@@ -227,7 +226,7 @@ def _peek(
 
 
 def _begin(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes] | None]:
-    """The first piece, and the rest if there is any: a small page needs no second thread."""
+    """Return the first chunk, and the rest if any: a small page needs no second thread."""
     begun: list[bytes] = []
     length = 0
     for piece in pieces:
@@ -239,7 +238,7 @@ def _begin(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes] | None]:
 
 
 async def _flow(first: bytes, rest: Iterator[bytes] | None) -> AsyncGenerator[bytes, None]:
-    """The pieces, each made in a thread when it is asked for."""
+    """Yield chunks, each produced in a thread on demand."""
     if first:
         yield first
     while rest is not None and (piece := await asyncio.to_thread(next, rest, None)) is not None:

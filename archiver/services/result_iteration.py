@@ -14,24 +14,24 @@ from archiver.model.listing import Sort
 from archiver.search.query_tree import EVERYTHING, Node, Term, conjunction, conjuncts, disjunction
 
 LEAST_LOOK, MOST_LOOK = 100, 5000
-"""Rows that are looked at in one go; it grows while few of them pass."""
+"""Rows per query; the number grows if few of them match."""
 MOST_LOOKED_AT = 10_000
-"""Rows that a page looks at before it says that there may be more."""
+"""Rows examined for a page before it is returned incomplete."""
 LEAST_READ, FIRST_PARTS = 1000, 2
-"""Documents, and parts, that are read in one go where words are found and not where they stand."""
+"""Documents and parts read per query if words are found without their positions."""
 ENOUGH_READ = 64
-"""Of so many that were found by reading documents a page is made, and no more are read for it."""
+"""Results found by reading documents that are enough for a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Entries of a stretch of a walk, in order, in columns.
+    """Results of one batch, in order, in columns.
 
     Attributes:
-        entries: row ids of those that pass.
-        rows: of what was walked through, one for each of them.
-        firsts: what these are sorted by first; of a document when its entry was saved.
-        beyond: where the next stretch begins; None if this is the last.
+        entries: row ids of matching entries.
+        rows: row ids of the iterated table.
+        firsts: primary sort keys; for documents the time of saving.
+        beyond: where the next batch begins; None if this is the last.
     """
 
     entries: Sequence[int]
@@ -40,14 +40,14 @@ class Found:
     beyond: Place | None
 
     def first(self, count: int) -> "Found":
-        """The first so many of it."""
+        """Return the first ``count`` results."""
         if len(self.entries) <= count:
             return self
         beyond = Place(self.firsts[count - 1], self.rows[count - 1])
         return Found(self.entries[:count], self.rows[:count], self.firsts[:count], beyond)
 
     def then(self, more: "Found") -> "Found":
-        """This stretch and the next."""
+        """Append the next batch."""
         return Found(
             [*self.entries, *more.entries],
             [*self.rows, *more.rows],
@@ -57,9 +57,9 @@ class Found:
 
 
 class Walk:
-    """One walk through what a question matches, in an order that an index holds.
+    """Iteration over the results of a query in the order of an index.
 
-    With words that is the order in which documents were made, the newest or the oldest first.
+    With words that is the order in which documents were created, newest or oldest first.
     """
 
     def __init__(
@@ -80,21 +80,21 @@ class Walk:
 
     @property
     def _sought(self) -> Split:
-        """What documents are looked for by."""
+        """Condition for documents."""
         return self._loose.parted if self._loose else self._parted
 
     async def page(self, beyond: Place | None, limit: int, *, goes_on: bool = True) -> Found:
-        """So many entries beyond a place; fewer, with a place to go on, where few of many pass.
+        """Return results after a position; fewer, with a position to continue, if few rows match.
 
         Args:
-            beyond: a place; None for the first.
-            limit: entries at most.
+            beyond: position; None for the first.
+            limit: maximum number of entries.
             goes_on: whether the next page can begin where this one ends.
         """
         enough = min(limit, ENOUGH_READ) if goes_on else limit
         found = Found((), (), (), beyond)
         reach = await self._reach()
-        looked_at, look, parts = 0, max(LEAST_LOOK, limit + 1), reach or self._at_first
+        looked_at, look, parts = 0, max(LEAST_LOOK, limit + 1), reach or self._initial_parts
         if self._is_read:
             look, parts = LEAST_READ, reach or FIRST_PARTS
         while looked_at < MOST_LOOKED_AT and not self._is_enough:
@@ -106,31 +106,31 @@ class Walk:
             if some.beyond is None or count > limit:
                 return replace(found, beyond=None).first(limit)
             if self._is_read and count > enough:
-                # The last one is the next stretch's: so there is one.
+                # The last row belongs to the next batch, which proves that there is one.
                 return found.first(count - 1)
             met = self._documents - before
             if self._is_read:
                 looked_at = self._documents
                 look, parts = self._next_read(enough + 1 - count, count)
-            elif parts and met < look:  # that was all of these parts
+            elif parts and met < look:  # all rows of these parts were read
                 looked_at, look, parts = looked_at + met, look - met, None
             else:
                 looked_at, look = looked_at + look, min(look * 4, MOST_LOOK)
         return found
 
     @property
-    def _at_first(self) -> int | None:
-        """In how many parts words are looked for, before it is known that more are needed."""
+    def _initial_parts(self) -> int | None:
+        """Return the initial number of parts to search."""
         return dialect_of(self._conn).words.at_first if self._parted.match else None
 
     def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
-        """How many documents are read next, and in how many parts: as many as it seems to take."""
+        """Return the number of documents and parts to read next, estimated from the match rate."""
         wanted = lacking * self._documents // max(found, 1)
         count = max(LEAST_READ, min(wanted, MOST_LOOK, MOST_LOOKED_AT - self._documents))
         return count, 1 + count * self._parts // max(self._documents, 1)
 
     async def all(self, *, limit: int) -> AsyncIterator[list[int]]:
-        """Row ids of all that match, so many rows at a time."""
+        """Yield row ids of all results in batches."""
         beyond: Place | None = None
         while True:
             some = await self._look(beyond, limit)
@@ -140,7 +140,7 @@ class Walk:
                 return
 
     async def _reach(self) -> int | None:
-        """In how many parts words are looked for where that is dear: in one look, and no other."""
+        """Return the number of parts to search at once if word queries are expensive."""
         if not self._parted.match:
             return None
         tree, parts = self._question.tree, self._question.setting.parts
@@ -149,7 +149,7 @@ class Walk:
         return await prefix_costs.within_reach(self._conn, tree, parts)
 
     async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> Found:
-        """Look at so many rows beyond a place, in as many parts."""
+        """Query ``count`` rows after a position, in up to ``reach`` parts."""
         if self._parted.match:
             return await self._look_at_documents(beyond, count, reach)
         return await self._look_at_entries(beyond, count)
@@ -158,8 +158,8 @@ class Walk:
         self, beyond: Place | None, count: int, reach: int | None
     ) -> Found:
         question = self._question
-        ahead = self._ahead(beyond)[:reach]
-        edge = self._edge(ahead) if reach else None
+        ahead = self._parts_after(beyond)[:reach]
+        edge = self._end_of_parts(ahead) if reach else None
         found = await search.found(
             self._conn,
             self._sought,
@@ -174,14 +174,14 @@ class Walk:
         last = Place(0, found.documents[-1]) if looked_at == count else edge
         passing = found if all(found.entries) else found.where(found.entries)
         if self._loose:
-            passing, last = await self._told(self._loose, passing, last)
+            passing, last = await self._known_matches(self._loose, passing, last)
         entries, moments = map(_known, (passing.entries, passing.moments))
         return Found(entries, passing.documents, moments, last)
 
-    async def _told(
+    async def _known_matches(
         self, loose: prefix_search.Loose, passing: Seen, last: Place | None
     ) -> tuple[Seen, Place | None]:
-        """Those of which it is told that all of a query matches them, as far as that is cheap."""
+        """Return the rows known to match the whole query, as far as that is cheap to decide."""
         documents = passing.documents
         has, untold = await prefix_search.having(self._conn, loose, documents)
         end = next((n for n, each in enumerate(documents) if each in untold), None)
@@ -191,8 +191,8 @@ class Walk:
             has = has & {*documents[:end]}
         return passing.where(each in has for each in documents), last
 
-    def _ahead(self, beyond: Place | None) -> Sequence[int]:
-        """The parts that hold documents beyond a place, as they are walked through."""
+    def _parts_after(self, beyond: Place | None) -> Sequence[int]:
+        """Return the parts with documents after a position, in order of iteration."""
         parts = self._question.setting.parts
         row = beyond.row if beyond else None
         if self._order is Sort.OLDEST:
@@ -201,9 +201,9 @@ class Walk:
             ]
         return [each for each in parts if row is None or each * PART_SIZE < row]
 
-    def _edge(self, looked_in: Sequence[int]) -> Place | None:
-        """The place at the end of some parts; None where nothing lies beyond."""
-        if not looked_in or looked_in[-1] == self._ahead(None)[-1]:
+    def _end_of_parts(self, looked_in: Sequence[int]) -> Place | None:
+        """Return the position at the end of some parts; None if no documents follow."""
+        if not looked_in or looked_in[-1] == self._parts_after(None)[-1]:
             return None
         if self._order is Sort.OLDEST:
             return Place(0, (looked_in[-1] + 1) * PART_SIZE - 1)
@@ -230,25 +230,25 @@ class Walk:
 
 
 def _known(values: Sequence[int | None]) -> list[int]:
-    """Values of what passes, none of which is unknown."""
+    """Return values of matching rows, which are never NULL."""
     return [each for each in values if each is not None]
 
 
 CANDIDATES = 1000
-"""Of the newest that match, and of the newest that match in their names, so many are ranked."""
+"""Number of newest matches, and of newest matches in names, that are ranked."""
 ENOUGH = 10
-"""Where fewer have all words, those that have all but one follow."""
+"""With fewer full matches, those that lack one word are appended."""
 MOST_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What was found, the best first.
+    """Ranked results, best first.
 
     Attributes:
         entries: row ids.
-        partial: how many of them, the last ones, lack a word.
-        is_cut: more match than were ranked.
+        partial: number of entries at the end that lack a word.
+        is_cut: more entries match than were ranked.
     """
 
     entries: tuple[int, ...]
@@ -259,22 +259,22 @@ class Ranked:
 async def candidates(
     conn: AsyncConnection, question: Question, beyond: Place | None = None
 ) -> Found:
-    """The newest of what a question finds beyond a place, which are ranked."""
+    """Return the newest results after a position, which are then ranked."""
     return await Walk(conn, question).page(beyond, CANDIDATES)
 
 
 def behind(found: Found) -> Place | None:
-    """Where those begin that were not looked at, unless candidates were enough."""
+    """Return the position after the candidates, unless they were enough."""
     return found.beyond if len(found.entries) < CANDIDATES else None
 
 
 async def best(
     conn: AsyncConnection, question: Question, newest: Found, *, is_further: bool = False
 ) -> Ranked:
-    """Rank what a question with words finds, whose ``candidates`` are the newest.
+    """Rank results of a query with words, whose ``candidates`` are the newest.
 
-    Those further on are ranked among themselves: what is named so came before. What lacks a word
-    comes behind all that have it, so none does where more that have it may lie further on.
+    Later batches are ranked separately, without matches in names that came before. Entries that
+    lack a word come after all full matches, so there are none while more full matches may follow.
     """
     if is_further:
         before = await _named(conn, question, None)
@@ -286,7 +286,7 @@ async def best(
         ranked = await _in_order(conn, question, passing)
         return Ranked(tuple(ranked), 0, is_cut=True)
     found = await _ranked(conn, question, newest)
-    fewer = _all_but_one(question.tree)
+    fewer = _without_one_word(question.tree)
     if len(found) >= ENOUGH or fewer is None or behind(newest):
         return Ranked(tuple(found), 0, newest.beyond is not None)
     partly = replace(question, tree=fewer)
@@ -298,7 +298,7 @@ async def best(
 
 
 async def _ranked(conn: AsyncConnection, question: Question, newest: Found) -> list[int]:
-    """Entries, the best first: of the newest that match, and of the newest that do in names."""
+    """Return entries, best first: of the newest matches, and of the newest matches in names."""
     passing = dict(zip(newest.rows, newest.entries, strict=True))
     if newest.beyond is not None:
         passing |= await _named(conn, question, behind(newest))
@@ -308,7 +308,7 @@ async def _ranked(conn: AsyncConnection, question: Question, newest: Found) -> l
 async def _in_order(
     conn: AsyncConnection, question: Question, passing: Mapping[int, int]
 ) -> list[int]:
-    """Entries by document, the best first."""
+    """Return entries by document, best first."""
     match = split(question.tree).match
     scored = await ranking.scored(conn, match, question.tree, passing)
     return [passing[each] for each in scored]
@@ -317,9 +317,9 @@ async def _in_order(
 async def _named(
     conn: AsyncConnection, question: Question, further: Place | None
 ) -> dict[int, int]:
-    """Some of the newest documents that match in their names, and their entries.
+    """Return some of the newest documents that match in their names, and their entries.
 
-    None of those that lie before where the candidates were cut: all of them are candidates.
+    Documents before the end of the candidates are excluded, since they are candidates.
     """
     match = ranking.in_names(split(question.tree).match, question.tree)
     if not match:
@@ -333,8 +333,8 @@ async def _named(
     return {row: entry_id for row, entry_id in pairs if entry_id is not None}
 
 
-def _all_but_one(tree: Node) -> Node | None:
-    """What lacks one of the words; None where there are not several."""
+def _without_one_word(tree: Node) -> Node | None:
+    """Return the query for entries that lack one word; None without several words."""
     nodes = conjuncts(tree)
     words = [each for each in nodes if isinstance(each, Term) and each.column is None]
     if not 2 <= len(words) <= MOST_WORDS:

@@ -1,12 +1,11 @@
 """Pages of search results and their cursors.
 
-Newest and oldest first, and the order of a list, walk an index and are exact to the last entry.
-Every other order needs to have seen what it puts in order, so it is that of the newest ``SORTED``
-that match. So are newest and oldest first where there are words, whose index is in the order in
-which documents were made; behind so many come the next.
+Newest, oldest and list order iterate an index and are exact. Other orders require sorting, so they
+apply to the newest ``SORTED`` results. With words this is also true of newest and oldest, because
+the word index is in order of document creation; further results follow in batches.
 
-The next page of such an order is behind the entry that was shown last, of those that there were
-when the first was shown: what is saved meanwhile moves nothing to another page.
+The cursor of a sorted page contains the last shown entry and the newest entry known at the first
+page, so entries saved later do not shift pages.
 """
 
 import re
@@ -36,7 +35,7 @@ from archiver.services.result_iteration import (
 )
 
 _PLACE = re.compile(r"(-?[0-9]{1,18})\.([0-9]{1,18})?")
-"""Numbers that a row of the index can hold; a moment before 1970 is below 0."""
+"""Numbers that a row of the index can hold; times before 1970 are negative."""
 _TURN = re.compile(
     r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})(?:\.([0-9]{1,18}))?"
 )
@@ -44,16 +43,16 @@ _TURN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A place in an order that no index holds: what was put in order, and how far it was shown.
+    """Position in a sorted batch.
 
     Attributes:
-        known: the newest entry that there was when the first page was shown; none that came later
-            is among what is put in order. 0 where that is the first page.
-        stretch: the document behind which those begin that are put in order; 0 for the first.
-        count: so many of them were shown.
-        last: the entry that was shown last; 0 if none of this stretch was.
-        end: the document that they ended with, so that none comes in between as others go; 0 if
-            there were no others behind them.
+        known: newest entry when the first page was shown; later ones are excluded. 0 on the first
+            page.
+        stretch: document after which the sorted batch begins; 0 for the first.
+        count: number of entries shown so far.
+        last: last shown entry; 0 if none of this batch.
+        end: last document of the batch, so that no other moves in when one is deleted; 0 if it was
+            not cut.
     """
 
     known: int = 0
@@ -64,7 +63,7 @@ class Turn:
 
 
 def write_cursor(place: Place | Turn) -> str:
-    """A place as text."""
+    """Serialise a position."""
     if isinstance(place, Turn):
         numbers = f"{place.known}.{place.stretch}.{place.count}.{place.last}"
         numbers += f".{place.end}" if place.end else ""
@@ -74,10 +73,10 @@ def write_cursor(place: Place | Turn) -> str:
 
 
 def read_cursor(packed: str) -> Place | Turn:
-    """The place that such a text names.
+    """Parse a cursor.
 
     Raises:
-        InputError: it names none, or numbers beyond what a row of the index can hold.
+        InputError: it is invalid, or has numbers out of range.
     """
     unpacked = _unpack(packed)
     if turn := _TURN.fullmatch(unpacked):
@@ -96,12 +95,12 @@ def _unpack(packed: str) -> str:
 
 
 def damaged() -> InputError:
-    """What is said of a cursor that leads nowhere."""
+    """Return the error for an invalid cursor."""
     return InputError("This page's address is damaged; start from the first page.")
 
 
 SORTED = 3000
-"""Entries that are put in another order than that of their coming."""
+"""Number of newest results that are sorted in memory."""
 _BY_DAY = (Sort.NEWEST, Sort.OLDEST)
 
 
@@ -112,9 +111,9 @@ class Page:
     Attributes:
         entries: row ids, in order.
         beyond: where the next page begins; None if this is the last.
-        is_of_newest: only the newest that match were put in this order.
-        partial: how many of them, the last ones, lack a word that was looked for.
-        is_nothing_whole: nothing on this page or any other has all words.
+        is_of_newest: only the newest results were sorted.
+        partial: number of entries at the end that lack a word.
+        is_nothing_whole: no result has all words.
     """
 
     entries: tuple[int, ...]
@@ -124,7 +123,7 @@ class Page:
     is_nothing_whole: bool = False
 
 
-async def walked(
+async def read_results(
     conn: AsyncConnection,
     question: Question,
     sort: Sort,
@@ -133,20 +132,20 @@ async def walked(
     *,
     ahead: int = 0,
 ) -> Found:
-    """What is walked through for a page of what a question matches: first of two steps.
+    """Read the results that a page needs: the first of two steps.
 
     Args:
         conn: a connection.
-        question: what is looked for.
-        sort: what comes first.
+        question: the query.
+        sort: sort order.
         beyond: where the page begins; None for the first.
         limit: entries on it.
-        ahead: so many of the newest are wanted besides, if they are on the way.
+        ahead: number of newest results to include for the summary, if they are read anyway.
 
     Raises:
         InputError: there is no such page.
     """
-    if _is_walked(sort, question):
+    if _has_index_order(sort, question):
         most = max(limit, ahead if is_from_newest(sort, beyond, question) else 0)
         return await Walk(conn, question, order=sort).page(_place(beyond), most)
     turn = _turn(beyond)
@@ -159,7 +158,7 @@ async def walked(
 
 
 def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
-    """Those of a stretch that were in it at first: where one left, another would have come in."""
+    """Drop results after the original end of a batch, which move in when others are deleted."""
     sign = -1 if oldest_first else 1
     count = sum(sign * each >= sign * end for each in found.rows)
     if not end or count == len(found.rows):
@@ -168,14 +167,14 @@ def _up_to(end: int, found: Found, *, oldest_first: bool = False) -> Found:
 
 
 def is_from_newest(sort: Sort, beyond: Place | Turn | None, question: Question) -> bool:
-    """Whether what is walked through for a page are the newest."""
-    if _is_walked(sort, question):
+    """Return whether the results read for a page are the newest."""
+    if _has_index_order(sort, question):
         return sort is Sort.NEWEST and beyond is None
     return sort is not Sort.OLDEST and not _turn(beyond).stretch
 
 
-def _is_walked(sort: Sort, question: Question) -> bool:
-    """Whether an index holds this order of what is looked for."""
+def _has_index_order(sort: Sort, question: Question) -> bool:
+    """Return whether an index has this order."""
     if sort in _BY_DAY:
         return not split(question.tree).match
     if sort is Sort.CAPTURED:
@@ -196,7 +195,7 @@ def _turn(beyond: Place | Turn | None) -> Turn:
 
 
 def _stretch(turn: Turn) -> Place | None:
-    """Beyond which document those begin that are put in order for a page."""
+    """Return the document after which the batch of a page begins."""
     return Place(0, turn.stretch) if turn.stretch else None
 
 
@@ -208,21 +207,21 @@ async def page_of(
     limit: int,
     found: Found,
 ) -> Page:
-    """A page of what was walked through for it.
+    """Return a page of the results read for it.
 
     Raises:
         InputError: there is no such page.
     """
-    if _is_walked(sort, question):
+    if _has_index_order(sort, question):
         shown = found.first(limit)
         return Page(tuple(shown.entries), shown.beyond)
     turn = _turn(beyond)
     if sort is Sort.BEST:
         page = await _best_of(conn, question, found, turn, limit)
     else:
-        put = await _put(conn, found, turn, sort)
+        put = await _sort(conn, found, turn, sort)
         further = found.beyond if sort in _BY_DAY else None
-        page = _cut(put, turn, limit, further, is_of_newest=found.beyond is not None)
+        page = _slice_page(put, turn, limit, further, is_of_newest=found.beyond is not None)
     if isinstance(page.beyond, Turn) and not turn.known:
         known = await db_entries.last_row(conn)
         page = replace(page, beyond=replace(page.beyond, known=known))
@@ -232,9 +231,9 @@ async def page_of(
 async def all_of(
     conn: AsyncConnection, question: Question, sort: Sort, most: int | None = None
 ) -> Sequence[int]:
-    """Row ids of all that a question matches in any order; of the best the others behind them.
+    """Return row ids of all results in any order; best match includes the partial ones last.
 
-    Where ``most`` says how many are wanted, those behind them may be left out.
+    With ``most``, further results may be omitted.
     """
     if most is not None and sort in _BY_DAY:
         nearest = await _first_of(conn, question, sort, most)
@@ -253,9 +252,9 @@ async def all_of(
 async def _first_of(
     conn: AsyncConnection, question: Question, sort: Sort, count: int
 ) -> Sequence[int] | None:
-    """The first so many by the day of saving, also with words; None where too few match.
+    """Return the first results by day of saving, also with words; None if too few match.
 
-    Entries are looked at by that day, so those that were saved at one moment are met together.
+    Entries are read day by day, so those with the same time are read together.
     """
     filters = await list_order.walked(conn, question.tree, question.filters)
     found: list[Place] = []
@@ -274,10 +273,10 @@ async def _first_of(
 async def _best_of(
     conn: AsyncConnection, question: Question, found: Found, turn: Turn, limit: int
 ) -> Page:
-    """A page of the best of a stretch, behind which the next is where so much was not looked at."""
+    """Return a page of the best results of a batch, and where the next batch begins."""
     ranked = await best(conn, question, found, is_further=turn.stretch > 0)
     further = behind(found)
-    page = _cut(ranked.entries, turn, limit, further, is_of_newest=ranked.is_cut)
+    page = _slice_page(ranked.entries, turn, limit, further, is_of_newest=ranked.is_cut)
     whole = len(ranked.entries) - ranked.partial
     left = max(0, whole - _start(ranked.entries, turn, limit))
     return replace(
@@ -287,9 +286,9 @@ async def _best_of(
     )
 
 
-async def _put(conn: AsyncConnection, found: Found, turn: Turn, sort: Sort) -> Sequence[int]:
-    """What was walked through, in another order than that of its coming; ties stay as given."""
-    # Where the last page ended is told even by an entry that is no longer one of these.
+async def _sort(conn: AsyncConnection, found: Found, turn: Turn, sort: Sort) -> Sequence[int]:
+    """Sort results; ties keep their order."""
+    # The last shown entry marks the position even if it is no longer a result.
     is_other = turn.last and turn.last not in found.entries
     if is_other or sort not in _BY_DAY:
         several = (turn.last, *found.entries) if is_other else found.entries
@@ -300,10 +299,10 @@ async def _put(conn: AsyncConnection, found: Found, turn: Turn, sort: Sort) -> S
     return [found.entries[each] for each in places]
 
 
-def _cut(
+def _slice_page(
     put: Sequence[int], turn: Turn, limit: int, further: Place | None, *, is_of_newest: bool
 ) -> Page:
-    """A page of what was put in order, and where the next one begins: in it, or further on."""
+    """Return a page of sorted results, and the next position: in this batch or a later one."""
     start = _start(put, turn, limit)
     end = min(start + limit, len(put))
     following = None
@@ -316,9 +315,9 @@ def _cut(
 
 
 def _start(put: Sequence[int], turn: Turn, limit: int) -> int:
-    """How many come before a page: more are shown twice, and none is left out, if none is known.
+    """Return the index of the page's first entry; in doubt repeat entries instead of skipping.
 
-    None came between those that were shown: one that stands further back was itself changed.
+    New entries are excluded, so an entry that moved back was changed itself.
     """
     if turn.last in put:
         found = put.index(turn.last) + 1

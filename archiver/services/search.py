@@ -39,7 +39,7 @@ from archiver.services.result_pages import (
     is_from_newest,
     page_of,
     read_cursor,
-    walked,
+    read_results,
     write_cursor,
 )
 from archiver.services.search_results import (
@@ -54,10 +54,10 @@ from archiver.warc.segments import SegmentStore
 
 
 def tree_of(query: ListingQuery) -> Node:
-    """What is asked for.
+    """Parse the query and filters of a list.
 
     Raises:
-        InvalidQuery: it can't be read, or nothing in it can be looked for.
+        InvalidQuery: it can't be parsed, or contains nothing to search for.
     """
     tree = parse_query(well_formed(query.q))
     if tree == conjunction([]) and query.q.strip():
@@ -70,10 +70,10 @@ def tree_of(query: ListingQuery) -> Node:
 
 
 async def question_of(conn: AsyncConnection, tree: Node, query: ListingQuery) -> Question:
-    """What is looked for.
+    """Prepare a parsed query for the database.
 
     Raises:
-        InputError: the status is none.
+        InputError: the status is invalid.
     """
     filters = _filters(query)
     if filters.tag is not None:
@@ -82,7 +82,7 @@ async def question_of(conn: AsyncConnection, tree: Node, query: ListingQuery) ->
 
 
 def sort_of(query: ListingQuery, tree: Node) -> Sort:
-    """What comes first, where nobody says so what fits best.
+    """Return the sort order, by default the one that fits the query.
 
     Raises:
         InputError: there is no such order.
@@ -99,7 +99,7 @@ def sort_of(query: ListingQuery, tree: Node) -> Sort:
 
 
 def _the_list(tree: Node) -> str:
-    """The one list that is asked for, so that its order can be kept to; empty if there is none."""
+    """Return the list if exactly one is queried, to use its order; else empty."""
     named = [
         each.value
         for each in conjuncts(tree)
@@ -124,9 +124,9 @@ def _filters(query: ListingQuery) -> Filters:
 
 MOST_PER_PAGE = 200
 MOST_LOOKED_BACK = 20
-"""Entries of a page in whose earlier snapshots words are looked for, too."""
+"""Entries of a page whose earlier snapshots are searched for excerpts too."""
 FEW = 3
-"""Where a search finds fewer, another spelling may have been meant."""
+"""With fewer results, spelling suggestions are looked up."""
 NOTHING = Summary(0, has_more=False)
 
 
@@ -136,12 +136,12 @@ class Listing:
 
     Attributes:
         items: its entries.
-        after: the cursor of the next one; None if this is the last.
-        sort: what comes first.
-        is_of_newest: only the newest that match were put in this order: they are many.
-        partial: how many of these entries, the last ones, lack a word that was looked for.
-        answers: the query that was answered, where nothing was found for what was asked.
-        meant: the query that was probably meant; empty if it is the one that was asked.
+        after: cursor of the next page; None if this is the last.
+        sort: sort order.
+        is_of_newest: only the newest results were sorted, because there are many.
+        partial: number of entries at the end that lack a word.
+        answers: the query that was run instead, if the original found nothing.
+        meant: spelling suggestion; empty if there is none.
     """
 
     items: tuple[ListedEntry, ...]
@@ -155,7 +155,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An entry beside another one in a list, and the cursor of the page it is on."""
+    """An adjacent entry in a list, and the cursor of its page."""
 
     entry: Entry
     after: str = ""
@@ -163,7 +163,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What stands before and behind an entry on a page of a list, and at the head of the next."""
+    """Previous and next entry in a list, and the first of the next page."""
 
     query: ListingQuery
     before: Neighbour | None
@@ -172,7 +172,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The archive in numbers, and what is being fetched now."""
+    """Totals of the archive, and current fetches."""
 
     entries: int
     snapshots: int
@@ -183,7 +183,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A page, the tree that it answers, and what all that this matches are."""
+    """A page, the query it answers, and its summary."""
 
     page: Page
     tree: Node
@@ -191,33 +191,33 @@ class _Found:
 
 
 class Search:
-    """Lists of entries."""
+    """Lists and searches of entries."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
 
     async def listing(self, query: ListingQuery) -> Listing:
-        """A page of entries.
+        """Return a page of entries.
 
         Raises:
-            InvalidQuery: the query can't be read.
-            InputError: the cursor, limit, sort or status is not one.
+            InvalidQuery: the query can't be parsed.
+            InputError: the cursor, limit, sort or status is invalid.
         """
         listing, _ = await self._look(query)
         return listing
 
-    async def overseen(self, query: ListingQuery) -> tuple[Listing, Summary]:
-        """A page of entries, and what all of that list are, from one walk through them.
+    async def listing_with_summary(self, query: ListingQuery) -> tuple[Listing, Summary]:
+        """Return a page of entries and the summary of the list, reading results once.
 
         Raises:
-            InvalidQuery: the query can't be read.
-            InputError: the cursor, limit, sort or status is not one.
+            InvalidQuery: the query can't be parsed.
+            InputError: the cursor, limit, sort or status is invalid.
         """
         return await self._look(query, ahead=MOST_COUNTED)
 
     async def _look(self, query: ListingQuery, ahead: int = 0) -> tuple[Listing, Summary]:
-        """A page, and a summary of so many ahead of it; of none an empty one."""
+        """Return a page, and a summary of up to ``ahead`` results; 0 for none."""
         if not 1 <= query.limit <= MOST_PER_PAGE:
             raise InputError("A page has 1 to {most} entries.", most=MOST_PER_PAGE)
         tree = tree_of(query)
@@ -242,15 +242,15 @@ class Search:
     async def all_in_order(
         self, query: ListingQuery, most: int | None = None
     ) -> AsyncGenerator[ListedEntry, None]:
-        """All entries of a list, however many, in the order that its first page begins.
+        """Yield all entries of a list in the order of its first page.
 
         Args:
-            query: which list.
-            most: so many of the first are wanted; None for all.
+            query: of the list.
+            most: maximum number of entries; None for all.
 
         Raises:
-            InvalidQuery: the query can't be read.
-            InputError: the sort or status is not one.
+            InvalidQuery: the query can't be parsed.
+            InputError: the sort or status is invalid.
         """
         tree = tree_of(query)
         async with self._db.read() as conn:
@@ -268,11 +268,11 @@ class Search:
     async def _shown(
         self, conn: AsyncConnection, listed: Sequence[int], tree: Node
     ) -> dict[int, ListedEntry]:
-        """What a list shows of entries, as far as there are such, and where words stand in them."""
+        """Return list items of existing entries, with excerpts."""
         has_words = any(positive_terms(tree))
         kept = await _listed(conn, listed, with_earlier=has_words)
         own = {each: kept.get(each, []) for each in listed} if has_words else {}
-        # Segments are read while the index is.
+        # Segments and index are read concurrently.
         shown, excerpts = await both(
             _known(conn, listed, kept),
             asyncio.to_thread(excerpts_of, self._store, [*own.values()], tree),
@@ -285,7 +285,7 @@ class Search:
     async def _found(
         self, conn: AsyncConnection, question: Question, query: ListingQuery, ahead: int = 0
     ) -> _Found:
-        """A page: words are taken for beginnings if nothing has them."""
+        """Return a page; words are treated as prefixes if they match nothing."""
         found = await self._attempt(conn, question, question.tree, query, ahead)
         begun = with_last_word_as_prefix(question.tree)
         is_best = sort_of(query, question.tree) is Sort.BEST
@@ -299,7 +299,7 @@ class Search:
     async def _is_nothing_whole(
         self, conn: AsyncConnection, question: Question, query: ListingQuery, page: Page
     ) -> bool:
-        """Whether nothing has all words; of an empty page further on, the first one tells."""
+        """Return whether no result has all words; for an empty later page ask the first one."""
         place = read_cursor(query.after) if query.after else None
         if not (isinstance(place, Turn) and place.stretch) or page.entries or page.beyond:
             return page.is_nothing_whole
@@ -314,13 +314,13 @@ class Search:
         query: ListingQuery,
         ahead: int,
     ) -> _Found:
-        """A page of what a tree matches; what was walked through is counted while it is ranked."""
+        """Return a page for a query; results are counted while they are ranked."""
         asked, question = question.tree, replace(question, tree=tree)
         place = read_cursor(query.after) if query.after else None
         sort = sort_of(query, asked)
         if isinstance(place, Turn):
             question = replace(question, known=place.known)
-        walk = await walked(conn, question, sort, place, query.limit, ahead=ahead)
+        walk = await read_results(conn, question, sort, place, query.limit, ahead=ahead)
         ordering = page_of(conn, question, sort, place, query.limit, walk)
         if not ahead:
             return _Found(await ordering, tree)
@@ -332,16 +332,16 @@ class Search:
     async def beside(
         self, query: ListingQuery, key: HashUrl, past: Sequence[str] = ()
     ) -> Beside | None:
-        """What stands beside an entry on a page of a list; None where it is not on that page.
+        """Return the neighbours of an entry on a page; None if it is not on that page.
 
         Args:
-            query: which page of which list.
-            key: of the entry.
-            past: hash_urls of what stood before and behind it, where it may have left the list.
+            query: page of a list.
+            key: hash_url of the entry.
+            past: hash_urls of its former neighbours, in case it left the list.
 
         Raises:
-            InvalidQuery: the query can't be read.
-            InputError: the cursor, sort or status is not one.
+            InvalidQuery: the query can't be parsed.
+            InputError: the cursor, sort or status is invalid.
         """
         async with self._db.read() as conn:
             question = await question_of(conn, tree_of(query), query)
@@ -360,28 +360,28 @@ class Search:
         return Beside(query, shown[at - 1] if at else None, behind)
 
     async def summary(self, query: ListingQuery) -> Summary:
-        """How many entries a list has, and what they are of; the newest of them, if they are many.
+        """Return number and facets of a list; facets of the newest entries if there are many.
 
         Raises:
-            InvalidQuery: the query can't be read.
-            InputError: the status is not one.
+            InvalidQuery: the query can't be parsed.
+            InputError: the status is invalid.
         """
         async with self._db.read() as conn:
             question = await question_of(conn, tree_of(query), query)
             return await summary_of(conn, question, None, question.tree)
 
     async def pending_share(self) -> float:
-        """Which share of all entries is still to be made findable by words, 0 to 1."""
+        """Return the share of entries still to be indexed after an update, 0 to 1."""
         async with self._db.read() as conn:
             return await search_documents.pending_share(conn)
 
     async def tags(self, limit: int = 100) -> list[tuple[str, int]]:
-        """(name, number of entries) of the tags used most."""
+        """Return the most frequent tags with their number of entries."""
         async with self._db.read() as conn:
             return await tags_and_lists.most_used(conn, limit)
 
     async def overview(self) -> Overview:
-        """The archive in numbers."""
+        """Return the totals of the archive."""
         async with self._db.read() as conn:
             known = await counters.all_counters(conn)
             return Overview(
@@ -396,7 +396,7 @@ class Search:
 def _where_it_was(
     query: ListingQuery, shown: Sequence[Neighbour], past: Sequence[str]
 ) -> Beside | None:
-    """What stands where one that left the list had stood, if any of its neighbours is there yet."""
+    """Return the neighbours of an entry that left the list, if one of them is still there."""
     names: list[str] = [each.entry.hash_url for each in shown]
     before, behind = (names.index(each) if each in names else None for each in (*past, "", "")[:2])
     if before is None and behind is None:
@@ -408,7 +408,7 @@ def _where_it_was(
 async def _known(
     conn: AsyncConnection, listed: Sequence[int], kept: Mapping[int, Sequence[ListedSnapshot]]
 ) -> dict[int, ListedEntry]:
-    """What a list shows of entries, as far as there are such."""
+    """Return list items of existing entries."""
     known = await db_entries.by_ids(conn, listed)
     return await shown_of(conn, known, {n: kept[n][0] for n in known if n in kept})
 
@@ -416,7 +416,7 @@ async def _known(
 async def _listed(
     conn: AsyncConnection, listed: Sequence[int], *, with_earlier: bool
 ) -> dict[int, list[ListedSnapshot]]:
-    """The newest snapshot of each entry; of a few also those before it."""
+    """Return the newest snapshot of each entry; for the first few also earlier ones."""
     newest = await db_snapshots.listed_of_newest(conn, listed)
     kept = {number: [each] for number, each in newest.items()}
     several = [n for n, each in newest.items() if with_earlier and each.is_one_of_several]
@@ -428,13 +428,13 @@ async def _listed(
 async def matching_entries(
     conn: AsyncConnection, query: ListingQuery, *, limit: int
 ) -> AsyncIterator[list[int]]:
-    """Row ids of all that a list would show, newest first, whatever page and order it asks for.
+    """Yield row ids of all entries of a list, newest first, ignoring its page and order.
 
-    ``limit`` rows are looked at in one go.
+    ``limit`` is the number of rows per query.
 
     Raises:
-        InvalidQuery: the query can't be read.
-        InputError: the status is none.
+        InvalidQuery: the query can't be parsed.
+        InputError: the status is invalid.
     """
     question = await question_of(conn, tree_of(query), query)
     async for some in Walk(conn, question).all(limit=limit):

@@ -37,18 +37,18 @@ from archiver.warc.reader import StoredRecord
 from archiver.warc.segments import SegmentReader, SegmentStore
 
 Excerpt = tuple[tuple[Marked, ...], Timestamp | None]
-"""A stretch, and the earlier snapshot that it is of; None if it is of the newest."""
+"""An excerpt, and the earlier snapshot it is from; None for the newest."""
 
 
 def excerpts_of(
     store: SegmentStore, snapshots: Sequence[Sequence[ListedSnapshot]], tree: Node
 ) -> list[Excerpt]:
-    """Of each entry the stretch of its text where words stand; blocking.
+    """Return excerpts with matches for entries; blocking.
 
     Args:
-        store: where the articles lie.
-        snapshots: of each entry, the newest first.
-        tree: what was looked for.
+        store: the segments.
+        snapshots: of each entry, newest first.
+        tree: the query.
     """
     read = SegmentReader(store).read
     return [_excerpt(read, each, tree) for each in snapshots]
@@ -57,7 +57,7 @@ def excerpts_of(
 def _excerpt(
     read: Callable[[Location], StoredRecord], snapshots: Sequence[ListedSnapshot], tree: Node
 ) -> Excerpt:
-    """Where words stand in the newest article that has them; else how the newest begins."""
+    """Return an excerpt of the newest article with a match, else the beginning of the newest."""
     begins: tuple[Marked, ...] = ()
     seen = set()
     for n, each in enumerate(snapshots):
@@ -84,7 +84,7 @@ _NAMED = (Condition.TAG, Condition.LIST, Condition.SITE)
 
 
 async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) -> Node | None:
-    """The query as it was probably meant; None where its words are known, or nothing is near."""
+    """Return a spelling suggestion; None if all words are known, or nothing is similar."""
     nodes = list(conjuncts(tree))
     unknown = [
         n
@@ -110,7 +110,7 @@ async def correction(conn: AsyncConnection, parts: Sequence[int], tree: Node) ->
 
 
 async def _named(conn: AsyncConnection, node: Node) -> Node | None:
-    """The tag, list or site that was probably meant; None where there is one that is called so."""
+    """Return a similar tag, list or site; None if the given one exists."""
     if not isinstance(node, Is) or not isinstance(node.value, str):
         return None
     name = await spelling_candidates.nearest_names(conn, node.condition, node.value)
@@ -119,19 +119,19 @@ async def _named(conn: AsyncConnection, node: Node) -> Node | None:
 
 
 MOST_COUNTED = 1000
-"""Entries of a list that are counted and put into facets."""
+"""Maximum entries of a list that are counted and used for facets."""
 
 
 async def summary_of(
     conn: AsyncConnection, question: Question, newest: Found | None, asked: Node
 ) -> Summary:
-    """How many entries a question finds, and what they are of; the newest, if they are many.
+    """Return number and facets of a query's results; of the newest if there are many.
 
     Args:
         conn: a connection.
-        question: what is looked for.
-        newest: what it finds, newest first, where somebody has walked there already.
-        asked: the query that facets narrow: what was typed, whatever was answered instead.
+        question: the query.
+        newest: newest results, if they were read already.
+        asked: the query that facets extend, as typed by the user.
     """
     walked = newest or await Walk(conn, question).page(None, MOST_COUNTED)
     found = walked.first(MOST_COUNTED)
@@ -150,7 +150,7 @@ async def summary_of(
 
 
 async def _tagged(conn: AsyncConnection, question: Question) -> int | None:
-    """How many entries there are, where it is those of one tag: that is counted as it changes."""
+    """Return the number of entries of a single tag, which is kept up to date."""
     tree, filters = question.tree, question.filters
     if not (isinstance(tree, Is) and tree.condition is Condition.TAG):
         return None
@@ -161,7 +161,7 @@ async def _tagged(conn: AsyncConnection, question: Question) -> int | None:
 
 
 def _narrowing_all(facet: Facet, tree: Node) -> Facet:
-    """A facet whose values know the query that each leads to: narrower, or wider again."""
+    """Add queries to facet values: with the filter added, or removed if active."""
     return replace(
         facet, values=tuple(_narrowing(facet.field, each, tree) for each in facet.values)
     )
@@ -180,7 +180,7 @@ def _narrowing(field: str, value: FacetValue, tree: Node) -> FacetValue:
 
 @lru_cache(1024)
 def _condition(field: str, value: str) -> Node | None:
-    """What a value of a facet asks for: the same few stand beside one list after another."""
+    """Return the condition of a facet value; cached, since lists share the same values."""
     try:
         return parse_query(f'{field}:"{value}"')
     except InvalidQuery:
@@ -192,12 +192,12 @@ class ListedEntry:
     """An entry in a list.
 
     Attributes:
-        entry: itself.
-        excerpt: the stretch of its text where the words were found.
-        page: what its newest snapshot says of itself.
-        word_count: of its article; 0 where that was not read.
-        found_at: the earlier snapshot that the excerpt is of; None if it is of the newest.
-        emblems: the icon and the picture that it is recognised by.
+        entry: the entry.
+        excerpt: of its text, with matches.
+        page: metadata of its newest snapshot.
+        word_count: of its article; 0 if not extracted.
+        found_at: the earlier snapshot of the excerpt; None for the newest.
+        emblems: favicon and preview image.
     """
 
     entry: Entry
@@ -211,12 +211,12 @@ class ListedEntry:
 async def shown_of(
     conn: AsyncConnection, known: Mapping[int, Entry], newest: Mapping[int, ListedSnapshot]
 ) -> dict[int, ListedEntry]:
-    """What a list shows of these entries, by row id.
+    """Return list items of entries by row id.
 
     Args:
         conn: a connection.
         known: the entries.
-        newest: what is told of their newest snapshots, of those that have one.
+        newest: their newest snapshots, if any.
     """
     counts, drawn = await both(
         search_documents.word_counts(conn, [*known]),

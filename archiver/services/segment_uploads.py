@@ -1,6 +1,6 @@
 """Upload of closed segments to the object store.
 
-Every process that writes does so; one at a time for each data directory.
+Every writing process uploads; a lock allows one at a time per data directory.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ LOOK_SECONDS = 1.0
 FIRST_REST_SECONDS = 1.0
 LONGEST_REST_SECONDS = 60.0
 FINISH_SECONDS = 30.0
-"""For so long a process that ends goes on uploading; the rest is for the next one."""
+"""Seconds for which an exiting process continues to upload; the next process does the rest."""
 AT_ONCE = 500
 
 log = get_log(__name__)
@@ -36,15 +36,16 @@ log = get_log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What is on this machine and not in the store.
+    """Segments on this machine that are not uploaded.
 
     Attributes:
-        segments: how many.
-        bytes: of them.
-        since: when the oldest of them was begun; None where there is none. What was written
-            before is in the store: the recovery point.
-        is_full: whether that is so much that nothing is fetched until it is less.
-        problem: why the store took nothing the last time; None if it did.
+        segments: number of segments.
+        bytes: total size.
+        since: creation time of the oldest one; None if there is none. Everything before it is in
+        the
+            store: the recovery point.
+        is_full: whether fetching is paused until it is smaller.
+        problem: error of the last upload; None if it succeeded.
     """
 
     segments: int = 0
@@ -55,14 +56,14 @@ class Backlog:
 
 
 class SegmentUploads:
-    """Uploads. ``watch`` and ``upload`` are the runtime's, each a task; ``finish`` its last call.
+    """Segment uploads. ``watch`` and ``upload`` run as tasks; ``finish`` is called on exit.
 
     Args:
         db: the index.
         store: of this process.
-        storage: of the store.
-        settings: how.
-        close_segment: has the segment closed that this process writes.
+        storage: the object store.
+        settings: limits.
+        close_segment: closes the segment that this process writes.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class SegmentUploads:
         self.backlog = Backlog()
 
     async def watch(self) -> None:
-        """Close segments that are due, and see how much waits; never ends."""
+        """Close segments that are due, and measure the backlog, forever."""
         while True:
             if self._store.is_due:
                 await self._close_segment()
@@ -93,7 +94,7 @@ class SegmentUploads:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def upload(self) -> None:
-        """Upload what is settled, again and again; never ends."""
+        """Upload closed segments, forever."""
         rest = FIRST_REST_SECONDS
         while True:
             try:
@@ -109,13 +110,13 @@ class SegmentUploads:
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def upload_settled(self, *, until: float | None = None) -> None:
-        """Upload what is settled now, the oldest first.
+        """Upload closed segments, the oldest first.
 
         Args:
-            until: by the loop's clock: no segment is begun after that.
+            until: time of the event loop after which no further upload starts.
 
         Raises:
-            StoreError: the store does not take one.
+            StoreError: an upload failed.
         """
         loop = asyncio.get_running_loop()
         for name in await self._settled():
@@ -123,12 +124,14 @@ class SegmentUploads:
                 break
             if not await asyncio.to_thread(self._upload, name):
                 break
-            self._are_some_noted = True  # with the first of its rows, which nobody need have seen
+            self._are_some_noted = (
+                True  # with the first of its rows, which may not have been read yet
+            )
             self._measure(await self._here())
         await self._note_where_they_lie()
 
     async def finish(self) -> None:
-        """Close the segment of this process, and upload what can be in a moment."""
+        """Close the segment of this process, and upload for a limited time."""
         await self._close_segment()
         until = asyncio.get_running_loop().time() + FINISH_SECONDS
         try:
@@ -137,9 +140,9 @@ class SegmentUploads:
             log.warning("segments wait to be uploaded", reason=str(error))
 
     def _upload(self, name: str) -> bool:
-        """Upload one unless another process uploads; whether this one could.
+        """Upload a segment unless another process is uploading; return whether it could.
 
-        Where a task was cancelled, its thread goes on: whoever is next waits for that.
+        The thread continues if the task is cancelled: the next upload waits for it.
         """
         with self._turn, alone(self._lock) as is_alone:
             if is_alone and (self._storage.directory / name).exists():
@@ -161,7 +164,7 @@ class SegmentUploads:
         return [each.name for each in here if not why_unsettled(each, here, indexed, self._store)]
 
     async def _note_where_they_lie(self) -> None:
-        """Let the others at a shared index know what lies here alone, where that has changed."""
+        """Tell other machines which segments are only here, if that changed."""
         if (machine := self._db.machine) is None:
             return
         here = {each.name for each in await self._here()}
@@ -187,5 +190,5 @@ class SegmentUploads:
 
 
 def recovery_seconds(backlog: Backlog) -> float:
-    """How much of the last time would be lost with the disk of this machine."""
+    """Return the seconds of data that would be lost with this machine's disk."""
     return (datetime.now(UTC) - backlog.since).total_seconds() if backlog.since else 0.0

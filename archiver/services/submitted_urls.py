@@ -16,7 +16,7 @@ MOST_URLS = 10_000
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Tags without surrounding space, the # that some write before them, or repetition, in order.
+    """Normalise tags: strip spaces and a leading #, drop duplicates, keep the order.
 
     Raises:
         InputError: one is too long, or there are too many.
@@ -37,10 +37,10 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
-    """The addresses of a request.
+    """Return the URLs of a request.
 
     Raises:
-        InputError: there is none, there are too many, or several with one title or note.
+        InputError: there is none, there are too many, or several have one title or note.
     """
     given = [with_scheme(url) for url in urls if url.strip()]
     if not given:
@@ -60,7 +60,7 @@ def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
 def seeds_of(
     given: Sequence[str], annotation: Annotation, now: datetime
 ) -> tuple[list[Seed], list[Rejected]]:
-    """Seeds of addresses of which all the same is said, and those that can't be kept."""
+    """Return seeds of URLs with the same metadata, and rejected URLs."""
     kept, rejected = [], []
     for url in given:
         try:

@@ -1,7 +1,7 @@
 """Files of user settings: password, feeds and cookies.
 
 Each is a small file in the data directory. If the index is on a server, each is a row of the index
-instead, so all machines use the same settings and a data directory has none of its own.
+instead, so that all machines use the same settings.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class UserFile(Protocol):
     """A file of user settings, read and written as a whole.
 
     Attributes:
-        place: where it is, for messages.
+        place: its location, for messages.
     """
 
     place: str
@@ -41,7 +41,7 @@ class UserFile(Protocol):
         """Return the content; None if there is none."""
 
     async def change(self, rewrite: Rewrite) -> object:
-        """Replace the content while nobody else can, and return the new mark."""
+        """Replace the content under a lock, and return the new mark."""
 
 
 class _FileInFolder:

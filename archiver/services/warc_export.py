@@ -38,42 +38,42 @@ from archiver.warc.writer import warcinfo, write_record
 
 PAGE = 1000
 TOGETHER = 50
-"""Snapshots whose records are looked for at once."""
+"""Snapshots whose records are located in one query."""
 MOST_HOPS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a segment that is copied as it is, and the captures in it."""
+    """A byte range of a segment that is copied unchanged, and the captures in it."""
 
     location: Location
     captures: tuple[Capture, ...]
 
 
 class Selection:
-    """Finds the snapshots and the records of an export."""
+    """Finder of snapshots and records for an export."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._db = db
         self._store = store
 
     async def begin(self, selected: Selected) -> Manifest:
-        """What an export that begins now holds.
+        """Return the contents of an export that begins now.
 
         Raises:
-            InputError: the query is none.
+            InputError: the query is invalid.
         """
         return await draw_up(self._db, selected)
 
     async def snapshots(self, manifest: Manifest) -> AsyncIterator[Held]:
-        """Every snapshot that is meant; of a choice of entries, each one's newest first."""
+        """Yield the selected snapshots; for selected entries each one's newest first."""
         pages = self._all_snapshots if manifest.selected.is_everything else self._chosen_snapshots
         async for some in pages(manifest):
             for held in some:
                 yield held
 
     async def pieces(self, manifest: Manifest) -> AsyncGenerator[Piece, None]:
-        """What is to be copied, in the order it lies on disk, no record twice."""
+        """Yield the byte ranges to copy in their order on disk, no record twice."""
         if manifest.has_whole_segments:
             async for piece in self._whole_segments(manifest):
                 yield piece
@@ -81,14 +81,14 @@ class Selection:
         with SortedLines() as places:
             async for some in self._chosen_snapshots(manifest):
                 for start in range(0, len(some), TOGETHER):
-                    await self._put_by(some[start : start + TOGETHER], places)
+                    await self._collect_positions(some[start : start + TOGETHER], places)
             lines_ = await asyncio.to_thread(iter, places)
             while stretches := await asyncio.to_thread(_stretches, lines_):
                 for piece in stretches:
                     yield piece
 
     async def notes(self, manifest: Manifest) -> AsyncIterator[Record]:
-        """Records of entries that none of the copied ones tells of: waiting, failed or changed."""
+        """Yield records of entries that the copied ones do not cover: queued, failed, changed."""
         for start in range(0, len(manifest.beyond_records), PAGE):
             ids = manifest.beyond_records[start : start + PAGE]
             async with self._db.read() as conn:
@@ -97,7 +97,7 @@ class Selection:
             for entry_id, revised in found.items():
                 made = failed.get(entry_id, [])
                 if manifest.has_whole_segments and revised.entry.state is State.FAILED:
-                    made = made[:-1]  # the last is told of where it was written down
+                    made = made[:-1]  # the last attempt has a record already
                 for record in _notes(revised, made):
                     yield record
 
@@ -138,8 +138,8 @@ class Selection:
                 yield Piece(Location(name, start, until - start), tuple(found))
                 start = until
 
-    async def _put_by(self, some: Sequence[Held], places: SortedLines) -> None:
-        """Put the places of all records of snapshots by, as lines that sort as they lie."""
+    async def _collect_positions(self, some: Sequence[Held], places: SortedLines) -> None:
+        """Collect the positions of all records of snapshots, as sortable lines."""
         seeds = await asyncio.to_thread(
             lambda: [read_snapshot_record(self._store, held.record) for held in some]
         )
@@ -169,7 +169,7 @@ class Selection:
         return [*map(_line, shown), *(_write_line(place, None) for place in places)]
 
     def _requests_of(self, responses: Sequence[tuple[RecordId, Location]]) -> list[Location]:
-        """The places of the requests behind responses: each stands right after its response."""
+        """Return the positions of requests: each immediately follows its response."""
         places = []
         for record_id, place in responses:
             try:
@@ -184,7 +184,7 @@ class Selection:
 
 
 def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
-    """What failed for an entry so far; whether it waits, or what is said of it by now."""
+    """Yield records of failed attempts, queue state and user metadata."""
     facts, state = EntryFacts(revised.entry, None, revised.revision), revised.entry.state
     for each in failed if state is not State.SAVED else ():
         yield entry_note(facts, each.at, each.failure)
@@ -196,7 +196,7 @@ def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
 async def _captures_of(
     conn: AsyncConnection, snapshot: Snapshot, requisites: Iterable[RequisiteOutcome]
 ) -> list[Capture]:
-    """What its URLs replay as at the moment of a snapshot: redirects, responses, originals."""
+    """Return the captures that replay a snapshot: redirects, responses and revisit originals."""
     found: dict[Location, Capture] = {snapshot.capture.location: snapshot.capture}
     for url in dict.fromkeys(needs_of(snapshot.url, snapshot.capture.url, requisites)):
         step: str | None = url
@@ -224,7 +224,7 @@ def _write_line(place: Location, capture: Capture | None) -> bytes:
 
 
 def _stretches(lines: Iterator[bytes]) -> list[Piece]:
-    """The next places; records that lie one after another are one piece."""
+    """Return the next ranges; adjacent records become one range."""
     found: list[Piece] = []
     for piece in map(_read_line, islice(lines, PAGE)):
         last, here = found[-1].location if found else None, piece.location
@@ -262,18 +262,18 @@ SOFTWARE = f"archiver/{__version__}"
 
 
 class Packages:
-    """Writes what was selected as one WARC or WACZ file."""
+    """Exports as one WARC or WACZ file."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
         self._selection = Selection(db, store)
         self._store = store
 
     async def begin(self, selected: Selected) -> Manifest:
-        """What an export that begins now holds, whatever happens until it is written.
+        """Fix the contents of an export.
 
         Raises:
-            NotFound: there is nothing of the kind.
-            InputError: what is selected makes no sense.
+            NotFound: there is nothing to export.
+            InputError: the selection is invalid.
         """
         manifest = await self._selection.begin(selected)
         if not manifest.entries:
@@ -281,13 +281,13 @@ class Packages:
         return manifest
 
     async def warc(self, manifest: Manifest, *, name: str) -> AsyncGenerator[bytes, None]:
-        """A WARC file: a record that says what made it, then the records as they lie.
+        """Yield a WARC file: a warcinfo record, then the copied records.
 
-        Entries that none of those tells of have records of their own at the end.
+        Entries without copied records get new records at the end.
 
         Args:
-            manifest: what it holds.
-            name: of the file, to stand in it.
+            manifest: contents.
+            name: of the file, for its warcinfo record.
         """
         yield _opening(name)
         async with aclosing(self._selection.pieces(manifest)) as pieces:
@@ -298,7 +298,7 @@ class Packages:
             yield await asyncio.to_thread(_packed, record)
 
     async def wacz(self, manifest: Manifest, *, title: str) -> AsyncGenerator[bytes, None]:
-        """A WACZ file (1.1.1): the WARC, its index, its pages, and the digests of all."""
+        """Yield a WACZ file (1.1.1): the WARC, its index, its pages, and the digests of all."""
         zip_ = _Zip()
         with SortedLines() as lines:
             async with aclosing(self._data(zip_, manifest, lines)) as data:
@@ -324,12 +324,12 @@ class Packages:
     async def _data(
         self, zip_: "_Zip", manifest: Manifest, lines: SortedLines
     ) -> AsyncGenerator[bytes, None]:
-        """The WARC file as part of a zip; the lines of its index are put by."""
+        """Yield the WARC file as a zip member, and collect the lines of its index."""
         zip_.open(warc_wacz.DATA)
         zip_.write(_opening("data.warc.gz"))
         async with aclosing(self._selection.pieces(manifest)) as pieces:
             async for piece in pieces:
-                await asyncio.to_thread(_put_by, piece, zip_.written, lines)
+                await asyncio.to_thread(_collect_index_lines, piece, zip_.written, lines)
                 async for data in self._copied(piece):
                     await asyncio.to_thread(zip_.write, data)
                     yield zip_.take()
@@ -345,9 +345,9 @@ class Packages:
 
 
 class _Zip:
-    """A zip file that is written from beginning to end; ``take`` gives what is ready of it.
+    """Zip file that is written sequentially; ``take`` returns the bytes written so far.
 
-    Members are stored: what is in them is compressed already, and readers fetch parts of them.
+    Members are stored: their contents are compressed already, and readers fetch ranges of them.
     """
 
     def __init__(self) -> None:
@@ -362,11 +362,11 @@ class _Zip:
     def open(self, path: str) -> None:
         """Begin a member."""
         self._path, self._digest, self.written = path, hashlib.sha256(), 0
-        # The date is left at zip's first, so that the same pages give the same bytes.
+        # The date stays at zip's earliest, so that the same pages give the same bytes.
         self._member = self._zip.open(zipfile.ZipInfo(path), "w", force_zip64=True)
 
     def write(self, data: bytes) -> None:
-        """Write some of it."""
+        """Append data to the member."""
         if self._member is None:
             raise ValueError("no member is open")
         self._member.write(data)
@@ -388,31 +388,31 @@ class _Zip:
         self.close()
 
     def take(self) -> bytes:
-        """What is ready."""
+        """Return and clear the pending bytes."""
         return self._sink.take()
 
     def finish(self) -> bytes:
-        """The end of the file."""
+        """Return the end of the file."""
         self._zip.close()
         return self.take()
 
 
 class Sink:
-    """A file that can't be sought: what is written waits here until it is taken."""
+    """Write-only file object; written bytes are buffered until they are taken."""
 
     def __init__(self) -> None:
         self._ready = bytearray()
 
     def write(self, data: bytes, /) -> int:
-        """Take some more."""
+        """Append bytes."""
         self._ready += data
         return len(data)
 
     def flush(self) -> None:
-        """Nothing waits but what ``take`` gives."""
+        """Do nothing: ``take`` returns everything."""
 
     def take(self) -> bytes:
-        """What was written since."""
+        """Return and clear the written bytes."""
         ready, self._ready = bytes(self._ready), bytearray()
         return ready
 
@@ -428,14 +428,14 @@ def _packed(record: Record) -> bytes:
     return sink.getvalue()
 
 
-def _put_by(piece: Piece, base: int, lines: SortedLines) -> None:
+def _collect_index_lines(piece: Piece, base: int, lines: SortedLines) -> None:
     for capture in piece.captures:
         offset = base + capture.location.offset - piece.location.offset
         lines.add(cdxj_line(capture, filename="data.warc.gz", offset=offset).encode())
 
 
 def _add_index(zip_: _Zip, lines: SortedLines) -> bytes:
-    """The index of a package; its blocks first, since their places are not known before."""
+    """Add the index of a package; blocks first, since their offsets are needed."""
     pointers = [META]
 
     def blocks() -> Iterator[bytes]:

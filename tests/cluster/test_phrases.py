@@ -119,7 +119,7 @@ async def test_the_pages_of_a_phrase_whose_last_word_is_half_typed_go_on(search)
 @pytest.mark.parametrize("search", ["server"], indirect=True)
 async def test_where_hardly_any_has_a_phrase_a_page_reads_so_many_and_the_next_goes_on(search):
     pages = await pages_of(search, '"paper of"', sort=Sort.NEWEST)
-    _, summary = await search.overseen(ListingQuery(q='"paper of"'))
+    _, summary = await search.listing_with_summary(ListingQuery(q='"paper of"'))
 
     assert not any(pages)
     assert len(pages) == 4  # of 40 that have both words, 12 are read for each
@@ -130,7 +130,7 @@ async def test_where_hardly_any_has_a_phrase_a_page_reads_so_many_and_the_next_g
 async def test_where_many_have_a_phrase_enough_are_read_and_more_are_told_of_than_were_counted(
     search,
 ):
-    listing, summary = await search.overseen(ListingQuery(q='"paper kite"'))
+    listing, summary = await search.listing_with_summary(ListingQuery(q='"paper kite"'))
 
     assert 3 <= summary.count == len(listing.items) < PAGES // 3
     assert summary.has_more
@@ -177,7 +177,7 @@ async def plans(search):
 async def test_whether_words_follow_each_other_is_asked_of_documents_and_never_of_the_index(
     search, plans, q
 ):
-    await search.overseen(ListingQuery(q=q))
+    await search.listing_with_summary(ListingQuery(q=q))
 
     asked_of_index = [each for each in plans.steps if "Cond: " in each and "words @@" in each]
     assert asked_of_index

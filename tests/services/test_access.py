@@ -83,7 +83,7 @@ async def test_sessions_are_listed_ended_and_bounded(control):
 
 
 async def test_what_another_process_changes_is_heard_of(control, tmp_path, monkeypatch):
-    monkeypatch.setattr(access, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(access, "POLL_SECONDS", 0)
     await AccessControl(tmp_path, None).set_password("a good pass phrase")
     assert not control.is_locked
     await control.refresh()

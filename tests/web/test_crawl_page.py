@@ -10,7 +10,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.services.fixity import keep_check
+from archiver.services.fixity import store_check
 from archiver.web.app import build_app
 
 
@@ -83,12 +83,12 @@ async def test_it_tells_what_reading_everything_back_found_last(client, runtime)
     data = runtime.settings.data
     assert "Nobody has read everything back yet" in await (await client.get("/crawl")).text()
 
-    await keep_check(data, records=7, problems=0)
+    await store_check(data, records=7, problems=0)
     assert (
         "7 records were read back, and nothing was wrong."
         in await (await client.get("/crawl")).text()
     )
-    await keep_check(data, records=7, problems=2)
+    await store_check(data, records=7, problems=2)
     assert "2 problems were found." in await (await client.get("/crawl")).text()
     (data / "verified").write_text("{")
     assert "Nobody has read everything back yet" in await (await client.get("/crawl")).text()

@@ -106,7 +106,7 @@ async def _view(request: web.Request, query: ListingQuery) -> ListingView:
     search, is_of_failed = runtime.search, query.status == State.FAILED
     # Run concurrently: the data around a list is read while the list is.
     (found, summary), (side, tags, owed, notice) = await both(
-        search.overseen(query), _around(request, query)
+        search.listing_with_summary(query), _around(request, query)
     )
     is_narrowed = replace(query, sort="", after="") != ListingQuery()
     kept = {name: value for name in _KEPT if (value := getattr(query, name))}
