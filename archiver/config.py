@@ -230,7 +230,7 @@ TRACKERS = (
     *("oly_anon_id", "oly_enc_id", "wickedid", "srsltid", "li_fat_id", "_openstat", "ref_src"),
 )
 LONGEST_HOST_DELAY = 3600
-"""Seconds; with several crawl processes, each waits that many times longer."""
+"""Seconds; multiplied by the number of crawl processes."""
 
 
 class InvalidSettings(ValueError):
@@ -603,7 +603,7 @@ def _groups() -> Iterator[PurePosixPath]:
 
 
 def fit_to_open_files(settings: Settings, connections: int = 0) -> Settings:
-    """Raise the open-file limit as far as allowed, and reduce concurrency to fit it.
+    """Raise the open-file limit to what concurrency needs, or reduce concurrency to fit it.
 
     Args:
         settings: requested settings.

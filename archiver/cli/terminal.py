@@ -49,7 +49,7 @@ class JsonArray:
         self._empty = True
 
     def add(self, value: object) -> None:
-        """Print the next item, on a line of its own."""
+        """Print the next item on a separate line."""
         sys.stdout.write("[\n" if self._empty else ",\n")
         sys.stdout.write(json.dumps(to_document(value), ensure_ascii=False))
         self._empty = False

@@ -56,7 +56,7 @@ class Deletion:
         at: when (aware, UTC).
         gone: deleted entries and snapshots.
         captures: record ids of responses and revisits that nothing references any more.
-        restores: ids of deletions that are undone, in whatever order they are read.
+        restores: ids of deletions that are undone, in any order.
     """
 
     id: int

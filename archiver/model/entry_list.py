@@ -223,7 +223,7 @@ def with_nested_counts(lists: Sequence[EntryList], twice: Mapping[str, int]) -> 
     """Set ``beneath`` of lists that have nested lists.
 
     Args:
-        lists: each with the number of its own entries.
+        lists: each with the number of its direct entries.
         twice: result of ``duplicate_counts``.
     """
     totals: Counter[str] = Counter()

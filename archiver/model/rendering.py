@@ -204,7 +204,7 @@ class QualitySignals:
     Attributes:
         readable: readable characters, counted up to 600; None if it is not HTML.
         source: characters of its source.
-        is_error: whether it is an error page, whatever its status.
+        is_error: whether it is an error page, regardless of its status.
         is_cut: whether it is truncated.
         picture: similarity of the screenshot without scripts to that in the browser, in hundredths;
             None if not compared.

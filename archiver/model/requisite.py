@@ -31,7 +31,7 @@ class Requisite:
     Attributes:
         url: of the resource.
         kind: its purpose.
-        area: CSS pixels it covers on the page, if the markup says so; else 0.
+        area: CSS pixels it covers on the page, if declared in the markup; else 0.
         is_emblem: only used as a preview in lists, so that a missing one does not lower the score.
     """
 

@@ -211,7 +211,7 @@ class Cdx:
         return found
 
     async def _before(self, query: CdxQuery, stretch: CdxRange) -> list[tuple[str, Capture, int]]:
-        """Return captures before a page, as far as needed to decide which neighbours collapse."""
+        """Return captures before a page, to decide which neighbours collapse."""
         if stretch.after is None:
             return []
         turned = replace(_range(query), newest_first=not query.newest_first)

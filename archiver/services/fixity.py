@@ -143,7 +143,7 @@ class Fixity:
     ) -> AsyncIterator[Finding]:
         """Read every stored record, and check its digest and index row.
 
-        Records added meanwhile by running processes are not checked.
+        Records added by running processes during the check are skipped.
         """
         await settle_everywhere(self._db, self._store)
         async with self._db.read() as conn:
@@ -202,7 +202,7 @@ class Fixity:
     async def _stretches(self, file: SegmentFile, end: int) -> AsyncIterator[_Stretch]:
         """Yield the records of a segment up to the indexed byte, in batches.
 
-        Later bytes may be incomplete while the writer is alive. If the segment was read to its end,
+        Later bytes may be incomplete while the writer is alive. If the segment was read completely,
         the last batch is empty: no index row may follow.
         """
         is_written = await asyncio.to_thread(self._store.lock.is_alive, file.writer)
@@ -218,7 +218,7 @@ class Fixity:
     async def _compare(self, name: str, stretch: _Stretch, end: int) -> list[Finding]:
         """Compare the index rows of a batch with its records.
 
-        Records from ``end`` on may or may not have been indexed meanwhile.
+        Records from ``end`` on may or may not be indexed by now.
         """
         first, last = stretch.first, stretch.last
         async with self._db.read() as conn:

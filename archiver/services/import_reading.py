@@ -271,7 +271,7 @@ def _is_usable(given: EntryList) -> bool:
 
 
 def _spooled(source: BinaryIO) -> BinaryIO:
-    """Copy a pipe to a file, because a zip file's directory is at its end."""
+    """Copy a pipe to a file, because the directory of a zip file comes last."""
     # The caller closes it.
     spooled = scratch_file()
     shutil.copyfileobj(source, spooled, 1 << 20)

@@ -151,7 +151,7 @@ async def _write(db: Database, directory: Path, number: int, head: dict[str, Any
 
 
 async def _write_rows(db: Database, number: int, packed: gzip.GzipFile) -> int:
-    """Write all rows, reading the next page meanwhile; return their number."""
+    """Write all rows while reading the next page; return their number."""
     rows = 0
     page, size, after = await _page(db, number, 0)
     while size:

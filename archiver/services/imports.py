@@ -203,7 +203,7 @@ class Imports:
             raise
         kept = await asyncio.to_thread(_within, path, self._data)
         if not kept.is_absolute():
-            # Once the user is told that the file was accepted, a restart must not lose it.
+            # Once the upload is confirmed, a restart must not lose it.
             await asyncio.to_thread(sync_file, self._data / kept, within=self._data)
         number = await self._create(name, form, kept, choices=choices)
         self._begin(KeptImport(number, name, path, choices), skip=0)

@@ -18,10 +18,10 @@ from archiver.services.search import Search
 from archiver.warc.temporary_lines import SortedLines
 
 PAGE = 100
-"""Entries written at once; each may hold half a megabyte of metadata."""
+"""Entries written per batch; each may have half a megabyte of metadata."""
 
 SORTED_AT_ONCE = 1000
-"""Entries read at once to sort them by folder or host."""
+"""Entries read per batch to sort them by folder or host."""
 
 MOST_SNAPSHOTS = 1_000
 """Maximum number of snapshots of one entry, the newest first."""

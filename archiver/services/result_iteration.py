@@ -140,7 +140,7 @@ class Walk:
                 return
 
     async def _reach(self) -> int | None:
-        """Return the number of parts to search at once if word queries are expensive."""
+        """Return the number of parts to search in one query if word queries are expensive."""
         if not self._parted.match:
             return None
         tree, parts = self._question.tree, self._question.setting.parts
@@ -181,7 +181,7 @@ class Walk:
     async def _known_matches(
         self, loose: prefix_search.Loose, passing: Seen, last: Place | None
     ) -> tuple[Seen, Place | None]:
-        """Return the rows known to match the whole query, as far as that is cheap to decide."""
+        """Return the rows known to match the whole query, if that is cheap to decide."""
         documents = passing.documents
         has, untold = await prefix_search.having(self._conn, loose, documents)
         end = next((n for n, each in enumerate(documents) if each in untold), None)
