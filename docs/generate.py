@@ -80,7 +80,13 @@ def _first(command: click.Command) -> str:
 
 
 def _help(path: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=path, max_content_width=90, terminal_width=90)
+    context = click.Context(
+        command,
+        info_name=path,
+        max_content_width=90,
+        terminal_width=90,
+        help_option_names=["-h", "--help"],  # as commands inherit them from the program
+    )
     return command.get_help(context).replace("\b\n", "")
 
 
