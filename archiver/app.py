@@ -92,8 +92,8 @@ class App:
         """Dependencies shared by all crawl stages."""
         from archiver.crawl.context import CrawlContext
         from archiver.crawl.recorder import Recorder
-        from archiver.crawl.render_hints import LearnedHosts
-        from archiver.crawl.rendering_policy import Means, Renderer
+        from archiver.crawl.render_hints import RenderHints
+        from archiver.crawl.rendering_policy import BrowserServices, Renderer
         from archiver.http.fetcher import Fetcher
         from archiver.http.politeness import Throttle
         from archiver.pages.worker_pool import WorkerPool
@@ -109,7 +109,9 @@ class App:
         recorder = Recorder(self.db, self.store)
         throttle = Throttle(settings, shared=self.db.locks)
         fetcher = Fetcher(settings, cookies=self.user_cookies)
-        renderer = Renderer(Means(settings, fetcher, throttle, recorder), LearnedHosts(self.db))
+        renderer = Renderer(
+            BrowserServices(settings, fetcher, throttle, recorder), RenderHints(self.db)
+        )
         for close in (derive.stop, fetcher.close, renderer.stop):
             self._stack.push_async_callback(close)
         return CrawlContext(

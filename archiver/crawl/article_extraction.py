@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import read_back
-from archiver.crawl.icons_and_thumbnails import draw_emblems
-from archiver.crawl.requisites import read_nearest, turning_sheets
+from archiver.crawl.icons_and_thumbnails import make_previews
+from archiver.crawl.requisites import read_nearest, vertical_sheets
 from archiver.crawl.stored_content import read_snapshot_record
 from archiver.crawl.visit_result import Visit, VisitResult
 from archiver.db import snapshots
-from archiver.db.snapshots import Unread
+from archiver.db.snapshots import PendingArticle
 from archiver.errors import ArchiverError, StoreError
 from archiver.http.timestamps import to_datetime
 from archiver.http.urls import host
@@ -50,7 +50,7 @@ async def read_whole(
     """
     article = article or await context.derive.extract(document)
     if is_set_vertically(article.text):
-        sheets = await turning_sheets(context, outcomes, timestamp)
+        sheets = await vertical_sheets(context, outcomes, timestamp)
         if sheets:
             document = replace(document, sheets=sheets)
             article = await context.derive.extract(document)
@@ -108,7 +108,7 @@ class DeferredExtraction:
         self._after = after
         return len(found)
 
-    async def read_these(self, found: Iterable[Unread], on_read: OnRead) -> None:
+    async def read_these(self, found: Iterable[PendingArticle], on_read: OnRead) -> None:
         """Extract the articles of the given snapshots, as ``read`` does.
 
         Raises:
@@ -122,7 +122,7 @@ class DeferredExtraction:
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from errors
 
-    async def _work(self, waiting: Iterator[Unread], on_read: OnRead) -> None:
+    async def _work(self, waiting: Iterator[PendingArticle], on_read: OnRead) -> None:
         """Extract articles one by one; each is recorded while the next is extracted."""
         closing = []
         for each in waiting:
@@ -152,17 +152,17 @@ class DeferredExtraction:
             return to_text(read_article_document(block)[1])
         return ""
 
-    async def _visit_result(self, unread: Unread) -> VisitResult:
+    async def _visit_result(self, unread: PendingArticle) -> VisitResult:
         kept = unread.held.snapshot
         record = await asyncio.to_thread(
             read_snapshot_record, self._context.store, unread.held.record
         )
-        obtained = await read_back(self._context, kept.capture)
-        if obtained is None:
+        response = await read_back(self._context, kept.capture)
+        if response is None:
             raise StoreError("Its record can't be read; `archiver verify` says more.")
-        found, read = await self._context.derive.look_and_read(obtained.document)
+        found, read = await self._context.derive.look_and_read(response.document)
         article = await read_whole(
-            self._context, obtained.document, record.requisites, kept.timestamp, read
+            self._context, response.document, record.requisites, kept.timestamp, read
         )
         if article == Article():
             if kept.extractor != UNREAD:
@@ -177,7 +177,7 @@ class DeferredExtraction:
             requisites=record.requisites,
             charset=record.charset,
             rendering=record.rendering,
-            likenesses=await draw_emblems(self._context, page, found, article),
+            likenesses=await make_previews(self._context, page, found, article),
             look=record.look,
             appearance=record.appearance,
             answers=record.answers,

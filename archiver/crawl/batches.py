@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from archiver.crawl import record_building, row_building
-from archiver.crawl.deletions import delete_late_visits
+from archiver.crawl.deletions import delete_unwanted_visits
 from archiver.crawl.record_building import Originals
 from archiver.crawl.visit_result import VisitResult
 from archiver.db import (
@@ -25,7 +25,7 @@ from archiver.db import (
 from archiver.db import visit_results as db_visit_results
 from archiver.db.dialects import dialect_of
 from archiver.db.engine import AsyncConnection, Database
-from archiver.db.entries import Revised, Standing, standings
+from archiver.db.entries import EntryState, Revised, entry_states
 from archiver.db.job_outcomes import OpenJobs
 from archiver.db.snapshots import Held
 from archiver.db.visit_results import NewSnapshot, Place
@@ -86,13 +86,13 @@ log = get_log(__name__)
 class Item:
     """Item on its way to disk; ``weight`` is the memory in bytes that it uses until then."""
 
-    thing: "Kept | VisitResult | Note | Owed | Nothing"
+    thing: "ExchangeItem | VisitResult | EntryEdit | PendingRecord | Marker"
     weight: int
     done: asyncio.Future[VisitResult | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ExchangeItem:
     """Exchange and its capture, which has no location yet."""
 
     exchange: Exchange
@@ -100,14 +100,14 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class EntryEdit:
     """Entry whose metadata changed without a visit."""
 
     entry_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class PendingRecord:
     """Pending deletion or lists record: its row id and its JSON."""
 
     row_id: int
@@ -115,7 +115,7 @@ class Owed:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class Marker:
     """Marker without content, used to wait for all items before it.
 
     ``ends_segment``: items after it go to another segment.
@@ -153,26 +153,28 @@ def plan_all(batch: Sequence[Item], known: Known) -> record_building.Plan:
 
 def _plan(plan: record_building.Plan, item: Item, known: Known) -> None:
     thing = item.thing
-    if isinstance(thing, Kept):
+    if isinstance(thing, ExchangeItem):
         record_building.plan_exchange(plan, thing.exchange, thing.capture, known.originals)
-    elif isinstance(thing, Owed):
+    elif isinstance(thing, PendingRecord):
         record_building.plan_owed(plan, json.loads(thing.document))
     elif (facts := known.facts.get(entry_id_of(thing) or 0)) is None:
         return  # a marker, or the entry has been deleted
-    elif isinstance(thing, Note):
+    elif isinstance(thing, EntryEdit):
         record_building.plan_note(plan, facts)
     elif isinstance(thing, VisitResult) and thing.retry_at is None:
         record_building.plan_visit_result(plan, thing, facts)
 
 
-def entry_id_of(thing: "Kept | VisitResult | Note | Owed | Nothing") -> int | None:
+def entry_id_of(
+    thing: "ExchangeItem | VisitResult | EntryEdit | PendingRecord | Marker",
+) -> int | None:
     """Return the entry id of an item, or None."""
-    if isinstance(thing, Kept | Owed | Nothing):
+    if isinstance(thing, ExchangeItem | PendingRecord | Marker):
         return None
-    return thing.entry_id if isinstance(thing, Note) else thing.entry.id
+    return thing.entry_id if isinstance(thing, EntryEdit) else thing.entry.id
 
 
-def settle(batch: Sequence[Item], error: StoreError | None) -> None:
+def resolve(batch: Sequence[Item], error: StoreError | None) -> None:
     """Resolve the futures of a batch."""
     for item in batch:
         if item.done is None or item.done.done():
@@ -208,7 +210,7 @@ class BatchRows:
 
     async def look_up(self, batch: Sequence[Item]) -> Known:
         """Read the index data that is needed to build a batch's records."""
-        exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, Kept)]
+        exchanges = [item.thing.exchange for item in batch if isinstance(item.thing, ExchangeItem)]
         ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
         async with self._db.read() as conn:
             originals, found, held = await self._found(conn, exchanges, ids)
@@ -280,8 +282,8 @@ class BatchRows:
     ) -> None:
         """Insert the rows of a batch in one transaction; its records are on disk."""
         brought = [item.thing for item in batch if isinstance(item.thing, VisitResult)]
-        noted = [item.thing.entry_id for item in batch if isinstance(item.thing, Note)]
-        owed = [item.thing.row_id for item in batch if isinstance(item.thing, Owed)]
+        noted = [item.thing.entry_id for item in batch if isinstance(item.thing, EntryEdit)]
+        owed = [item.thing.row_id for item in batch if isinstance(item.thing, PendingRecord)]
         async with self._db.write() as conn:
             made, basis = await self._begin(brought, known, plan, places, conn)
             wanted = _still_wanted(brought, basis)
@@ -297,8 +299,8 @@ class BatchRows:
             await pending_records.mark_recorded(
                 conn, row_building.now_recorded(visit_results, noted, known.facts)
             )
-            await tombstones.settle(conn, owed)
-            await delete_late_visits(
+            await tombstones.remove_pending(conn, owed)
+            await delete_unwanted_visits(
                 conn, self._store, row_building.late(brought, basis.there, basis.given_up)
             )
         self._captured.remember(made)
@@ -356,7 +358,7 @@ class _Basis:
         jobs: jobs that may be ended.
     """
 
-    there: Mapping[int, Standing]
+    there: Mapping[int, EntryState]
     given_up: frozenset[int]
     lost: set[tuple[HashUrl, Timestamp, RecordId]]
     place: Place | None
@@ -369,7 +371,7 @@ async def _basis(
     keys = {(each.entry.id, int(each.visit.timestamp)) for each in brought if each.visit}
     leases = [each.lease for each in brought if each.lease]
     urls = {each.entry.hash_url for each in brought if each.visit}
-    there = await standings(conn, known.facts)
+    there = await entry_states(conn, known.facts)
     lost = await tombstones.snapshots(conn, urls)
     place = await _place_of(conn, keys, segments_)
     open_ = await job_outcomes.open_jobs(conn, leases, datetime.now(UTC))

@@ -17,8 +17,8 @@ from archiver.browser.process import Browser, Launch, sweep_profiles
 from archiver.browser.request_gate import Beyond, Gate, connect, make_gate_key
 from archiver.browser.view_similarity import read_png, similarity_of, words_contained
 from archiver.crawl.browser_requests import Traffic
-from archiver.crawl.rendering_policy import Fidelity, Means, Rendered
-from archiver.crawl.response import Obtained
+from archiver.crawl.rendering_policy import BrowserServices, Fidelity, Rendered
+from archiver.crawl.response import FetchedResponse
 from archiver.errors import BrowserError, FetchError
 from archiver.http.requests import with_initiators
 from archiver.http.urls import host
@@ -38,7 +38,7 @@ LEAST_SECONDS = 2.6
 STILL_SECONDS = 0.5
 PICTURE_SECONDS = 10.0
 COMPARE_SECONDS = 8.0
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 PAGES_A_BROWSER = 100
 """Number of pages after which the browser is restarted, to limit the damage by bad pages."""
 IDLE_SECONDS = 60.0
@@ -61,14 +61,14 @@ class _Running:
 class Chromium:
     """Browser that is started on demand."""
 
-    def __init__(self, means: Means) -> None:
-        self._means = means
+    def __init__(self, means: BrowserServices) -> None:
+        self._services = means
         self._key = make_gate_key()
         self._running: _Running | None = None
         self._turn = asyncio.Lock()
         self._resting: asyncio.Task[None] | None = None
 
-    async def show(self, page: Obtained, *, afresh: bool) -> Rendered:
+    async def show(self, page: FetchedResponse, *, afresh: bool) -> Rendered:
         """Render a page and read it.
 
         Raises:
@@ -76,7 +76,7 @@ class Chromium:
             BrowserError: the browser can't show the page.
             TimeoutError: rendering takes too long.
         """
-        traffic = Traffic(self._means, None if afresh else page, page.led_by)
+        traffic = Traffic(self._services, None if afresh else page, page.led_by)
         async with (
             self._browser() as browser,
             self._gate(browser, traffic) as port,
@@ -143,7 +143,7 @@ class Chromium:
             await running.browser.close()
 
     async def _start(self) -> Browser:
-        settings = self._means.settings
+        settings = self._services.settings
         executable = find_browser(settings)
         profiles = settings.data / PROFILES
         await asyncio.to_thread(sweep_profiles, profiles)
@@ -162,7 +162,9 @@ class Chromium:
     async def _gate(self, browser: Browser, traffic: Traffic) -> AsyncIterator[int]:
         """Open a request gate for one page and yield its port."""
         listening, port = await browser.gate_socket()
-        beyond = Beyond(traffic.answer, partial(connect, self._means.fetcher, self._means.settings))
+        beyond = Beyond(
+            traffic.answer, partial(connect, self._services.fetcher, self._services.settings)
+        )
         serving = asyncio.create_task(
             Gate(listening, self._key.tls, beyond).serve(), name="browser-gate"
         )
@@ -204,7 +206,7 @@ async def _rest(shown: Page, traffic: Traffic, seconds: float) -> None:
     while True:
         if shown.is_loaded and traffic.quiet_for >= seconds:
             return
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
 
 
 async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
@@ -214,7 +216,7 @@ async def _settle(shown: Page, traffic: Traffic, seconds: float) -> bool:
         is_quiet = shown.is_loaded and traffic.quiet_for >= QUIET_SECONDS
         if is_quiet and await shown.still_for() >= STILL_SECONDS:
             return True
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
     return False
 
 
@@ -265,7 +267,7 @@ def _as_it_stood(standing: Standing) -> NewRendition:
 
 
 def _rendered(
-    page: Obtained, traffic: Traffic, standing: Standing, likenesses: list[NewRendition]
+    page: FetchedResponse, traffic: Traffic, standing: Standing, likenesses: list[NewRendition]
 ) -> Rendered:
     """Build the result; a script may have navigated to another page."""
     ref = traffic.pages.get(standing.url) or traffic.pages.get(page.ref.url) or page.ref

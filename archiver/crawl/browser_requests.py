@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from archiver.browser.request_gate import Answering
 from archiver.crawl.fetch import LEAST_REST_WITHIN_A_PAGE, PARSED_BYTES
-from archiver.crawl.rendering_policy import Means
-from archiver.crawl.response import Obtained
+from archiver.crawl.rendering_policy import BrowserServices
+from archiver.crawl.response import FetchedResponse
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.errors import FetchError
 from archiver.http.headers import ResponseHead
@@ -103,8 +103,10 @@ class Traffic:
         met: limits that the page has reached.
     """
 
-    def __init__(self, means: Means, page: Obtained | None, led_by: frozenset[str]) -> None:
-        self._means = means
+    def __init__(
+        self, means: BrowserServices, page: FetchedResponse | None, led_by: frozenset[str]
+    ) -> None:
+        self._services = means
         self.led_by = led_by
         self._given = page if page and len(page.content) < PARSED_BYTES else None
         self.pages = dict[str, CaptureRef]()
@@ -177,11 +179,11 @@ class Traffic:
             self._admit(asked)
             async with AsyncExitStack() as turn:
                 turn.enter_context(self._awaited())
-                slot = self._means.throttle.slot(
+                slot = self._services.throttle.slot(
                     host(asked.url), spaced=False, longest_rest=LEAST_REST_WITHIN_A_PAGE
                 )
                 await turn.enter_async_context(slot)
-                async with self._means.fetcher.open(self._onward(asked), slot) as answer:
+                async with self._services.fetcher.open(self._onward(asked), slot) as answer:
                     counted = _Counted(answer, self)
                     if counted.is_stream:
                         await turn.aclose()  # a stream must not block other requests to the host
@@ -231,12 +233,12 @@ class Traffic:
         if asked.url in self.failures:
             raise FetchError(self.failures[asked.url])
         self._requests += 1
-        most = self._means.settings.max_requisites
+        most = self._services.settings.max_requisites
         if self._requests > most:
             self.met.add(Limit.REQUESTS)
             message = f"The page asks for more than {most} things."
             raise FetchError(Failure(FailureKind.TOO_LARGE, message))
-        rest = self._means.throttle.resting(host(asked.url))
+        rest = self._services.throttle.resting(host(asked.url))
         if rest > LEAST_REST_WITHIN_A_PAGE:
             raise pause_too_long(host(asked.url), rest)
 
@@ -248,10 +250,10 @@ class Traffic:
             exchange.status, exchange.header("retry-after"), datetime.now(UTC)
         )
         if wait:
-            most = self._means.settings.max_retry_after
-            self._means.throttle.pause(host(asked.url), min(wait, most))
+            most = self._services.settings.max_retry_after
+            self._services.throttle.pause(host(asked.url), min(wait, most))
         exchange = _named(asked, exchange)
-        ref = await self._means.recorder.keep(exchange)
+        ref = await self._services.recorder.keep(exchange)
         if not exchange.is_shown:
             self.answers.append(ref.record_id)
             return
@@ -262,7 +264,7 @@ class Traffic:
                 self.walls[ref.record_id] = wall
 
 
-def _given(page: Obtained) -> _Given:
+def _given(page: FetchedResponse) -> _Given:
     headers = tuple(each for each in page.headers if each[0] not in _OF_CODED)
     return _Given(ResponseHead("HTTP/1.1", page.ref.status, "OK", headers), page.content)
 

@@ -5,7 +5,7 @@ payload, and the others refer to it. A payload with chunk framing can only be re
 own URL, so a revisit whose head says chunked is used only if there is no
 other.
 
-``read_seen`` lists the records of a segment in batches; ``verdict_of`` decides by what the index
+``read_seen`` lists the records of a segment in batches; ``action_for`` decides by what the index
 says; ``write_version`` writes the next version of the segment.
 
 The index refers to the earlier version or to the later one. If it refers to the earlier version,
@@ -192,7 +192,7 @@ class Seen:
     referer: HashUrl | None = None
 
 
-class Verdict(Enum):
+class RecordAction(Enum):
     """Action for a record."""
 
     KEEP = auto()
@@ -235,20 +235,20 @@ class Plan:
         changed: number of rewritten records.
     """
 
-    records: list[tuple[Seen, Verdict]] = field(default_factory=list)
+    records: list[tuple[Seen, RecordAction]] = field(default_factory=list)
     freed: int = 0
     erased: int = 0
     changed: int = 0
 
-    def add(self, seen: Seen, verdict: Verdict) -> None:
+    def add(self, seen: Seen, verdict: RecordAction) -> None:
         """Add the next record."""
-        if verdict is not Verdict.WITHOUT_SNAPSHOT:
+        if verdict is not RecordAction.WITHOUT_SNAPSHOT:
             seen = replace(seen, entry_record=None)
         self.records.append((seen, verdict))
-        if verdict is Verdict.DROP:
+        if verdict is RecordAction.DROP:
             self.freed += seen.length
             self.erased += 1
-        elif verdict is not Verdict.KEEP:
+        elif verdict is not RecordAction.KEEP:
             self.changed += 1
 
 
@@ -301,40 +301,42 @@ def _referer_of(head: bytes) -> HashUrl | None:
         return None
 
 
-def verdict_of(seen: Seen, known: Known, moves: Moves) -> Verdict:
+def action_for(seen: Seen, known: Known, moves: Moves) -> RecordAction:
     """Return the action for a record. Pure."""
     if seen.type in _RESPONSES:
         return _of_response(seen, known, moves)
     if seen.type is RecordType.REQUEST:
         if seen.beside in known.gone and seen.beside not in known.needed:
-            return Verdict.DROP
-        return Verdict.WITHOUT_REFERER if seen.referer in known.strangers else Verdict.KEEP
+            return RecordAction.DROP
+        return (
+            RecordAction.WITHOUT_REFERER if seen.referer in known.strangers else RecordAction.KEEP
+        )
     if seen.hash_url and seen.entry_record:
         return _of_entry_record(seen.hash_url, seen.entry_record, known)
     if seen.hash_url and seen.type is RecordType.CONVERSION:
         pages = {page for key, _, page in known.snapshots if key == seen.hash_url}
         is_gone = seen.offset not in known.articles and seen.beside in pages
-        return Verdict.DROP if is_gone else Verdict.KEEP
-    return Verdict.KEEP
+        return RecordAction.DROP if is_gone else RecordAction.KEEP
+    return RecordAction.KEEP
 
 
-def _of_response(seen: Seen, known: Known, moves: Moves) -> Verdict:
+def _of_response(seen: Seen, known: Known, moves: Moves) -> RecordAction:
     if seen.id in known.gone:
-        return Verdict.KEEP if seen.id in known.needed else Verdict.DROP
+        return RecordAction.KEEP if seen.id in known.needed else RecordAction.DROP
     if seen.type is RecordType.REVISIT and seen.id in moves.whole:
-        return Verdict.WHOLE
+        return RecordAction.WHOLE
     if seen.type is RecordType.REVISIT and seen.id in moves.refer:
-        return Verdict.REFER
-    return Verdict.KEEP
+        return RecordAction.REFER
+    return RecordAction.KEEP
 
 
-def _of_entry_record(key: HashUrl, record: EntryRecord, known: Known) -> Verdict:
+def _of_entry_record(key: HashUrl, record: EntryRecord, known: Known) -> RecordAction:
     if record.generation <= known.generations.get(key, -1):
-        return Verdict.DROP
+        return RecordAction.DROP
     snapshot = record.snapshot
     if snapshot and (key, snapshot.timestamp, snapshot.capture_record) in known.snapshots:
-        return Verdict.WITHOUT_SNAPSHOT
-    return Verdict.KEEP
+        return RecordAction.WITHOUT_SNAPSHOT
+    return RecordAction.KEEP
 
 
 def write_version(
@@ -343,9 +345,9 @@ def write_version(
     """Write the next version of a segment; return the new positions of its records."""
     moved: list[Moved] = []
     for seen, verdict in plan.records:
-        if verdict is Verdict.DROP:
+        if verdict is RecordAction.DROP:
             continue
-        if verdict is Verdict.KEEP:
+        if verdict is RecordAction.KEEP:
             place = version.copy(seen.offset, seen.length)
             moved.append(Moved(seen.offset, place.offset, place.length))
             continue
@@ -355,7 +357,7 @@ def write_version(
         finally:
             if record.body:
                 record.body.close()
-        is_whole = verdict is Verdict.WHOLE
+        is_whole = verdict is RecordAction.WHOLE
         moved.append(Moved(seen.offset, place.offset, place.length, is_whole, is_chunked))
     version.finish()
     return moved
@@ -392,15 +394,15 @@ def _all_seen(store: SegmentStore, name: str) -> Iterator[tuple[Seen, bool]]:
 
 
 def _replacement(
-    store: SegmentStore, name: str, seen: Seen, verdict: Verdict, moves: Moves
+    store: SegmentStore, name: str, seen: Seen, verdict: RecordAction, moves: Moves
 ) -> tuple[Record, bool]:
     """Return a rewritten record, and whether its body has chunk framing."""
-    if verdict is Verdict.WITHOUT_SNAPSHOT:
+    if verdict is RecordAction.WITHOUT_SNAPSHOT:
         return _without_snapshot(seen), False
     record = store.read(Location(name, seen.offset, seen.length))
-    if verdict is Verdict.WITHOUT_REFERER:
+    if verdict is RecordAction.WITHOUT_REFERER:
         return with_block(record, _REFERER.sub(b"", record.block.read())), False
-    if verdict is Verdict.REFER:
+    if verdict is RecordAction.REFER:
         return referring_to(record, record.block.read(), moves.refer[seen.id]), False
     return _whole(store, record, moves.whole[seen.id])
 

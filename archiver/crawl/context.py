@@ -28,7 +28,7 @@ from archiver.warc.segments import SegmentStore
 MOST = 512
 
 
-class Drawn:
+class ImageCache:
     """LRU cache of icons and preview images, by the payloads that they were made from."""
 
     def __init__(self, most: int = MOST) -> None:
@@ -44,13 +44,13 @@ class Drawn:
         return found
 
     def keep(
-        self, kind: RenditionKind, payload: PayloadDigest, drawn: NewRendition | None
+        self, kind: RenditionKind, payload: PayloadDigest, image: NewRendition | None
     ) -> tuple[NewRendition | None]:
         """Cache an image, or None if it can't be made; return it as a 1-tuple."""
-        self._known[kind, payload] = (drawn,)
+        self._known[kind, payload] = (image,)
         if len(self._known) > self._most:
             self._known.popitem(last=False)
-        return (drawn,)
+        return (image,)
 
 
 FEW = 3
@@ -104,7 +104,7 @@ class DeadHosts:
             and self._clock() - silence.last <= REMEMBERED_SECONDS
         )
 
-    def spoken_for(self, lease: Lease) -> Failure | None:
+    def inherited_failure(self, lease: Lease) -> Failure | None:
         """Return the failure of a postponed job that needs no further attempt, or None."""
         silence = self._silent.get(lease.entry.host)
         if lease.priority != LAST or silence is None or silence.given_up_at is None:
@@ -134,4 +134,4 @@ class CrawlContext:
     recorder: Recorder
     renderer: Renderer | None = None
     dead: DeadHosts = field(default_factory=DeadHosts)
-    drawn: Drawn = field(default_factory=Drawn)
+    image_cache: ImageCache = field(default_factory=ImageCache)

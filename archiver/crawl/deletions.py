@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.crawl.row_building import needs_of
-from archiver.crawl.visit_result import LateVisit
+from archiver.crawl.visit_result import UnwantedVisit
 from archiver.db import captures as db_captures
 from archiver.db import deletions, entries, snapshot_resources, tombstones
 from archiver.db.deletions import RestoredBatch
 from archiver.db.engine import AsyncConnection
-from archiver.db.snapshot_resources import MOST_ROUNDS, Kept, Seen
+from archiver.db.snapshot_resources import MOST_ROUNDS, Seen, SnapshotSources
 from archiver.errors import StoreError
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import RecordId, Timestamp
@@ -95,8 +95,8 @@ async def delete_snapshots(
     return removed
 
 
-async def delete_late_visits(
-    conn: AsyncConnection, store: SegmentStore, late: Sequence[LateVisit]
+async def delete_unwanted_visits(
+    conn: AsyncConnection, store: SegmentStore, late: Sequence[UnwantedVisit]
 ) -> None:
     """Delete results of visits to entries that were deleted during the visit."""
     if not late:
@@ -195,7 +195,7 @@ async def _note(
 
 async def _owe(conn: AsyncConnection, deletion: Deletion) -> None:
     await tombstones.note(conn, [deletion])
-    await tombstones.owe(conn, json.dumps(write_deletion(deletion)))
+    await tombstones.add_pending(conn, json.dumps(write_deletion(deletion)))
 
 
 async def _answers(
@@ -285,11 +285,11 @@ def _seconds(timestamp: int) -> float:
     return to_datetime(Timestamp(f"{timestamp:014d}")).timestamp()
 
 
-def _demands(kept: Kept, record: SnapshotRecord | None) -> list[Demand]:
+def _demands(kept: SnapshotSources, record: SnapshotRecord | None) -> list[Demand]:
     return [Demand(url, int(kept.timestamp)) for url in _needs(kept, record)]
 
 
-def _needs(kept: Kept, record: SnapshotRecord | None) -> tuple[str, ...]:
+def _needs(kept: SnapshotSources, record: SnapshotRecord | None) -> tuple[str, ...]:
     return needs_of(kept.url, kept.final_url, record.requisites if record else ())
 
 
@@ -302,12 +302,14 @@ async def _fill(conn: AsyncConnection, store: SegmentStore) -> None:
         )
 
 
-def _read_all(store: SegmentStore, kept: Sequence[Kept]) -> dict[int, SnapshotRecord | None]:
+def _read_all(
+    store: SegmentStore, kept: Sequence[SnapshotSources]
+) -> dict[int, SnapshotRecord | None]:
     """Read the records of snapshots; None for an unreadable one."""
     return {each.id: _read(store, each) for each in kept}
 
 
-def _read(store: SegmentStore, kept: Kept) -> SnapshotRecord | None:
+def _read(store: SegmentStore, kept: SnapshotSources) -> SnapshotRecord | None:
     try:
         entry_record = read_entry_record(store.read(kept.record).block.read())
     except StoreError:
@@ -316,7 +318,9 @@ def _read(store: SegmentStore, kept: Kept) -> SnapshotRecord | None:
 
 
 def _own_articles(
-    store: SegmentStore, living: Sequence[Kept], records: Mapping[int, SnapshotRecord | None]
+    store: SegmentStore,
+    living: Sequence[SnapshotSources],
+    records: Mapping[int, SnapshotRecord | None],
 ) -> tuple[RemainingArticle, ...]:
     """Return articles of remaining snapshots whose records refer to another snapshot's article."""
     found = []

@@ -17,7 +17,7 @@ from archiver.crawl.stored_content import article_text, read_snapshot_record
 from archiver.db import attempts, entries, search_documents, snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
-from archiver.db.search_documents import NewDocument, OwedDocument
+from archiver.db.search_documents import NewDocument, PendingDocument
 from archiver.db.snapshots import Held
 from archiver.errors import ArchiverError, StoreError
 from archiver.logs import get_log
@@ -39,7 +39,7 @@ MOST_EARLIER_WORDS = 50_000
 log = get_log(__name__)
 
 
-async def remake_stale(db: Database, store: SegmentStore) -> int:
+async def rebuild_stale(db: Database, store: SegmentStore) -> int:
     """Rebuild a batch of outdated documents; return its size."""
     async with db.read() as conn:
         found = await search_documents.stale(conn, limit=DOCUMENTS_BATCH)
@@ -58,10 +58,10 @@ async def remake_stale(db: Database, store: SegmentStore) -> int:
     return len(found)
 
 
-async def repay_owed(db: Database, store: SegmentStore) -> bool:
+async def index_pending_documents(db: Database, store: SegmentStore) -> bool:
     """Insert a batch of missing documents; return whether there may be more."""
     async with db.read() as conn:
-        before = await search_documents.owed_below(conn)
+        before = await search_documents.pending_below(conn)
         if before is None:
             return False
         found, below = await search_documents.owed(conn, before, limit=DOCUMENTS_BATCH)
@@ -72,8 +72,8 @@ async def repay_owed(db: Database, store: SegmentStore) -> bool:
 
 
 async def _made(
-    conn: AsyncConnection, store: SegmentStore, found: Sequence[OwedDocument]
-) -> list[tuple[OwedDocument, SearchDocument]]:
+    conn: AsyncConnection, store: SegmentStore, found: Sequence[PendingDocument]
+) -> list[tuple[PendingDocument, SearchDocument]]:
     ids = [each.entry_id for each in found]
     known = await entries.with_revisions(conn, ids)
     latest = await snapshots.latest_of(conn, ids)
@@ -147,7 +147,7 @@ def _text(store: SegmentStore, held: Held) -> str:
 COMPARISONS_BATCH = 50
 
 
-async def compare_owed(db: Database, store: SegmentStore) -> int:
+async def compare_pending(db: Database, store: SegmentStore) -> int:
     """Make a batch of pending comparisons; return its size."""
     async with db.read() as conn:
         ids = await snapshots.pending_comparisons(conn, limit=COMPARISONS_BATCH)
@@ -158,7 +158,7 @@ async def compare_owed(db: Database, store: SegmentStore) -> int:
             for number, each in held.items()
         ]
         async with db.write() as conn:
-            await snapshots.settle_comparisons(conn, found)
+            await snapshots.store_comparisons(conn, found)
     return len(ids)
 
 
@@ -175,14 +175,12 @@ def _hundredths(store: SegmentStore, held: Sequence[Held]) -> int:
     compare = import_module(
         "archiver.pages.text_comparison"
     ).compare  # only needed for pages with several snapshots
-    change: Comparison = compare(
-        _text_comparisons(store, held[1]), _text_comparisons(store, held[0])
-    )
+    change: Comparison = compare(_article_text(store, held[1]), _article_text(store, held[0]))
     differing = max(change.put_in, change.taken_out)
     return min(ceil(100 * differing / change.words), 100) if change.words else 0
 
 
-def _text_comparisons(store: SegmentStore, held: Held) -> str:
+def _article_text(store: SegmentStore, held: Held) -> str:
     place = held.snapshot.article
     if place is None:
         return ""
@@ -192,17 +190,17 @@ def _text_comparisons(store: SegmentStore, held: Held) -> str:
         return ""
 
 
-STRETCH = 250
+SCORES_BATCH = 250
 
 
-async def score_owed(db: Database, store: SegmentStore) -> int:
+async def score_pending(db: Database, store: SegmentStore) -> int:
     """Score a batch of snapshots without a score; return its size."""
     async with db.read() as conn:
-        places = await snapshots.unscored(conn, limit=STRETCH)
+        places = await snapshots.unscored(conn, limit=SCORES_BATCH)
     if places:
         found = await asyncio.to_thread(_scored, store, places)
         async with db.write() as conn:
-            await snapshots.settle_scores(conn, found)
+            await snapshots.store_scores(conn, found)
     return len(places)
 
 

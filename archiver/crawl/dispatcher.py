@@ -62,7 +62,7 @@ class Dispatcher:
         """Signal that the queue has new jobs."""
         self._wake.set()
 
-    def heed_room(self) -> None:
+    def note_room(self) -> None:
         """Signal that there is room for more leases; ignored while nothing is queued."""
         if not (self._is_dry and self._frontier.held):
             self._wake.set()
@@ -75,7 +75,7 @@ class Dispatcher:
         if len(self._to_give_back) > before:
             self._wake.set()
         elif self._frontier.is_low:
-            self.heed_room()
+            self.note_room()
 
     def put_last(self, host: str) -> None:
         """Postpone the jobs of a host that just died."""
@@ -105,7 +105,7 @@ class Dispatcher:
             log.error("the index refused; resting", exc_info=error, seconds=TROUBLE_SECONDS)
         self._is_in_trouble = True
         self._trouble_until = asyncio.get_running_loop().time() + TROUBLE_SECONDS
-        self._to_give_back += self._frontier.put_aside()
+        self._to_give_back += self._frontier.take_waiting()
 
     def _note_end_of_trouble(self, begun: float) -> None:
         """Log once that the crawl continues, after the queue was read again."""
@@ -163,7 +163,7 @@ class Dispatcher:
         refused, self._refused = self._refused, False
         if back:
             try:
-                await self._context.recorder.settle_refused()
+                await self._context.recorder.index_rejected()
                 await self._frontier.give_back(back, interrupted=refused)
             except StoreError:
                 self._to_give_back += back
@@ -174,7 +174,7 @@ class Dispatcher:
     async def _give_back_left(self) -> None:
         """Return the leases of an earlier crawl of this process, once its records are indexed."""
         if self.left:
-            await self._context.recorder.settle_refused()
+            await self._context.recorder.index_rejected()
             await self._frontier.give_back(self.left)
             self.left = ()
 
@@ -186,7 +186,7 @@ class Dispatcher:
         hosts, self._to_put_last = self._to_put_last, set()
         if hosts:
             try:
-                await self._context.recorder.settled()
+                await self._context.recorder.flush()
             except StoreError:
                 self._to_put_last |= hosts
                 raise
@@ -211,7 +211,7 @@ class Dispatcher:
 
     async def _put_aside(self) -> None:
         """Return leases that have not started."""
-        if aside := self._frontier.put_aside():
+        if aside := self._frontier.take_waiting():
             await self._frontier.give_back(aside, interrupted=False)
 
     async def _rest(self, seconds: float) -> None:
@@ -236,7 +236,7 @@ class Dispatcher:
         self._noted = asyncio.get_running_loop().time()
         async with self._context.db.read() as conn:
             changed = await pending_records.oldest(conn, NOTES)
-            owed = await tombstones.owed(conn, limit=DELETIONS)
+            owed = await tombstones.pending(conn, limit=DELETIONS)
         await self._context.recorder.note(changed)
-        await self._context.recorder.write_down(owed)
+        await self._context.recorder.write_pending(owed)
         return bool(changed or owed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import ask, read
-from archiver.crawl.response import Obtained
+from archiver.crawl.response import FetchedResponse
 from archiver.crawl.retry_policy import status_failure
 from archiver.errors import FetchError
 from archiver.http.media_types import is_html
@@ -83,13 +83,13 @@ async def ask_for_feed(
     )
 
 
-async def _obtain(context: CrawlContext, asked: Outgoing) -> Obtained:
+async def _obtain(context: CrawlContext, asked: Outgoing) -> FetchedResponse:
     exchange = await ask(context, asked, spaced=True, longest_rest=0)
     with closing(exchange.body):
         return await read(context, exchange)
 
 
-def _answer(url: str, found: Obtained) -> FeedAnswer:
+def _answer(url: str, found: FetchedResponse) -> FeedAnswer:
     fields, status = dict(found.headers), found.ref.status
     fresh = _fresh_seconds(fields)
     if status == NOT_MODIFIED:

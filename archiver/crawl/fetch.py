@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.record_building import capture_of
-from archiver.crawl.response import Obtained
+from archiver.crawl.response import FetchedResponse
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.db import captures
 from archiver.errors import FetchError, StoreError, TooLarge
@@ -44,7 +44,9 @@ LEAST_REST_WITHIN_A_PAGE = 10.0
 SHOWN_AS_TEXT = ("text/", "application/json", "application/ld+json", "application/feed+json")
 
 
-async def fetch(context: CrawlContext, asked: Outgoing, *, unhurried: bool = False) -> Obtained:
+async def fetch(
+    context: CrawlContext, asked: Outgoing, *, unhurried: bool = False
+) -> FetchedResponse:
     """Fetch a URL politely and record the exchange.
 
     Raises:
@@ -83,7 +85,7 @@ async def ask(
 
 async def keep(
     context: CrawlContext, exchange: Exchange, *, led_by: frozenset[str] = frozenset()
-) -> Obtained:
+) -> FetchedResponse:
     """Read an exchange and pass it to the recorder."""
     capture = capture_of(exchange, new_record_id())
     found = await read(context, exchange, capture, led_by=led_by)
@@ -97,7 +99,7 @@ async def read(
     capture: Capture | None = None,
     *,
     led_by: frozenset[str] = frozenset(),
-) -> Obtained:
+) -> FetchedResponse:
     """Read an exchange that is not recorded yet; close its body if it can't be read.
 
     Args:
@@ -116,7 +118,7 @@ async def read(
     except BaseException:
         exchange.body.close()
         raise
-    return Obtained(
+    return FetchedResponse(
         ref=CaptureRef.of(capture),
         at=exchange.at,
         redirect_to=capture.redirect_to,
@@ -159,7 +161,7 @@ def _refuse_to_wait(context: CrawlContext, at: str, longest: float) -> None:
         raise pause_too_long(at, rest)
 
 
-async def recall(context: CrawlContext, url: str, since: datetime) -> Obtained | None:
+async def recall(context: CrawlContext, url: str, since: datetime) -> FetchedResponse | None:
     """Read the newest capture of a URL since a time; None if there is none."""
     found = (await look_up(context, [url], since)).get(url)
     return await read_back(context, found) if found else None
@@ -175,7 +177,7 @@ async def look_up(
         return await captures.recent_of(conn, urls, to_timestamp(since))
 
 
-async def read_back(context: CrawlContext, found: Capture) -> Obtained | None:
+async def read_back(context: CrawlContext, found: Capture) -> FetchedResponse | None:
     """Read a capture as a response; None if its record can't be read."""
     holder = found
     if found.is_revisit:
@@ -204,7 +206,7 @@ def _read_exchange(
     return kind, content
 
 
-def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtained:
+def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> FetchedResponse:
     head, pieces = open_payload(context.store.read(holder.location))
     declared = declared_media_type(head.headers)
     kind, content = _content(
@@ -214,7 +216,7 @@ def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Obtain
         context,
         length=found.payload_length,
     )
-    return Obtained(
+    return FetchedResponse(
         ref=CaptureRef.of(found),
         at=to_datetime(found.timestamp),
         redirect_to=found.redirect_to,

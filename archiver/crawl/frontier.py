@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from archiver.db import host_queue, queue, worker_locks
 from archiver.db.engine import AsyncConnection, Database
-from archiver.db.host_queue import Turns
+from archiver.db.host_queue import HostGroups
 from archiver.model.job import Lease
 
 REMEMBERED_HOSTS = 4096
@@ -149,7 +149,7 @@ class Frontier:
 
     async def _due_hosts(self, conn: AsyncConnection, count: int) -> list[str]:
         if self._only is None:
-            busy = self._turns().busy
+            busy = self._host_groups().busy
             return await host_queue.due_hosts(conn, busy, now=datetime.now(UTC), count=count)
         resting = {*self._resting()}
         hosts = await queue.hosts_of(conn, self._wanted(count))
@@ -178,7 +178,7 @@ class Frontier:
             owner=self._owner,
             count=room,
             each=IN_LINE * self._each,
-            hosts=self._turns(),
+            hosts=self._host_groups(),
             now=datetime.now(UTC),
             mine=mine,
         )
@@ -214,7 +214,7 @@ class Frontier:
             del self._hosts[lease.entry.host]
         return surplus
 
-    def put_aside(self) -> list[Lease]:
+    def take_waiting(self) -> list[Lease]:
         """Remove and return all leases that have not started."""
         aside: list[Lease] = []
         for host in self._hosts.values():
@@ -295,7 +295,7 @@ class Frontier:
         host.timer = None
         self._start(host)
 
-    def _turns(self) -> Turns:
+    def _host_groups(self) -> HostGroups:
         """Return which hosts may get how many more leases."""
         full = [
             name
@@ -307,4 +307,4 @@ class Frontier:
             )
         ]
         proven = [name for name, host in self._hosts.items() if host.allowed > 1]
-        return Turns(busy=full + self._resting(), proven=proven)
+        return HostGroups(busy=full + self._resting(), proven=proven)

@@ -27,7 +27,7 @@ MOST_ARTICLE: Final = 200_000
 """Characters of an article that are searched for images."""
 
 
-def wanted_emblems(found: Discovery) -> tuple[Requisite, ...]:
+def preview_requisites(found: Discovery) -> tuple[Requisite, ...]:
     """Return icons and preview images to fetch in addition to the page's requisites."""
     if not (found.icons or found.covers):
         return ()
@@ -41,7 +41,7 @@ def wanted_emblems(found: Discovery) -> tuple[Requisite, ...]:
     )
 
 
-async def draw_fetched(
+async def make_fetched_previews(
     context: CrawlContext,
     page: CaptureRef,
     found: Discovery,
@@ -61,13 +61,13 @@ async def draw_fetched(
     }
     if not any(wanted.values()):
         return ()  # common case: skip waiting for the recorder
-    await context.recorder.settled()
+    await context.recorder.flush()
     since = to_datetime(page.timestamp) - timedelta(seconds=EMBLEM_SECONDS)
     lately = await look_up(context, [*chain(*wanted.values())], since)
     return await _draw(context, wanted, page.timestamp, lately)
 
 
-async def draw_emblems(
+async def make_previews(
     context: CrawlContext, page: CaptureRef, found: Discovery, article: Article
 ) -> tuple[NewRendition, ...]:
     """Make the icon and the preview image of a page from the archive.
@@ -147,13 +147,13 @@ async def _first(
         holder = await holder_of(url)
         if holder is None or _is_too_small(kind, holder):
             continue
-        known = context.drawn.get(kind, holder.payload_digest)
+        known = context.image_cache.get(kind, holder.payload_digest)
         if known is None:
             payload = await asyncio.to_thread(
                 read_payload, context.store, holder, MOST_PICTURE_BYTES
             )
             drawn = await context.derive.draw(kind, payload.content, url) if payload else None
-            known = context.drawn.keep(kind, holder.payload_digest, drawn)
+            known = context.image_cache.keep(kind, holder.payload_digest, drawn)
         if known[0]:
             return known[0]
     return None

@@ -211,7 +211,7 @@ _Mark = tuple[str, str, PayloadDigest, int, str | None]
 _Key = TypeVar("_Key")
 
 
-class Intake:
+class CaptureImporter:
     """Import of captures. ``context`` needs a running recorder used by nothing else."""
 
     def __init__(self, context: CrawlContext) -> None:

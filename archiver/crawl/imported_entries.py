@@ -60,7 +60,7 @@ class Unvisited:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
+class EntryImportCounts:
     """Numbers of entries that were added as failed and as queued."""
 
     failed: int
@@ -99,20 +99,20 @@ class NotedEntries(ExitStack):
         return self._failed if entry_record.failure else self._annotated
 
 
-class EntryIntake:
+class EntryImporter:
     """Import of such entries. ``context`` needs a running recorder used by nothing else."""
 
     def __init__(self, context: CrawlContext, import_id: int) -> None:
         self._context = context
         self._import_id = import_id
 
-    async def take(self, some: Sequence[Unvisited]) -> TakenIn:
+    async def take(self, some: Sequence[Unvisited]) -> EntryImportCounts:
         """Import entries in order; return once they are durable."""
         queued = await self._queue([each.seed for each in some if each.is_waiting])
         failed = await self._fail([each for each in some if each.failure and not each.is_waiting])
         await self._link([each.seed for each in some if each.is_link])
         await self._annotate([each for each in some if not (each.failure or each.is_waiting)])
-        return TakenIn(failed, queued)
+        return EntryImportCounts(failed, queued)
 
     async def _fail(self, some: Sequence[Unvisited]) -> int:
         """Convert failures to attempts; return how many entries are new."""

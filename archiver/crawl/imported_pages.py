@@ -23,8 +23,8 @@ from io import BytesIO
 from archiver.crawl.article_extraction import SPARE_READERS, read_whole
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import read_back
-from archiver.crawl.icons_and_thumbnails import draw_emblems
-from archiver.crawl.imported_captures import Intake
+from archiver.crawl.icons_and_thumbnails import make_previews
+from archiver.crawl.imported_captures import CaptureImporter
 from archiver.crawl.rendering_policy import as_read
 from archiver.crawl.requisites import MAX_DEPTH, NESTED, of_the_same
 from archiver.crawl.visit_result import Visit, VisitResult
@@ -351,7 +351,7 @@ class NotedPages(ExitStack):
         return iter(())
 
 
-class PageIntake:
+class PageImporter:
     """Creation of snapshots for pages whose captures are stored."""
 
     def __init__(
@@ -403,8 +403,8 @@ class PageIntake:
 
     async def _visit_result(self, placed: Placed, *, may_wait: bool) -> VisitResult:
         page, found = placed.page, placed.found
-        obtained = await read_back(self._context, found)
-        document = obtained.document if obtained else Document(b"", found.media_type, "", found.url)
+        response = await read_back(self._context, found)
+        document = response.document if response else Document(b"", found.media_type, "", found.url)
         shown = await self._shown(page)
         stood = _as_it_stood(shown, found.url)
         document = stood or document
@@ -445,7 +445,7 @@ class PageIntake:
         """Return the icon and preview image of a page; deferred if its article is."""
         if article.extractor == UNREAD:
             return ()
-        return await draw_emblems(self._context, page, needs, article)
+        return await make_previews(self._context, page, needs, article)
 
     async def _shown(self, page: ForeignPage) -> tuple[NewRendition, ...]:
         """Return the screenshots of a page that the file contains."""
@@ -514,13 +514,13 @@ _WHOLE = b"<html"
 _LOOKED_AT = 4096
 
 
-class SavedPageIntake:
+class SavedPageImporter:
     """Import of saved pages. ``context`` needs a running recorder used by nothing else."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
-        self._intake = Intake(context)
-        self._pages = PageIntake(context)
+        self._intake = CaptureImporter(context)
+        self._pages = PageImporter(context)
 
     async def take(
         self,

@@ -24,7 +24,7 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.dispatcher import Dispatcher
 from archiver.crawl.fetch import LEAST_REST
 from archiver.crawl.frontier import Frontier
-from archiver.crawl.public_archives import Rescuer
+from archiver.crawl.public_archives import PublicArchiveFetcher
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import retry_at
 from archiver.crawl.visit import visit
@@ -111,7 +111,7 @@ class Pipeline:
         settings = context.settings
         self._context = context
         self._requisites = Requisites(context)
-        self._rescuer = Rescuer(context)
+        self._archive_fetcher = PublicArchiveFetcher(context)
         self._frontier = Frontier(
             context.db,
             owner=context.store.writer,
@@ -181,7 +181,7 @@ class Pipeline:
     async def _give_all_back(self) -> None:
         self.left = [*self._frontier.leases, *self._dispatcher.left]
         try:
-            self._context.recorder.refuse_to_go_on()
+            self._context.recorder.raise_if_unindexed()
             await self._frontier.give_back(self.left)
             self.left = ()
         except StoreError:
@@ -275,13 +275,13 @@ class Pipeline:
         else:
             self._frontier.done(lease)
             self._report_end(lease, closing.result() or visit_result)
-        self._dispatcher.heed_room()
+        self._dispatcher.note_room()
 
     async def _attempt(self, lease: Lease) -> VisitResult:
         """Make one attempt; every failure becomes a value."""
         self._report(lease, State.FETCHING)
         at = datetime.now(UTC).replace(microsecond=0)
-        if not lease.rescue and (failure := self._context.dead.spoken_for(lease)):
+        if not lease.rescue and (failure := self._context.dead.inherited_failure(lease)):
             return VisitResult(lease.entry, at, failure=failure, lease=lease)
         try:
             async with asyncio.timeout(2 * self._context.settings.page_timeout):
@@ -301,7 +301,7 @@ class Pipeline:
 
     async def _bring(self, lease: Lease) -> Visit:
         if lease.rescue:
-            return await self._rescuer.bring(lease)
+            return await self._archive_fetcher.bring(lease)
         return await visit(self._context, self._requisites, lease)
 
     def _timed_out(self, lease: Lease, failure: Failure, at: datetime) -> VisitResult | None:

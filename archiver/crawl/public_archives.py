@@ -9,12 +9,12 @@ from http import HTTPStatus
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import ask, fetch, read
-from archiver.crawl.icons_and_thumbnails import draw_fetched
+from archiver.crawl.icons_and_thumbnails import make_fetched_previews
 from archiver.crawl.record_building import capture_of
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.response import Obtained
+from archiver.crawl.response import FetchedResponse
 from archiver.crawl.retry_policy import retry_after_seconds
-from archiver.crawl.visit import examine, read_page
+from archiver.crawl.visit import inspect_page, read_page
 from archiver.crawl.visit_result import Visit
 from archiver.db import captures, entries
 from archiver.errors import FetchError
@@ -185,10 +185,10 @@ class _Step:
     """Response on the redirect path to a page."""
 
     exchange: Exchange
-    found: Obtained
+    found: FetchedResponse
 
 
-class Rescuer:
+class PublicArchiveFetcher:
     """Recovery of pages from public archives, a few at a time."""
 
     def __init__(self, context: CrawlContext) -> None:
@@ -250,7 +250,7 @@ class Rescuer:
         """
         with ExitStack() as bodies:
             steps, last = await self._follow(url, memento, others, bodies)
-            look = await examine(self._context, steps[-1].found)
+            look = await inspect_page(self._context, steps[-1].found)
             discovery, failure = look.found, look.failure
             if failure or discovery is None:
                 reason = failure.message if failure else ""
@@ -284,13 +284,13 @@ class Rescuer:
 
     async def _read(
         self,
-        page: Obtained,
+        page: FetchedResponse,
         discovery: Discovery,
         first: CaptureRef,
         at: datetime,
         source: "_Source",
     ) -> Visit:
-        async def get(asked: Outgoing) -> Obtained:
+        async def get(asked: Outgoing) -> FetchedResponse:
             return await self._requisite(source, asked.url)
 
         requisites = Requisites(self._without_age, get)
@@ -303,11 +303,13 @@ class Rescuer:
             requisites=outcomes,
             charset=discovery.charset,
             rendering=Rendering.NEEDED if discovery.needs_browser else Rendering.NONE,
-            likenesses=await draw_fetched(self._context, page.ref, discovery, article, outcomes),
+            likenesses=await make_fetched_previews(
+                self._context, page.ref, discovery, article, outcomes
+            ),
             appearance=discovery.appearance,
         )
 
-    async def _requisite(self, source: "_Source", url: str) -> Obtained:
+    async def _requisite(self, source: "_Source", url: str) -> FetchedResponse:
         """Fetch a requisite from the same archive at the same time."""
         address = source.found.address
         if address and address.has_raw_form:

@@ -13,8 +13,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from archiver.crawl import deletions as crawl_deletions
-from archiver.crawl.restoring import Placed, Problem, apart, left_open, once_each, parted, restore
-from archiver.crawl.visit_result import LateVisit
+from archiver.crawl.restoring import (
+    Placed,
+    Problem,
+    apart,
+    parted,
+    restore,
+    split_duplicates,
+    unused_captures,
+)
+from archiver.crawl.visit_result import UnwantedVisit
 from archiver.db import captures as db_captures
 from archiver.db import lists, queue, rebuild_tables, segment_rows, tombstones
 from archiver.db.dialects import dialect_of
@@ -249,8 +257,8 @@ async def build_within(
     await rebuild_tables.begin(conn, software="", first_capture=last, temporary=True)
     unheard = UNHEARD if dialect_of(conn).is_shared else timedelta(0)
     rebuilt = await _Rebuild(store, same, lambda _: None, unheard=unheard).run(tails)
-    await crawl_deletions.delete_late_visits(
-        conn, store, await left_open(conn, last, unheard=unheard)
+    await crawl_deletions.delete_unwanted_visits(
+        conn, store, await unused_captures(conn, last, unheard=unheard)
     )
     return rebuilt
 
@@ -298,7 +306,7 @@ class _Rebuild:
         self._on_progress = on_progress
         self._unheard = unheard
         self._rebuilt = Rebuilt()
-        self._late = list[LateVisit]()
+        self._late = list[UnwantedVisit]()
         self._has_deletions = False
 
     async def run(self, tails: Mapping[str, int]) -> Rebuilt:
@@ -310,7 +318,7 @@ class _Rebuild:
             await rebuild_tables.share_articles(conn)
             first = await rebuild_tables.first_capture(conn)
             await crawl_deletions.erase_named(conn, after=0 if self._has_deletions else first)
-            await crawl_deletions.delete_late_visits(conn, self._store, self._late)
+            await crawl_deletions.delete_unwanted_visits(conn, self._store, self._late)
             await db_captures.give_lengths(conn, after=first)
             await rebuild_tables.end(conn)
         return self._rebuilt
@@ -343,7 +351,7 @@ class _Rebuild:
             places = [each.location for each in dated]
             read = await asyncio.to_thread(_read_entry_records, self._store, places, self._rebuilt)
             held, late = await parted(conn, read)
-            kept, again = await once_each(conn, held, unheard=self._unheard)
+            kept, again = await split_duplicates(conn, held, unheard=self._unheard)
             self._late += [*late, *again]
             for group in apart(kept):
                 fresh = await restore(conn, self._store, group, self._rebuilt.problems)

@@ -20,7 +20,16 @@ from contextlib import contextmanager
 from importlib import import_module
 
 from archiver.crawl import record_building
-from archiver.crawl.batches import BatchRows, Item, Kept, Note, Nothing, Owed, plan_all, settle
+from archiver.crawl.batches import (
+    BatchRows,
+    EntryEdit,
+    ExchangeItem,
+    Item,
+    Marker,
+    PendingRecord,
+    plan_all,
+    resolve,
+)
 from archiver.crawl.visit_result import VisitResult
 from archiver.db import segment_rows
 from archiver.db.engine import Database
@@ -36,7 +45,7 @@ MOST_TRIES = 3
 log = get_log(__name__)
 
 
-class RefusedRecords:
+class UnindexedRecords:
     """Segments of this process with unindexed records."""
 
     def __init__(self, db: Database, store: SegmentStore) -> None:
@@ -51,7 +60,7 @@ class RefusedRecords:
 
     @contextmanager
     def noted_unless_indexed(self, places: Sequence[Location]) -> Iterator[None]:
-        """Note the records if the block fails to index them."""
+        """EntryEdit the records if the block fails to index them."""
         try:
             yield
         except BaseException:
@@ -84,7 +93,7 @@ class RefusedRecords:
         self._names.clear()
         self._tries = 0
 
-    def refuse_to_go_on(self) -> None:
+    def raise_if_unindexed(self) -> None:
         """Raise if written records are not indexed, so that no visit is repeated.
 
         Raises:
@@ -119,7 +128,7 @@ class Recorder:
         self._empty.set()
         self._disk: ThreadPoolExecutor | None = None
         self._rows = BatchRows(db, store)
-        self._refused = RefusedRecords(db, store)
+        self._refused = UnindexedRecords(db, store)
 
     async def keep(self, exchange: Exchange, capture: Capture | None = None) -> CaptureRef:
         """Accept an exchange and close its body later.
@@ -132,7 +141,7 @@ class Recorder:
         """
         capture = capture or record_building.capture_of(exchange, new_record_id())
         weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
-        await self._put(Item(Kept(exchange, capture), weight))
+        await self._put(Item(ExchangeItem(exchange, capture), weight))
         return CaptureRef.of(capture)
 
     async def end(self, visit_result: VisitResult) -> "asyncio.Future[VisitResult | None]":
@@ -162,52 +171,52 @@ class Recorder:
         """Write pending metadata changes of entries."""
         waiting = [_future() for _ in entry_ids]
         for entry_id, done in zip(entry_ids, waiting, strict=True):
-            await self._put(Item(Note(entry_id), LEAST_WEIGHT, done))
+            await self._put(Item(EntryEdit(entry_id), LEAST_WEIGHT, done))
         for done in waiting:
             await done
 
-    async def write_down(self, owed: Mapping[int, str]) -> None:
+    async def write_pending(self, owed: Mapping[int, str]) -> None:
         """Write pending deletion and lists records, by their row ids."""
         waiting = [_future() for _ in owed]
         for (row_id, document), done in zip(owed.items(), waiting, strict=True):
             weight = LEAST_WEIGHT + len(document)
-            await self._put(Item(Owed(row_id, document), weight, done))
+            await self._put(Item(PendingRecord(row_id, document), weight, done))
         for done in waiting:
             await done
 
     async def end_segment(self) -> None:
         """Return once all earlier items are indexed and their segment is closed."""
         done = _future()
-        await self._put(Item(Nothing(ends_segment=True), LEAST_WEIGHT, done))
+        await self._put(Item(Marker(ends_segment=True), LEAST_WEIGHT, done))
         await done
 
-    async def settled(self) -> None:
+    async def flush(self) -> None:
         """Return once all earlier items are durable and indexed.
 
         Raises:
             StoreError: the last batch could not be written.
         """
         done = _future()
-        await self._put(Item(Nothing(), LEAST_WEIGHT, done))
+        await self._put(Item(Marker(), LEAST_WEIGHT, done))
         await done
 
-    def refuse_to_go_on(self) -> None:
+    def raise_if_unindexed(self) -> None:
         """Raise if written records are not indexed; their jobs must not be returned.
 
         Raises:
             StoreError: some records are not indexed.
         """
-        self._refused.refuse_to_go_on()
+        self._refused.raise_if_unindexed()
 
-    async def settle_refused(self) -> None:
+    async def index_rejected(self) -> None:
         """Return once all written records are indexed and their jobs ended.
 
         Raises:
             StoreError: the index still rejects them; no job may be returned yet.
         """
         if self._refused:
-            await self.settled()
-            self.refuse_to_go_on()
+            await self.flush()
+            self.raise_if_unindexed()
 
     async def run(self) -> None:
         """Commit batches until cancelled; active batches are finished first."""
@@ -278,10 +287,10 @@ class Recorder:
         except Exception as error:
             # All waiting callers must get the error, and the recorder must survive it.
             log.exception("batch not written", items=len(batch))
-            settle(batch, _store_error(error))
+            resolve(batch, _store_error(error))
             return False
         else:
-            settle(batch, None)
+            resolve(batch, None)
             return True
         finally:
             written.set()
@@ -306,12 +315,12 @@ class Recorder:
         try:
             places = self._store.append(plan.records)
             self._store.sync()
-            ends = any(item.thing == Nothing(ends_segment=True) for item in batch)
+            ends = any(item.thing == Marker(ends_segment=True) for item in batch)
             if ends:
                 self._store.close()
         finally:
             for item in batch:
-                if isinstance(item.thing, Kept):
+                if isinstance(item.thing, ExchangeItem):
                     item.thing.exchange.body.close()
         return places
 

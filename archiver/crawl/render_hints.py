@@ -22,7 +22,7 @@ REFRESH_SECONDS = 10.0
 """Interval at which hints of other processes are read."""
 
 
-class LearnedHosts:
+class RenderHints:
     """Cache of the hosts that need a browser or no longer do."""
 
     def __init__(self, db: Database) -> None:

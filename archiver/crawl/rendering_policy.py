@@ -13,8 +13,8 @@ from typing import Protocol
 from archiver.browser.chromium import find_browser, prove_sandbox
 from archiver.config import Settings
 from archiver.crawl.recorder import Recorder
-from archiver.crawl.render_hints import LearnedHosts
-from archiver.crawl.response import Obtained
+from archiver.crawl.render_hints import RenderHints
+from archiver.crawl.response import FetchedResponse
 from archiver.errors import BrowserError, BrowserGone, NoBrowser, PageGone, PageTooLarge
 from archiver.http.fetcher import Fetcher
 from archiver.http.media_types import is_html
@@ -41,7 +41,7 @@ log = get_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class BrowserServices:
     """Services that browser pages are fetched and recorded with."""
 
     settings: Settings
@@ -102,7 +102,7 @@ def as_read(stood: Document) -> Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Unshown:
+class NotRendered:
     """Page that was not rendered.
 
     Attributes:
@@ -115,7 +115,7 @@ class Unshown:
 class Instrument(Protocol):
     """Interface of a browser that renders pages."""
 
-    async def show(self, page: Obtained, *, afresh: bool) -> Rendered:
+    async def show(self, page: FetchedResponse, *, afresh: bool) -> Rendered:
         """Render a page."""
 
     async def stop(self) -> None:
@@ -129,8 +129,8 @@ class Renderer:
         problem: why there is no browser, as a sentence; None if no problem is known.
     """
 
-    def __init__(self, means: Means, hosts: LearnedHosts) -> None:
-        self._means = means
+    def __init__(self, means: BrowserServices, hosts: RenderHints) -> None:
+        self._services = means
         self._hosts = hosts
         self._settings = means.settings
         self._room = asyncio.Semaphore(means.settings.browser_pages)
@@ -171,7 +171,7 @@ class Renderer:
         """Add the hint from a page."""
         self._hosts.note(url, int(timestamp), look)
 
-    async def show(self, page: Obtained, *, afresh: bool) -> Rendered | Unshown:
+    async def show(self, page: FetchedResponse, *, afresh: bool) -> Rendered | NotRendered:
         """Render a page, if possible.
 
         Args:
@@ -179,7 +179,7 @@ class Renderer:
             afresh: the browser must request the page again, because the response is not the page.
         """
         if not (is_html(page.media_type) or afresh) or self._is_without():
-            return Unshown()
+            return NotRendered()
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return await self._show(page, afresh=afresh)
@@ -190,14 +190,14 @@ class Renderer:
             except (BrowserError, TimeoutError) as error:
                 log.warning("page not shown by a browser", url=page.ref.url, reason=repr(error))
                 if attempt == ATTEMPTS or not isinstance(error, BrowserGone | PageGone):
-                    return Unshown((_limit_of(error),))
-        return Unshown()
+                    return NotRendered((_limit_of(error),))
+        return NotRendered()
 
-    async def _show(self, page: Obtained, *, afresh: bool) -> Rendered:
+    async def _show(self, page: FetchedResponse, *, afresh: bool) -> Rendered:
         async with self._room:
             if self._instrument is None:
                 module = import_module("archiver.crawl.browser_rendering")
-                self._instrument = module.Chromium(self._means)
+                self._instrument = module.Chromium(self._services)
             instrument: Instrument = self._instrument
             shown = await instrument.show(page, afresh=afresh)
             self.problem = None

@@ -9,7 +9,7 @@ from functools import partial
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import fetch, read_back
-from archiver.crawl.response import Obtained
+from archiver.crawl.response import FetchedResponse
 from archiver.db import captures, tombstones
 from archiver.db.engine import AsyncConnection
 from archiver.errors import FetchError
@@ -29,7 +29,7 @@ MOST_BYTES = 256 << 10
 """Maximum size of a style sheet that is checked."""
 
 
-def turning_rules(found: Obtained) -> str:
+def vertical_rules(found: FetchedResponse) -> str:
     """Return a style sheet if it sets vertical text, else an empty string.
 
     It is decoded as UTF-8; names in another encoding would select nothing anyway.
@@ -40,7 +40,7 @@ def turning_rules(found: Obtained) -> str:
     return css if sets_vertical_mode(css) else ""
 
 
-async def turning_sheets(
+async def vertical_sheets(
     context: CrawlContext, outcomes: Iterable[RequisiteOutcome], timestamp: Timestamp
 ) -> tuple[tuple[str, str], ...]:
     """Return the stored style sheets of a page that set vertical text.
@@ -52,12 +52,14 @@ async def turning_sheets(
     sheets = []
     for each in kept[:MOST_SHEETS]:
         found = await read_nearest(context, each.url, timestamp)
-        if css := turning_rules(found) if found else "":
+        if css := vertical_rules(found) if found else "":
             sheets.append((each.url, css))
     return tuple(sheets)
 
 
-async def read_nearest(context: CrawlContext, url: str, timestamp: Timestamp) -> Obtained | None:
+async def read_nearest(
+    context: CrawlContext, url: str, timestamp: Timestamp
+) -> FetchedResponse | None:
     """Return the stored response of a URL nearest to a time, following redirects.
 
     Raises:
@@ -83,7 +85,7 @@ class Result:
     """Outcome for one URL: a status or a failure, and its own requisites.
 
     ``through``: hosts of the request and its redirects, which led to its requisites.
-    ``turns_lines``: a style sheet that sets vertical text.
+    ``sets_vertical``: a style sheet that sets vertical text.
     """
 
     status: int | None
@@ -91,7 +93,7 @@ class Result:
     needs: tuple[Requisite, ...]
     until: datetime
     through: frozenset[str] = frozenset()
-    turns_lines: bool = False
+    sets_vertical: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ EMBLEM_SECONDS = 86400
 """Minimum time before a host's icon or preview image is requested again."""
 
 
-Get = Callable[[Outgoing], Awaitable[Obtained]]
+Get = Callable[[Outgoing], Awaitable[FetchedResponse]]
 """Function that fetches a requisite; raises ``FetchError`` on failure."""
 
 
@@ -246,10 +248,10 @@ class Requisites:
             round_.give_up("The page took too long; this was left out.", FailureKind.TIMEOUT)
         return tuple(round_.recorded())
 
-    def turn_lines(self, outcomes: Iterable[RequisiteOutcome]) -> bool:
+    def has_vertical_sheet(self, outcomes: Iterable[RequisiteOutcome]) -> bool:
         """Return whether one of the fetched requisites is a style sheet that sets vertical text."""
         known = (self._known.get(each.url) for each in outcomes)
-        return any(each.turns_lines for each in known if each)
+        return any(each.sets_vertical for each in known if each)
 
     async def _work(self, round_: Round) -> None:
         while True:
@@ -359,12 +361,12 @@ class Requisites:
         if wanted.kind in NESTED and found.content:
             discovery = await self._context.derive.discover(found.document)
             needs = of_the_same(wanted, discovery.requisites)
-        turns_lines = bool(turning_rules(found))
-        return Result(found.ref.status, None, needs, until, through, turns_lines)
+        sets_vertical = bool(vertical_rules(found))
+        return Result(found.ref.status, None, needs, until, through, sets_vertical)
 
     async def _follow(
         self, asked: Outgoing, held: Capture | None, *, is_emblem: bool
-    ) -> tuple[Obtained, frozenset[str]]:
+    ) -> tuple[FetchedResponse, frozenset[str]]:
         """Return the last response and the hosts of all; stored redirects are used if possible."""
         through = frozenset[str]()
         for _ in range(self._context.settings.max_redirects + 1):

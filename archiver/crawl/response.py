@@ -8,7 +8,7 @@ from archiver.pages.worker_messages import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Obtained:
+class FetchedResponse:
     """Response, fetched now or earlier.
 
     Attributes:

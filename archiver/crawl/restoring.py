@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from archiver.crawl.record_building import NOWHERE
 from archiver.crawl.row_building import needs_of
 from archiver.crawl.stored_content import article_text
-from archiver.crawl.visit_result import LateVisit
+from archiver.crawl.visit_result import UnwantedVisit
 from archiver.db import (
     attempts,
     captures,
@@ -39,7 +39,9 @@ CAPTURES_AT_ONCE = 500
 Placed = tuple[EntryRecord, Location]
 
 
-async def parted(conn: AsyncConnection, read: list[Placed]) -> tuple[list[Placed], list[LateVisit]]:
+async def parted(
+    conn: AsyncConnection, read: list[Placed]
+) -> tuple[list[Placed], list[UnwantedVisit]]:
     """Split entry records into those to restore and visits of deleted entries."""
     keys = {entry_record.hash_url for entry_record, _ in read}
     generations = await tombstones.generations(conn, keys)
@@ -58,9 +60,9 @@ async def parted(conn: AsyncConnection, read: list[Placed]) -> tuple[list[Placed
     return kept, late
 
 
-async def once_each(
+async def split_duplicates(
     conn: AsyncConnection, read: list[Placed], *, unheard: timedelta
-) -> tuple[list[Placed], list[LateVisit]]:
+) -> tuple[list[Placed], list[UnwantedVisit]]:
     """Split off visits of jobs that were requeued and then ended by another process.
 
     Both processes fetched the page without knowing of each other; one visit is enough.
@@ -82,25 +84,27 @@ async def once_each(
     return kept, again
 
 
-async def left_open(conn: AsyncConnection, row: int, *, unheard: timedelta) -> list[LateVisit]:
+async def unused_captures(
+    conn: AsyncConnection, row: int, *, unheard: timedelta
+) -> list[UnwantedVisit]:
     """Return captures after a row that no visit used, of jobs that another visit ended.
 
-    ``unheard``: see ``once_each``.
+    ``unheard``: see ``split_duplicates``.
     """
-    late = list[LateVisit]()
+    late = list[UnwantedVisit]()
     while True:
         made, row = await captures.since(conn, row, limit=CAPTURES_AT_ONCE)
         if not made:
             return late
         found = {(hash_url(each.url), each.timestamp): each for each in made}
         late += [
-            LateVisit(key, moment, found[key, moment].record_id, (found[key, moment].url,))
+            UnwantedVisit(key, moment, found[key, moment].record_id, (found[key, moment].url,))
             for key, moment in sorted(await jobs.superseded(conn, [*found], unheard=unheard))
         ]
 
 
-def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> LateVisit:
-    return LateVisit(
+def _late_visit(entry_record: EntryRecord, snapshot: SnapshotRecord) -> UnwantedVisit:
+    return UnwantedVisit(
         entry_record.hash_url,
         snapshot.timestamp,
         snapshot.capture_record,

@@ -12,7 +12,7 @@ from archiver.crawl.record_building import (
     metadata_of,
     reused_article,
 )
-from archiver.crawl.visit_result import LateVisit, Visit, VisitResult
+from archiver.crawl.visit_result import UnwantedVisit, Visit, VisitResult
 from archiver.db.attempts import FailedAttempt
 from archiver.db.dialects import Words
 from archiver.db.queue import LAST
@@ -82,10 +82,10 @@ def needs_of(url: str, final_url: str, requisites: Iterable[RequisiteOutcome]) -
 
 def late(
     visit_results: Sequence[VisitResult], there: Collection[int], ended: Collection[int]
-) -> list[LateVisit]:
+) -> list[UnwantedVisit]:
     """Return visits whose entries no longer exist, or whose jobs others ended."""
     return [
-        LateVisit(
+        UnwantedVisit(
             each.entry.hash_url,
             each.visit.timestamp,
             each.visit.page.record_id,

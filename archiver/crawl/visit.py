@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from archiver.crawl.article_extraction import read_whole
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import fetch, recall
-from archiver.crawl.icons_and_thumbnails import draw_fetched, wanted_emblems
+from archiver.crawl.icons_and_thumbnails import make_fetched_previews, preview_requisites
 from archiver.crawl.render_hints import is_asked_plainly
-from archiver.crawl.rendering_policy import Rendered, Unshown
+from archiver.crawl.rendering_policy import NotRendered, Rendered
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.response import Obtained
+from archiver.crawl.response import FetchedResponse
 from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
 from archiver.crawl.visit_result import Visit
 from archiver.errors import FetchError
@@ -32,7 +32,7 @@ GUARDED = frozenset({401, 403, 405, 406, 429, 503})
 
 
 @dataclass(frozen=True, slots=True)
-class FirstLook:
+class Inspection:
     """Result of the plain inspection of a page.
 
     Attributes:
@@ -46,21 +46,23 @@ class FirstLook:
     article: Article | None = None
 
 
-async def examine(context: CrawlContext, page: Obtained, *, reads: bool = False) -> FirstLook:
+async def inspect_page(
+    context: CrawlContext, page: FetchedResponse, *, reads: bool = False
+) -> Inspection:
     """Inspect a page; ``reads`` requests its article too."""
     at = host(page.ref.url)
     if page.wall:
-        return FirstLook(None, walled(at, page.wall))
+        return Inspection(None, walled(at, page.wall))
     failure = status_failure(page.ref.status, page.retry_after)
     if failure and not (page.ref.status in GUARDED and page.content):
-        return FirstLook(None, failure)
+        return Inspection(None, failure)
     if reads and not failure:
         found, article = await context.derive.look_and_read(page.document)
     else:
         found, article = await context.derive.discover(page.document), None
     if found.wall:
-        return FirstLook(found, walled(at, found.wall))
-    return FirstLook(found, parked(at, found.parked) if found.parked else failure, article)
+        return Inspection(found, walled(at, found.wall))
+    return Inspection(found, parked(at, found.parked) if found.parked else failure, article)
 
 
 _NOTHING = Failure(FailureKind.INTERNAL, "Nothing was found of the page.")
@@ -79,7 +81,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
     rendered = await _render_at_once(context, page, known)
     if isinstance(rendered, Rendered):
         return await _visit_rendered(context, requisites, first, rendered, None)
-    seen = await examine(context, page, reads=not (lease.render or _waits(context)))
+    seen = await inspect_page(context, page, reads=not (lease.render or _waits(context)))
     found, failure = seen.found, seen.failure
     if known is RenderHint.NONE:  # otherwise rendering was just tried
         rendered = await _render(context, lease, page, found, failure)
@@ -91,7 +93,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         raise FetchError(failure or _NOTHING)
     if page.is_truncated:
         _try_for_the_rest(context, lease, page)
-    emblems = wanted_emblems(found)
+    emblems = preview_requisites(found)
     outcomes, article = await read_page(context, requisites, page, found, emblems, seen.article)
     visited = Visit(
         timestamp=first.ref.timestamp,
@@ -101,20 +103,20 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         requisites=outcomes,
         charset=found.charset,
         rendering=Rendering.NEEDED if found.needs_browser else Rendering.NONE,
-        likenesses=await draw_fetched(context, page.ref, found, article, outcomes),
+        likenesses=await make_fetched_previews(context, page.ref, found, article, outcomes),
         look=look,
         appearance=replace(found.appearance, is_cut=page.is_truncated, limits=rendered.limits),
     )
     return _learned(context, visited)
 
 
-async def _learned_of(context: CrawlContext, page: Obtained) -> RenderHint:
+async def _learned_of(context: CrawlContext, page: FetchedResponse) -> RenderHint:
     """Return the hint to render pages of a host immediately, or none."""
     renderer = context.renderer
     return await renderer.learned(page.ref.url) if renderer else RenderHint.NONE
 
 
-def _known_need(lease: Lease, page: Obtained, learned: RenderHint) -> RenderHint:
+def _known_need(lease: Lease, page: FetchedResponse, learned: RenderHint) -> RenderHint:
     """Return the hint to render this page without plain inspection, or none."""
     if learned is RenderHint.NONE or page.wall or status_failure(page.ref.status, None):
         return RenderHint.NONE
@@ -122,11 +124,11 @@ def _known_need(lease: Lease, page: Obtained, learned: RenderHint) -> RenderHint
 
 
 async def _render_at_once(
-    context: CrawlContext, page: Obtained, known: RenderHint
-) -> Rendered | Unshown:
+    context: CrawlContext, page: FetchedResponse, known: RenderHint
+) -> Rendered | NotRendered:
     """Render the page if its host's pages are known to need a browser."""
     if context.renderer is None or known is RenderHint.NONE:
-        return Unshown()
+        return NotRendered()
     return await context.renderer.show(page, afresh=known is RenderHint.WALLED)
 
 
@@ -153,21 +155,21 @@ def _learned(context: CrawlContext, visited: Visit) -> Visit:
 async def _render(
     context: CrawlContext,
     lease: Lease,
-    page: Obtained,
+    page: FetchedResponse,
     found: Discovery | None,
     failure: Failure | None,
-) -> Rendered | Unshown:
+) -> Rendered | NotRendered:
     """Render the page if it needs a browser and one is available."""
     renderer = context.renderer
     if renderer is None or not renderer.is_wanted(found, failure, asked=lease.render):
-        return Unshown()
+        return NotRendered()
     return await renderer.show(page, afresh=failure is not None)
 
 
 async def _visit_rendered(
     context: CrawlContext,
     requisites: Requisites,
-    first: Obtained,
+    first: FetchedResponse,
     rendered: Rendered,
     failure: Failure | None,
 ) -> Visit:
@@ -180,10 +182,10 @@ async def _visit_rendered(
     found = await context.derive.discover(shown.document)
     if still := await _still_failing(context, rendered, found, failure):
         raise FetchError(still)
-    await context.recorder.settled()
-    wanted = (*found.requisites, *wanted_emblems(found))
+    await context.recorder.flush()
+    wanted = (*found.requisites, *preview_requisites(found))
     outcomes, article = await _read_and_fetch(context, requisites, shown, wanted)
-    emblems = await draw_fetched(context, rendered.page, found, article, outcomes)
+    emblems = await make_fetched_previews(context, rendered.page, found, article, outcomes)
     known = {each.url for each in outcomes}
     return Visit(
         timestamp=first.ref.timestamp,
@@ -233,7 +235,7 @@ async def _next_second(lease: Lease) -> None:
         await asyncio.sleep(1.001 - now.microsecond / 1_000_000)
 
 
-async def _follow(context: CrawlContext, lease: Lease) -> tuple[Obtained, Obtained]:
+async def _follow(context: CrawlContext, lease: Lease) -> tuple[FetchedResponse, FetchedResponse]:
     """Follow redirects, each stored as a capture; return the first and the last response."""
     url, first, seen = lease.entry.url, None, set[str]()
     led_by = frozenset(map(host, filter(None, [lease.feed])))
@@ -259,11 +261,11 @@ async def _follow(context: CrawlContext, lease: Lease) -> tuple[Obtained, Obtain
     )
 
 
-def _is_failure(found: Obtained) -> bool:
+def _is_failure(found: FetchedResponse) -> bool:
     return found.redirect_to is None and status_failure(found.ref.status, None) is not None
 
 
-def _try_for_the_rest(context: CrawlContext, lease: Lease, page: Obtained) -> None:
+def _try_for_the_rest(context: CrawlContext, lease: Lease, page: FetchedResponse) -> None:
     """Fail so that the page is fetched again; after the last attempt the truncated page is used."""
     message = f"{host(page.ref.url)} broke off before its answer was complete."
     failure = Failure(FailureKind.DISCONNECTED, message)
@@ -274,7 +276,7 @@ def _try_for_the_rest(context: CrawlContext, lease: Lease, page: Obtained) -> No
 async def read_page(
     context: CrawlContext,
     requisites: Requisites,
-    page: Obtained,
+    page: FetchedResponse,
     found: Discovery,
     emblems: tuple[Requisite, ...] = (),
     article: Article | None = None,
@@ -303,7 +305,7 @@ def _waits(context: CrawlContext) -> bool:
 async def _read_and_fetch(
     context: CrawlContext,
     requisites: Requisites,
-    page: Obtained | Rendered,
+    page: FetchedResponse | Rendered,
     wanted: tuple[Requisite, ...],
 ) -> tuple[tuple[RequisiteOutcome, ...], Article]:
     """Extract an article while the page's requisites are fetched.
@@ -315,7 +317,7 @@ async def _read_and_fetch(
     document = page.document
     if any(each.kind is RequisiteKind.PART for each in wanted):
         outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by)
-        await context.recorder.settled()
+        await context.recorder.flush()
         return outcomes, await read_whole(context, document, outcomes, reference.timestamp)
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
@@ -326,13 +328,13 @@ async def _read_and_fetch(
 async def _turned(
     context: CrawlContext,
     requisites: Requisites,
-    page: Obtained | Rendered,
+    page: FetchedResponse | Rendered,
     outcomes: tuple[RequisiteOutcome, ...],
     read: Article,
 ) -> Article:
     """Extract an article again if a style sheet may set its text vertically."""
-    if not (is_set_vertically(read.text) and requisites.turn_lines(outcomes)):
+    if not (is_set_vertically(read.text) and requisites.has_vertical_sheet(outcomes)):
         return read
-    await context.recorder.settled()
+    await context.recorder.flush()
     reference = page.page if isinstance(page, Rendered) else page.ref
     return await read_whole(context, page.document, outcomes, reference.timestamp, read)

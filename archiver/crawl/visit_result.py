@@ -12,7 +12,7 @@ from archiver.model.requisite import RequisiteOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class LateVisit:
+class UnwantedVisit:
     """Visit whose entry or snapshot was deleted, or that another visit duplicates.
 
     Attributes:

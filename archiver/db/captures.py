@@ -42,7 +42,7 @@ from archiver.db.schema import (
     segment,
     stated_digest,
 )
-from archiver.db.statements import THESE, Clash, among, among_keys, among_texts, insert_rows
+from archiver.db.statements import THESE, OnConflict, among, among_keys, among_texts, insert_rows
 from archiver.http.surt import surt
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
@@ -522,7 +522,7 @@ async def originals_of_urls(
     return {(each.url, each.payload_digest): each for each in found}
 
 
-_NEW_ANSWERS = ("segment_id", "offset", "length", "record_id")
+_ANSWER_COLUMNS = ("segment_id", "offset", "length", "record_id")
 
 
 async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, Location]]) -> None:
@@ -533,7 +533,7 @@ async def insert_answers(conn: AsyncConnection, found: Sequence[tuple[RecordId, 
     rows = [
         (known[place.segment], place.offset, place.length, record_id) for record_id, place in found
     ]
-    await insert_rows(conn, answer, _NEW_ANSWERS, rows)
+    await insert_rows(conn, answer, _ANSWER_COLUMNS, rows)
 
 
 async def answer_places(conn: AsyncConnection, ids: Iterable[RecordId]) -> dict[RecordId, Location]:
@@ -559,7 +559,7 @@ async def answers_between(
     return {row.offset: RecordId(row.record_id) for row in rows}
 
 
-STRETCH = 20_000
+BATCH = 20_000
 _LAST_SEEN = "record ids seen"
 
 
@@ -570,14 +570,14 @@ async def note_record_ids(conn: AsyncConnection) -> bool:
         select(capture.c.id, capture.c.record_id)
         .where(capture.c.id > (last.scalar() or 0))
         .order_by(capture.c.id)
-        .limit(STRETCH)
+        .limit(BATCH)
     )
     rows = found.all()
     if rows:
         keys = sorted({(_key(row.record_id),) for row in rows})
-        await insert_rows(conn, record_id_seen, ("id",), keys, Clash.STAYS)
+        await insert_rows(conn, record_id_seen, ("id",), keys, OnConflict.KEEP)
         await counters.put(conn, {_LAST_SEEN: rows[-1].id})
-    return len(rows) == STRETCH
+    return len(rows) == BATCH
 
 
 async def taken(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[RecordId]:
@@ -592,7 +592,9 @@ async def taken(conn: AsyncConnection, record_ids: Sequence[RecordId]) -> set[Re
 async def note_stated_digests(conn: AsyncConnection, digests: Mapping[str, PayloadDigest]) -> None:
     """Register further digests of payloads, such as ``sha1:`` with hex digits."""
     rows = [(stated, to_blob(ours)) for stated, ours in digests.items()]
-    await insert_rows(conn, stated_digest, ("digest", "payload_digest"), sorted(rows), Clash.GOES)
+    await insert_rows(
+        conn, stated_digest, ("digest", "payload_digest"), sorted(rows), OnConflict.REPLACE
+    )
 
 
 async def by_stated_digest(

@@ -11,7 +11,7 @@ from sqlalchemy import Column, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.schema import capture_table, counter, document, entry_table, job, snapshot_table
-from archiver.db.statements import Clash, insert_rows
+from archiver.db.statements import OnConflict, insert_rows
 
 ENTRIES = "entries"
 SNAPSHOTS = "snapshots"
@@ -25,12 +25,12 @@ _COLUMNS = ("name", "value")
 async def change(conn: AsyncConnection, by: Mapping[str, int]) -> None:
     """Add to counters by name."""
     rows = sorted((name, value) for name, value in by.items() if value)
-    await insert_rows(conn, counter, _COLUMNS, rows, Clash.ADDS)
+    await insert_rows(conn, counter, _COLUMNS, rows, OnConflict.ADD)
 
 
 async def put(conn: AsyncConnection, values: Mapping[str, int]) -> None:
     """Set counters by name."""
-    await insert_rows(conn, counter, _COLUMNS, sorted(values.items()), Clash.GOES)
+    await insert_rows(conn, counter, _COLUMNS, sorted(values.items()), OnConflict.REPLACE)
 
 
 async def all_counters(conn: AsyncConnection) -> dict[str, int]:

@@ -154,7 +154,7 @@ class Sqlite:
         return groups.outerjoin(table, table.c.id.in_(first.correlate(groups)))
 
 
-def _write(element: type[FunctionElement[Any]], template: str) -> None:
+def _register_sqlite(element: type[FunctionElement[Any]], template: str) -> None:
     """Register the SQLite form of a function; ``{}`` is replaced by its arguments."""
 
     @compiles(element, "sqlite")
@@ -166,21 +166,21 @@ _AMONG = "{} IN (SELECT value FROM json_each({}))"
 
 
 @compiles(IsAmong, "sqlite")
-def _is_among(each: IsAmong, compiler: SQLCompiler, **more: Any) -> str:
+def _compile_is_among_sqlite(each: IsAmong, compiler: SQLCompiler, **more: Any) -> str:
     return _AMONG.format(*(compiler.process(one, **more) for one in each.clauses))
 
 
-_write(Numbers, "json_each({})")
-_write(Texts, "json_each({})")
-_write(sql_functions.Greatest, "max({})")
-_write(sql_functions.KindOfFailure, "json_extract({}, '$.kind')")
-_write(sql_functions.StatusOfFailure, "json_extract({}, '$.status')")
-_write(sql_functions.YearOf, "strftime('%Y', {}, 'unixepoch')")
-_write(sql_functions.JsonRow, "json_array({})")
-_write(sql_functions.Gathered, "json_group_array({})")
-_write(sql_functions.Now, "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER){}")
-_write(sql_functions.History, "''{}")
-_write(sql_functions.HostOf, "substr({0}, 1, instr({0}, ')') - 1)")
+_register_sqlite(Numbers, "json_each({})")
+_register_sqlite(Texts, "json_each({})")
+_register_sqlite(sql_functions.Greatest, "max({})")
+_register_sqlite(sql_functions.KindOfFailure, "json_extract({}, '$.kind')")
+_register_sqlite(sql_functions.StatusOfFailure, "json_extract({}, '$.status')")
+_register_sqlite(sql_functions.YearOf, "strftime('%Y', {}, 'unixepoch')")
+_register_sqlite(sql_functions.JsonRow, "json_array({})")
+_register_sqlite(sql_functions.Gathered, "json_group_array({})")
+_register_sqlite(sql_functions.Now, "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER){}")
+_register_sqlite(sql_functions.History, "''{}")
+_register_sqlite(sql_functions.HostOf, "substr({0}, 1, instr({0}, ')') - 1)")
 WRITERS["sqlite"] = lambda values: json.dumps([*values])
 
 NAME = "postgresql"
@@ -224,7 +224,7 @@ def _listed(values: Iterable[Any]) -> list[Any]:
     return [storable(each) if isinstance(each, str) else each for each in values]
 
 
-def _write_postgres(element: type[FunctionElement[Any]], template: str) -> None:
+def _register_postgresql(element: type[FunctionElement[Any]], template: str) -> None:
     """Register the PostgreSQL form of a function; ``{}`` is replaced by its arguments."""
 
     @compiles(element, NAME)
@@ -233,22 +233,32 @@ def _write_postgres(element: type[FunctionElement[Any]], template: str) -> None:
 
 
 @compiles(sql_functions.IsAmong, NAME)
-def _is_among_postgres(each: sql_functions.IsAmong, compiler: SQLCompiler, **more: Any) -> str:
+def _compile_is_among_postgresql(
+    each: sql_functions.IsAmong, compiler: SQLCompiler, **more: Any
+) -> str:
     column, values = (compiler.process(one, **more) for one in each.clauses)
     return f"{column} = ANY(CAST({values} AS BIGINT[]))"
 
 
-_write_postgres(sql_functions.Numbers, "(SELECT unnest(CAST({} AS BIGINT[])) AS value)")
-_write_postgres(sql_functions.Texts, '(SELECT unnest(CAST({} AS TEXT[])) COLLATE "C" AS value)')
-_write_postgres(sql_functions.Greatest, "greatest({})")
-_write_postgres(sql_functions.KindOfFailure, "(CAST({} AS JSON) ->> 'kind')")
-_write_postgres(sql_functions.StatusOfFailure, "CAST(CAST({} AS JSON) ->> 'status' AS INTEGER)")
-_write_postgres(sql_functions.YearOf, "to_char(to_timestamp({}) AT TIME ZONE 'UTC', 'YYYY')")
-_write_postgres(sql_functions.Gathered, "json_agg({})")
-_write_postgres(sql_functions.JsonRow, "CAST(json_build_array({}) AS TEXT)")
-_write_postgres(sql_functions.Now, "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT){}")
-_write_postgres(sql_functions.History, "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8){}")
-_write_postgres(sql_functions.HostOf, "split_part({}, ')', 1)")
+_register_postgresql(sql_functions.Numbers, "(SELECT unnest(CAST({} AS BIGINT[])) AS value)")
+_register_postgresql(
+    sql_functions.Texts, '(SELECT unnest(CAST({} AS TEXT[])) COLLATE "C" AS value)'
+)
+_register_postgresql(sql_functions.Greatest, "greatest({})")
+_register_postgresql(sql_functions.KindOfFailure, "(CAST({} AS JSON) ->> 'kind')")
+_register_postgresql(
+    sql_functions.StatusOfFailure, "CAST(CAST({} AS JSON) ->> 'status' AS INTEGER)"
+)
+_register_postgresql(sql_functions.YearOf, "to_char(to_timestamp({}) AT TIME ZONE 'UTC', 'YYYY')")
+_register_postgresql(sql_functions.Gathered, "json_agg({})")
+_register_postgresql(sql_functions.JsonRow, "CAST(json_build_array({}) AS TEXT)")
+_register_postgresql(
+    sql_functions.Now, "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT){}"
+)
+_register_postgresql(
+    sql_functions.History, "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8){}"
+)
+_register_postgresql(sql_functions.HostOf, "split_part({}, ')', 1)")
 sql_functions.WRITERS[NAME] = _listed
 SHORTENED[NAME] = bounded
 

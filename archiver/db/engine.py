@@ -27,7 +27,7 @@ from sqlalchemy.pool import NullPool
 from archiver.db.dialects import WordIndex, dialect_named
 from archiver.db.schema import HEAD
 from archiver.db.schema_version import REVISION, is_current, upgrade_schema
-from archiver.db.worker_locks import GivenUp, WorkerLocks
+from archiver.db.worker_locks import ExpiredWorkers, WorkerLocks
 from archiver.errors import ConfigurationError, IndexUnavailable
 from archiver.helpers import run_to_completion
 
@@ -288,7 +288,7 @@ class Database:
         self._last_moment = inf
         self._begin_timeout: asyncio.Timeout | None = None
         self.machine = machine
-        self.given_up = GivenUp()
+        self.given_up = ExpiredWorkers()
         self.locks: WorkerLocks | None = None
         if worker and machine and not isinstance(engines, SqliteIndex):
             self.locks = WorkerLocks(worker, machine, engines.connect)

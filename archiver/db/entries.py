@@ -283,7 +283,7 @@ async def snapshot_counts_after(
     return [(row.hash_url, row.snapshot_count) for row in found], found[-1].id if found else after
 
 
-_STANDING = select(
+_ENTRY_STATES = select(
     entry.c.id,
     entry.c.latest,
     entry.c.snapshot_count,
@@ -293,7 +293,7 @@ _STANDING = select(
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class EntryState:
     """State of an entry.
 
     Attributes:
@@ -309,11 +309,11 @@ class Standing:
     is_stale: bool
 
 
-async def standings(conn: AsyncConnection, entry_ids: Collection[int]) -> dict[int, Standing]:
+async def entry_states(conn: AsyncConnection, entry_ids: Collection[int]) -> dict[int, EntryState]:
     """Return the states of entries by row id."""
-    rows = await conn.execute(_STANDING, {"these": entry_ids})
+    rows = await conn.execute(_ENTRY_STATES, {"these": entry_ids})
     return {
-        row.id: Standing(
+        row.id: EntryState(
             row.latest or 0, row.snapshot_count, row.revision, bool(row.document_stale)
         )
         for row in rows
@@ -326,7 +326,7 @@ MOST_TOLD = 50
 _NAMES_ANOTHER = snapshot.c.canonical != literal_column("''")
 
 
-async def twins_of(conn: AsyncConnection, url: str) -> list[str]:
+async def aliases_of(conn: AsyncConnection, url: str) -> list[str]:
     """Return other URLs of the same page: those of its host first, then by URL.
 
     URLs are aliases if one redirects to the other, if they differ in scheme or ``www.``, or if one
@@ -343,9 +343,9 @@ async def twins_of(conn: AsyncConnection, url: str) -> list[str]:
     return sorted(found - {url}, key=lambda each: (_host(each) != host, each))[:MOST_TOLD]
 
 
-async def kept_twins(conn: AsyncConnection, url: str) -> dict[int, Entry]:
+async def saved_aliases(conn: AsyncConnection, url: str) -> dict[int, Entry]:
     """Return entries of alias URLs that have snapshots, by row id, in the same order."""
-    keys = [hash_url(each) for each in await twins_of(conn, url)]
+    keys = [hash_url(each) for each in await aliases_of(conn, url)]
     rows = await rows_of(conn, keys) if keys else {}
     found = await by_ids(conn, sorted(rows.values())) if rows else {}
     numbers = [rows[key] for key in keys if key in rows]

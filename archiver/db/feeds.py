@@ -8,7 +8,7 @@ from sqlalchemy import Row, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.schema import entry, feed, feed_item, gone_entry
-from archiver.db.statements import Clash, among_texts, insert_rows
+from archiver.db.statements import OnConflict, among_texts, insert_rows
 from archiver.model.capture import HashUrl
 from archiver.model.feed import FeedState
 
@@ -81,7 +81,7 @@ async def note_items(
     )
     seen = set(rows.scalars())
     held = [(number, each, seconds) for each in items]
-    await insert_rows(conn, feed_item, ("feed_id", "hash_url", "seen_at"), held, Clash.GOES)
+    await insert_rows(conn, feed_item, ("feed_id", "hash_url", "seen_at"), held, OnConflict.REPLACE)
     await conn.execute(
         delete(feed_item).where(mine, feed_item.c.seen_at < seconds - FORGOTTEN_SECONDS)
     )

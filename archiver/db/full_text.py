@@ -234,7 +234,7 @@ class PostgresWords:
 
 
 @compiles(Matches, "postgresql")
-def _matches_postgres_words(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
+def _compile_matches_postgresql(each: Matches, compiler: SQLCompiler, **more: Any) -> str:
     part, expression = (compiler.process(one, **more) for one in each.clauses)
     return f"{part}.words @@ CAST({expression} AS tsquery)"
 

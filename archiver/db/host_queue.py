@@ -27,7 +27,7 @@ from archiver.db import sql_functions
 from archiver.db.dialects import SqlDialect
 from archiver.db.schema import entry, job, queue_host
 from archiver.db.sql_functions import Greatest
-from archiver.db.statements import Clash, execute_rows, insert_rows
+from archiver.db.statements import OnConflict, execute_rows, insert_rows
 
 PRIORITIES = (0, 1, 2, 3)
 """Priorities, most urgent first."""
@@ -88,7 +88,7 @@ _IS_THIS = (
     queue_host.c.host == bindparam("of_host"),
 )
 _READY_AT = bindparam("new_ready_at_ms", type_=queue_host.c.ready_at_ms.type)
-_TURN = (
+_MOVE_BACK = (
     update(queue_host)
     .where(*_IS_THIS)
     .values(ready_at_ms=Greatest(_READY_AT, func.coalesce(_SOONEST, 0)))
@@ -97,7 +97,7 @@ _FORGET = delete(queue_host).where(*_IS_THIS, ~exists().where(*_MINE))
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class HostGroups:
     """Hosts as known by one process.
 
     Attributes:
@@ -160,16 +160,16 @@ async def make_ready(conn: AsyncConnection, ready: Mapping[tuple[int, str], int]
     if not ready:
         return
     rows = sorted((priority, host, due) for (priority, host), due in ready.items())
-    await insert_rows(conn, queue_host, ("priority", "host", "ready_at_ms"), rows, Clash.SINKS)
+    await insert_rows(conn, queue_host, ("priority", "host", "ready_at_ms"), rows, OnConflict.MIN)
 
 
-async def turn(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
+async def move_back(conn: AsyncConnection, hosts: set[tuple[int, str]], now: datetime) -> None:
     """Move hosts to the end of the queue, or remove them if they have no queued jobs."""
     some = sorted(hosts)
     names = ("of_priority", "of_host")
     await execute_rows(conn, _FORGET, names, some)
     rows = [(*each, to_ms(now)) for each in some]
-    await execute_rows(conn, _TURN, (*names, "new_ready_at_ms"), rows)
+    await execute_rows(conn, _MOVE_BACK, (*names, "new_ready_at_ms"), rows)
 
 
 def to_ms(moment: datetime) -> int:

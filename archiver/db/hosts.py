@@ -6,7 +6,7 @@ from sqlalchemy import literal_column, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.schema import host, snapshot
-from archiver.db.statements import Clash, insert_rows
+from archiver.db.statements import OnConflict, insert_rows
 from archiver.model.rendering import RenderHint
 from archiver.search.words import reversed_host, site_range
 
@@ -15,7 +15,7 @@ async def note_hosts(conn: AsyncConnection, names: Collection[str]) -> None:
     """Insert hosts; known ones are skipped."""
     if names:
         rows = [(name, reversed_host(name)) for name in sorted(names)]
-        await insert_rows(conn, host, ("name", "reversed"), rows, Clash.STAYS)
+        await insert_rows(conn, host, ("name", "reversed"), rows, OnConflict.KEEP)
 
 
 async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:

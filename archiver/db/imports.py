@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db import jobs
 from archiver.db.schema import entry, entry_table, import_row, imports
 from archiver.db.sql_functions import Greatest
-from archiver.db.statements import Clash, among, among_texts, insert_rows
+from archiver.db.statements import OnConflict, among, among_texts, insert_rows
 from archiver.model.capture import HashUrl
 from archiver.model.imports import (
     NO_CHOICES,
@@ -366,7 +366,7 @@ async def restore(conn: AsyncConnection, left: Unfinished) -> None:
     row |= left.counted
     row |= {"path": left.path, "choices": left.choices.write()}
     row |= {"started_at": left.started_at, "read": left.read, "reading": 1}
-    await insert_rows(conn, imports, tuple(row), [tuple(row.values())], Clash.STAYS)
+    await insert_rows(conn, imports, tuple(row), [tuple(row.values())], OnConflict.KEEP)
 
 
 async def status(conn: AsyncConnection, import_id: int) -> ImportStatus | None:

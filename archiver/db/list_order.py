@@ -90,7 +90,7 @@ def _of_any(
     return query.order_by(*order if oldest_first else (column.desc() for column in order))
 
 
-MOST_WALKED = 64
+MAX_ITERATED = 64
 """Maximum number of hosts, tag spellings or nested lists that are queried separately.
 
 More of them are frequent enough to be found by iteration.
@@ -134,14 +134,14 @@ async def _named(conn: AsyncConnection, which: Condition, value: str, filters: F
             return replace(filters, tag=names[0])
         return _any_of(filters, [Filters(tag=each) for each in names])
     if which is Condition.SITE:
-        found_hosts = await hosts.of_site(conn, value, limit=MOST_WALKED + 1)
+        found_hosts = await hosts.of_site(conn, value, limit=MAX_ITERATED + 1)
         return _any_of(filters, [Filters(host=each) for each in found_hosts])
     return filters
 
 
 async def _few(conn: AsyncConnection, wanted: Column[_T], test: ColumnElement[bool]) -> list[_T]:
     """Return matching ids or names; one more than the limit shows that there are too many."""
-    rows = await conn.execute(select(wanted).where(test).limit(MOST_WALKED + 1))
+    rows = await conn.execute(select(wanted).where(test).limit(MAX_ITERATED + 1))
     return list(rows.scalars())
 
 
@@ -150,7 +150,7 @@ def _any_of(filters: Filters, few: Sequence[Filters]) -> Filters:
     if not few:
         return replace(filters, any_of=())
     return (
-        Filters(any_of=tuple(few)) if filters == Filters() and len(few) <= MOST_WALKED else filters
+        Filters(any_of=tuple(few)) if filters == Filters() and len(few) <= MAX_ITERATED else filters
     )
 
 

@@ -1,8 +1,8 @@
 """Lists and their entries.
 
 Empty lists, saved searches and the order of lists are in no entry record, so every change of them
-adds a pending lists record (``owe``). Entry counts are updated with each change, as for tags, so
-that a sidebar reads one row per list.
+adds a pending lists record (``add_pending_record``). Entry counts are updated with each change, as
+for tags, so that a sidebar reads one row per list.
 """
 
 import json
@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, tombstones
 from archiver.db.schema import counter, entry_list, imports, in_list
-from archiver.db.statements import THESE, Clash, among, among_texts, execute_rows, insert_rows
+from archiver.db.statements import THESE, OnConflict, among, among_texts, execute_rows, insert_rows
 from archiver.model.entry_list import (
     MOST_LISTS,
     Arrangement,
@@ -53,7 +53,7 @@ async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
     rows = [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)]
     moved = [(path, position, query) for path, _, position, query in rows]
     await execute_rows(conn, _ARRANGE, ("of_path", "new_position", "new_query"), moved)
-    await insert_rows(conn, entry_list, _COLUMNS, rows, Clash.STAYS)
+    await insert_rows(conn, entry_list, _COLUMNS, rows, OnConflict.KEEP)
     others = entry_list.c.path.not_in(among_texts(each.path for each in lists))
     await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))
     await conn.execute(
@@ -70,19 +70,21 @@ async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: i
     wanted, left_out = with_more(known, given)
     if len(wanted) > len(known):
         await arrange(conn, wanted)
-        await owe(conn)
+        await add_pending_record(conn)
     fresh = {each.path for each in wanted} - {each.path for each in known}
     await note_creator(conn, import_id, fresh)
     return len(left_out)
 
 
-async def owe(conn: AsyncConnection) -> None:
+async def add_pending_record(conn: AsyncConnection) -> None:
     """Add a pending record of the lists and their order."""
     await counters.change(conn, {_REVISION: 1})
     lists = tuple(await all_lists(conn))
     now = datetime.now(UTC).replace(microsecond=0)
     arrangement = Arrangement(await _counted(conn, _REVISION), now, lists)
-    await tombstones.owe(conn, json.dumps(write_arrangement(arrangement), ensure_ascii=False))
+    await tombstones.add_pending(
+        conn, json.dumps(write_arrangement(arrangement), ensure_ascii=False)
+    )
 
 
 async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
@@ -126,7 +128,7 @@ async def ids_to_fill(
         return {}
     before = await _known(conn, _with_outer(paths))
     if await _part_from_searches(conn, entry_list.c.path.in_(among_texts(paths))):
-        await owe(conn)
+        await add_pending_record(conn)
     ids = await list_ids(conn, paths)
     created = ids.keys() - before.keys()
     await note_creator(conn, import_id, ids if import_id is None else created)
@@ -144,7 +146,7 @@ async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int
     rows = [(path, list_key(path), last + n) for n, path in enumerate(fresh, 1)]
     await insert_rows(conn, entry_list, ("path", "folded", "position"), rows)
     if last < MOST_LISTS:
-        await owe(conn)
+        await add_pending_record(conn)
     return await _known(conn, wanted)
 
 
@@ -346,7 +348,7 @@ async def _put_in(
             last[list_id] += STEP
         placed.append((entry_id, list_id, place or last[list_id], added_at))
     names = ("entry_id", "list_id", "place", "added_at")
-    await insert_rows(conn, in_list, names, placed, Clash.GOES)
+    await insert_rows(conn, in_list, names, placed, OnConflict.REPLACE)
     await _count(conn, fresh)
 
 

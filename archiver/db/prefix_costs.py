@@ -17,7 +17,7 @@ from archiver.search.words import phrase_of
 
 MOST_PAGES = 3000
 """Maximum number of pages (4 kB) read for negated prefixes; one part is always read."""
-DEAR_PAGES = 500
+EXPENSIVE_PAGES = 500
 """Pages of one part above which a prefix is expensive.
 
 In a full part they hold about sixteen positions per document.
@@ -38,7 +38,7 @@ async def pages_of(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence
     return pages
 
 
-async def within_reach(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> int | None:
+async def parts_within_cost(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> int | None:
     """Return in how many parts an iteration searches, at least one; None for all.
 
     For wanted prefixes a few parts have enough results, unless combined with a rare word, which
@@ -48,7 +48,7 @@ async def within_reach(conn: AsyncConnection, tree: Node, parts: Sequence[int]) 
     return max(1, MOST_PAGES // pages) if pages * len(parts) > MOST_PAGES else None
 
 
-def begun_in(tree: Node) -> list[Term]:
+def prefix_terms(tree: Node) -> list[Term]:
     """Return the prefix terms of a query, including negated ones."""
     return [each for each, _ in _begun(tree)]
 

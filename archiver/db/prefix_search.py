@@ -13,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import dialect_of
-from archiver.db.prefix_costs import DEAR_PAGES, MOST_PAGES, begun_in, pages_of
+from archiver.db.prefix_costs import EXPENSIVE_PAGES, MOST_PAGES, pages_of, prefix_terms
 from archiver.db.query_sql import Split, is_open_ended, is_worded, split
 from archiver.db.ranking import by_part, which_of
 from archiver.db.schema import PART_SIZE, search_table
@@ -25,36 +25,36 @@ ROUNDS = (8, 24, 72)
 
 
 @dataclass(frozen=True, slots=True)
-class Loose:
+class LoosenedQuery:
     """Query without its expensive prefixes.
 
     Attributes:
         parted: the remaining full-text query and conditions.
-        beginnings: the omitted prefixes.
+        prefixes: the omitted prefixes.
         match: expression of the whole query.
         pages: estimated pages per part of the prefixes.
         part: part used for the estimates.
     """
 
     parted: Split
-    beginnings: tuple[str, ...]
+    prefixes: tuple[str, ...]
     match: str
     pages: int
     part: int
 
 
-async def loosened(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> Loose | None:
+async def loosen(conn: AsyncConnection, tree: Node, parts: Sequence[int]) -> LoosenedQuery | None:
     """Remove expensive prefixes from a query; None if it has none, or nothing else to search."""
     nodes = conjuncts(tree)
     terms = [each for each in nodes if isinstance(each, Term) and _is_beginning(each)]
     others = [each for each in nodes if each not in terms]
-    if not (terms and any(map(is_worded, others))) or any(map(begun_in, others)):
+    if not (terms and any(map(is_worded, others))) or any(map(prefix_terms, others)):
         return None
     pages = await pages_of(conn, terms, parts)
-    if pages < DEAR_PAGES:
+    if pages < EXPENSIVE_PAGES:
         return None
     begun = tuple(phrase_of(each.text)[0] for each in terms)
-    return Loose(
+    return LoosenedQuery(
         split(conjunction(others)), begun, split(tree).match, pages, parts[len(parts) // 2]
     )
 
@@ -65,9 +65,9 @@ def _is_beginning(term: Term) -> bool:
 
 
 async def having(
-    conn: AsyncConnection, loose: Loose, documents: Sequence[int]
+    conn: AsyncConnection, loose: LoosenedQuery, documents: Sequence[int]
 ) -> tuple[set[int], set[int]]:
-    """Return which results of a loosened query match the whole query.
+    """Return which results of a loosen query match the whole query.
 
     Args:
         conn: a connection.
@@ -78,12 +78,12 @@ async def having(
         Matching documents, and undecided ones, which are all in later parts.
     """
     left, found = dict.fromkeys(documents), set[int]()
-    words: list[list[str]] = [[] for _ in loose.beginnings]
+    words: list[list[str]] = [[] for _ in loose.prefixes]
     for count in ROUNDS:
         if not left:
             break
-        for n, beginning in enumerate(loose.beginnings):
-            words[n] += await _longest(conn, loose.part, beginning, count, len(words[n]))
+        for n, prefix in enumerate(loose.prefixes):
+            words[n] += await _longest(conn, loose.part, prefix, count, len(words[n]))
         if not all(words):
             break
         has = await _matching(conn, f"{loose.parted.match} AND {_any_of(words)}", left)
@@ -96,11 +96,11 @@ async def having(
 
 
 async def _longest(
-    conn: AsyncConnection, part: int, beginning: str, count: int, known: int
+    conn: AsyncConnection, part: int, prefix: str, count: int, known: int
 ) -> list[str]:
     """Return the next most frequent words of a part with a prefix."""
     statement = text(dialect_of(conn).words.longest.format(search_table(part)))
-    given = {"first": beginning, "beyond": f"{beginning}\U0010ffff", "most": count, "known": known}
+    given = {"first": prefix, "beyond": f"{prefix}\U0010ffff", "most": count, "known": known}
     return [word for word in (await conn.execute(statement, given)).scalars() if word]
 
 

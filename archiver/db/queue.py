@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db import attempts, counters, host_queue, jobs
 from archiver.db.counters import next_number
 from archiver.db.dialects import dialect_of
-from archiver.db.host_queue import Turns, from_ms, to_ms
+from archiver.db.host_queue import HostGroups, from_ms, to_ms
 from archiver.db.schema import entry, imports, job
 from archiver.db.sql_functions import Greatest
 from archiver.db.statements import among, among_texts, execute_rows, insert_rows
@@ -139,7 +139,7 @@ async def hurry(
             .values(priority=priority)
         )
         await host_queue.make_ready(conn, {(priority, row.host): to_ms(now) for row in found})
-        await host_queue.turn(conn, {(row.priority, row.host) for row in found}, now)
+        await host_queue.move_back(conn, {(row.priority, row.host) for row in found}, now)
 
 
 async def lease(
@@ -148,7 +148,7 @@ async def lease(
     owner: str,
     count: int,
     each: int,
-    hosts: Turns,
+    hosts: HostGroups,
     now: datetime,
     mine: Sequence[str] | None = None,
 ) -> list[Lease]:
@@ -164,7 +164,7 @@ async def lease(
         mine: on a server, hosts locked by this worker.
     """
     found: list[Row[*tuple[Any, ...]]] = []
-    turned: set[tuple[int, str]] = set()
+    served: set[tuple[int, str]] = set()
     asking: dict[str, Any] = {"busy": hosts.busy, "now": to_ms(now)}
     if mine is not None:
         asking["mine"] = [*mine]
@@ -174,16 +174,16 @@ async def lease(
             asked = asking | {"priority": priority}
             rows = await _next_jobs(conn, hosts, asked, room, each)
             # Hosts without due jobs must move back too, or they would block others.
-            turned |= {(row.rank, row.name) for row in rows}
+            served |= {(row.rank, row.name) for row in rows}
             found += [row for row in rows if row.id is not None]
     stamp = await jobs.next_stamp(conn, now)
     taken = await _take(conn, found, owner=owner, stamp=stamp)
-    await host_queue.turn(conn, turned, now)
+    await host_queue.move_back(conn, served, now)
     return taken
 
 
 async def _next_jobs(
-    conn: AsyncConnection, hosts: Turns, asked: dict[str, Any], room: int, each: int
+    conn: AsyncConnection, hosts: HostGroups, asked: dict[str, Any], room: int, each: int
 ) -> Sequence[Row[*tuple[Any, ...]]]:
     """Return rows of ``host_queue.next_jobs`` that fit, unproven hosts first."""
     asked |= {"proven": hosts.proven}
@@ -232,7 +232,7 @@ async def lease_only(
     rows = (await conn.execute(_LEASES.where(job.c.id.in_(among(ids))))).all() if ids else ()
     stamp = await jobs.next_stamp(conn, now)
     taken = await _take(conn, rows, owner=owner, stamp=stamp)
-    await host_queue.turn(conn, {(row.priority, row.host) for row in rows}, now)
+    await host_queue.move_back(conn, {(row.priority, row.host) for row in rows}, now)
     return taken
 
 
@@ -266,7 +266,7 @@ async def put_last(conn: AsyncConnection, host: str, why: Failure, *, now: datet
         )
     )
     await host_queue.make_ready(conn, {(LAST, host): to_ms(now)})
-    await host_queue.turn(conn, {(priority, host) for priority in found}, now)
+    await host_queue.move_back(conn, {(priority, host) for priority in found}, now)
 
 
 async def requeue(

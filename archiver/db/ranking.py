@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import SqlDialect, dialect_of
 from archiver.db.full_text import asking, gathering
-from archiver.db.prefix_costs import DEAR_PAGES, begun_in, pages_of, within_reach
+from archiver.db.prefix_costs import EXPENSIVE_PAGES, pages_of, parts_within_cost, prefix_terms
 from archiver.db.query_sql import expression, is_open_ended, is_worded
 from archiver.db.schema import PART_SIZE, document, entry, entry_tag, search_table, tag
 from archiver.db.sql_functions import Gathered, ListedNumbers
@@ -78,15 +78,15 @@ async def named_among(
     """
     columns = (await conn.execute(_NAMES, {"these": documents})).one()
     forms_wanted = [forms_of(term) for term in terms]
-    wanted = [[*map(_stretch_of, forms)] for forms in forms_wanted]
+    wanted = [[*map(_joined_form, forms)] for forms in forms_wanted]
     letters = [[phrase_of(form.text) for form in forms] for forms in forms_wanted]
-    beginning = _stretch(words, open_ended=False) if words else None
+    beginning = _joined(words, open_ended=False) if words else None
     anywhere, first, formed = set(), set(), set()
     for number, given, said, tags in zip(*(each or () for each in columns), strict=True):
         if not _may_have(fold(f"{given} {said} {tags or ''}"), letters):
             continue
-        title = _stretch(words_of(" ".join(dict.fromkeys((given, said)))))
-        names = title + _stretch(words_of(tags or ""))
+        title = _joined(words_of(" ".join(dict.fromkeys((given, said)))))
+        names = title + _joined(words_of(tags or ""))
         if all(term in names for term, *_ in wanted):
             anywhere.add(number)
             if beginning and title.startswith(beginning):
@@ -113,11 +113,11 @@ def _takes_forms(terms: Sequence[Term]) -> bool:
     return len(terms) <= MAX_EXPANDED_TERMS
 
 
-def _stretch_of(term: Term) -> str:
-    return _stretch(phrase_of(term.text), open_ended=is_open_ended(term))
+def _joined_form(term: Term) -> str:
+    return _joined(phrase_of(term.text), open_ended=is_open_ended(term))
 
 
-def _stretch(words: Sequence[str], *, open_ended: bool = False) -> str:
+def _joined(words: Sequence[str], *, open_ended: bool = False) -> str:
     """Join words so that a phrase is a substring."""
     return f" {' '.join(words)}" + ("" if open_ended else " ")
 
@@ -324,9 +324,9 @@ async def parts_of_names(conn: AsyncConnection, tree: Node, parts: Sequence[int]
     Empty for an expensive prefix, which nearly all documents contain.
     """
     wanted = filter(is_open_ended, _plain_terms(tree))
-    if await pages_of(conn, wanted, parts) >= DEAR_PAGES:
+    if await pages_of(conn, wanted, parts) >= EXPENSIVE_PAGES:
         return ()
-    return names_sought_in(tree, parts)[: await within_reach(conn, tree, parts)]
+    return names_sought_in(tree, parts)[: await parts_within_cost(conn, tree, parts)]
 
 
 def names_sought_in(tree: Node, parts: Sequence[int]) -> Sequence[int]:
@@ -341,7 +341,7 @@ async def _scores(
     """Score candidates by those of their words that can be counted."""
     worded = [each for each in conjuncts(tree) if is_worded(each)]
     counted: Sequence[Node] = worded
-    if any(map(begins, worded)) and (_are_most(parts) or await _is_dear(conn, tree, parts)):
+    if any(map(begins, worded)) and (_are_most(parts) or await _is_expensive(conn, tree, parts)):
         counted = [each for each in worded if not begins(each)]
     counts: Counts = {}
     if len(parts) > 1 and dialect_of(conn).words.vocabulary:
@@ -366,15 +366,15 @@ def _are_most(parts: Sequence[Part]) -> bool:
     return len(newer) >= LEAST_MANY and 2 * len(newer) > newer[-1] - newer[0]
 
 
-async def _is_dear(conn: AsyncConnection, tree: Node, parts: Sequence[Part]) -> bool:
+async def _is_expensive(conn: AsyncConnection, tree: Node, parts: Sequence[Part]) -> bool:
     """Return whether a prefix is so frequent that bm25 would give it no weight."""
     numbers = [part.number for part in parts]
-    return await pages_of(conn, begun_in(tree), numbers) >= DEAR_PAGES
+    return await pages_of(conn, prefix_terms(tree), numbers) >= EXPENSIVE_PAGES
 
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dict[int, float]:
     statement = _scoring(dialect_of(conn), tuple(part.number for part in parts))
-    given: dict[str, Any] = {"match": match, **_stretches(parts)}
+    given: dict[str, Any] = {"match": match, **_range_parameters(parts)}
     given |= {f"wanted{n}": part.candidates for n, part in enumerate(parts)}
     documents, scores = (await conn.execute(statement, given)).one()
     return dict(zip(documents or (), scores or (), strict=True))
@@ -466,7 +466,7 @@ async def which(
     if not (matches and parts):
         return [set() for _ in matches]
     arm = _MATCHING.replace("MATCHES", dialect_of(conn).words.matches)
-    return await _found(conn, arm, matches, parts, _stretches(parts))
+    return await _found(conn, arm, matches, parts, _range_parameters(parts))
 
 
 async def which_of(
@@ -475,7 +475,7 @@ async def which_of(
     """Return the matches of each expression among few candidates; may include others."""
     if not (matches and parts):
         return [set() for _ in matches]
-    given: dict[str, Any] = _stretches(parts)
+    given: dict[str, Any] = _range_parameters(parts)
     given |= {f"wanted{n}": [*part.candidates] for n, part in enumerate(parts)}
     return await _found(conn, dialect_of(conn).words.among, matches, parts, given)
 
@@ -511,7 +511,7 @@ def _union(parts: Sequence[int], arm: str) -> str:
     return " UNION ALL ".join(arm.format(search_table(part), n) for n, part in enumerate(parts))
 
 
-def _stretches(parts: Sequence[Part]) -> dict[str, int]:
+def _range_parameters(parts: Sequence[Part]) -> dict[str, int]:
     """Return the range parameters of ``_union``."""
     given = {f"first{n}": part.candidates[0] for n, part in enumerate(parts)}
     return given | {f"last{n}": part.candidates[-1] for n, part in enumerate(parts)}
@@ -519,7 +519,7 @@ def _stretches(parts: Sequence[Part]) -> dict[str, int]:
 
 def _among(match: str, tree: Node, better: str) -> str:
     """Restrict a better match to candidates; prefixes are not read again, since all match."""
-    return better if begun_in(tree) else _narrowed(match, tree, better)
+    return better if prefix_terms(tree) else _narrowed(match, tree, better)
 
 
 def _near(terms: Sequence[Term]) -> dict[float, str]:

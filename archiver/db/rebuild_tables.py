@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeEngine
 
 from archiver.db import queue
 from archiver.db.schema import Number, Words, job, snapshot, snapshot_table
-from archiver.db.statements import Clash, among, among_texts, insert_rows
+from archiver.db.statements import OnConflict, among, among_texts, insert_rows
 from archiver.model.capture import Location, RecordId
 from archiver.model.job import Lease, State
 
@@ -98,7 +98,7 @@ async def begin(
             await conn.execute(DropTable(table, if_exists=True))
         await conn.execute(CreateTable(table, if_not_exists=True))
     row = (software, first_capture)
-    await insert_rows(conn, _state, ("software", "first_capture"), [row], Clash.STAYS)
+    await insert_rows(conn, _state, ("software", "first_capture"), [row], OnConflict.KEEP)
 
 
 async def begun_by(conn: AsyncConnection) -> str | None:
@@ -124,7 +124,7 @@ async def remember_conversions(
 ) -> None:
     """Store locations of conversion records; of equal ids the first."""
     rows = [(record_id, place.segment, place.offset, place.length) for record_id, place in found]
-    await insert_rows(conn, _conversion, ("record_id", *_PLACE), rows, Clash.STAYS)
+    await insert_rows(conn, _conversion, ("record_id", *_PLACE), rows, OnConflict.KEEP)
 
 
 async def remember_entry_records(conn: AsyncConnection, found: Sequence[Dated]) -> None:
@@ -133,7 +133,7 @@ async def remember_entry_records(conn: AsyncConnection, found: Sequence[Dated]) 
         (each.at, each.location.segment, each.location.offset, each.location.length)
         for each in found
     ]
-    await insert_rows(conn, _entry_record, ("at", *_PLACE), rows, Clash.STAYS)
+    await insert_rows(conn, _entry_record, ("at", *_PLACE), rows, OnConflict.KEEP)
 
 
 async def next_entry_records(conn: AsyncConnection, *, limit: int) -> list[Dated]:
@@ -161,7 +161,7 @@ async def remember_shared_articles(
 ) -> None:
     """Store (entry id, timestamp, timestamp of the snapshot with the article, extractor)."""
     names = ("entry_id", "timestamp", "article_of", "extractor")
-    await insert_rows(conn, _shared_article, names, found, Clash.STAYS)
+    await insert_rows(conn, _shared_article, names, found, OnConflict.KEEP)
 
 
 async def share_articles(conn: AsyncConnection) -> None:

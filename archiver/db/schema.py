@@ -94,7 +94,7 @@ def unique_text(name: str, column: str) -> tuple[SchemaItem, SchemaItem]:
     """Return constraints that make a text column unique, of any length.
 
     A B-tree of PostgreSQL accepts rows up to 2,704 bytes, so a hash index is used there. A
-    conflicting row is skipped (``Clash.STAYS``) or fails; it can't replace the other.
+    conflicting row is skipped (``OnConflict.KEEP``) or fails; it can't replace the other.
     """
     return (
         UniqueConstraint(column).ddl_if(dialect="sqlite"),

@@ -77,10 +77,10 @@ def _statements(engine: str) -> tuple[str, ...]:
     found = [_REVISIONS]
 
     def take(element: ExecutableDDLElement, *_: object, **__: object) -> None:
-        found.append(str(element.compile(dialect=drawn.dialect)))
+        found.append(str(element.compile(dialect=mock.dialect)))
 
-    drawn = create_mock_engine(f"{engine}://", take)
-    metadata.create_all(drawn, checkfirst=False)
+    mock = create_mock_engine(f"{engine}://", take)
+    metadata.create_all(mock, checkfirst=False)
     return tuple(found)
 
 

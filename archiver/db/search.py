@@ -236,7 +236,7 @@ _NOTHING_DONE = 2
 
 async def in_pieces(conn: AsyncConnection) -> int | None:
     """Return the oldest full part to be merged; None if there is none, or documents are pending."""
-    if not dialect_of(conn).words.merge or await search_documents.owed_below(conn) is not None:
+    if not dialect_of(conn).words.merge or await search_documents.pending_below(conn) is not None:
         return None
     newest = max(await search_documents.parts(conn, below=TOP), default=0)
     part = (await counters.all_counters(conn)).get(WHOLE_BELOW, 0)

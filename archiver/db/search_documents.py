@@ -40,7 +40,7 @@ from archiver.db.schema import (
 from archiver.db.statements import THESE, among, execute_rows, insert_rows
 from archiver.model.listing import SearchDocument
 
-OWED_BELOW = "documents owed below"
+PENDING_BELOW = "documents owed below"
 _DESCRIBED = ("word_count", "language", "published", "kind")
 _DESCRIBE = (
     update(document)
@@ -81,7 +81,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class OwedDocument:
+class PendingDocument:
     """Document that must be built again."""
 
     document_id: int
@@ -156,7 +156,9 @@ async def parts(conn: AsyncConnection, *, below: int, newest_first: bool = True)
     return list(rows.scalars())
 
 
-async def owed(conn: AsyncConnection, before: int, *, limit: int) -> tuple[list[OwedDocument], int]:
+async def owed(
+    conn: AsyncConnection, before: int, *, limit: int
+) -> tuple[list[PendingDocument], int]:
     """Return the newest pending documents before one, oldest first.
 
     Returns:
@@ -166,20 +168,20 @@ async def owed(conn: AsyncConnection, before: int, *, limit: int) -> tuple[list[
     query = query.where(document.c.id < before).order_by(document.c.id.desc()).limit(limit)
     rows = (await conn.execute(query)).all()
     current = await _current(conn, rows)
-    found = [OwedDocument(*row) for row in reversed(rows) if row.id in current]
+    found = [PendingDocument(*row) for row in reversed(rows) if row.id in current]
     return found, rows[-1].id if len(rows) == limit else 0
 
 
-async def owed_below(conn: AsyncConnection) -> int | None:
+async def pending_below(conn: AsyncConnection) -> int | None:
     """Return the id below which documents may be missing from the index; None if none are."""
-    rows = await conn.execute(select(counter.c.value).where(counter.c.name == OWED_BELOW))
+    rows = await conn.execute(select(counter.c.value).where(counter.c.name == PENDING_BELOW))
     below: int | None = rows.scalar()
     return below
 
 
 async def repay(
     conn: AsyncConnection,
-    made: Sequence[tuple[OwedDocument, SearchDocument]],
+    made: Sequence[tuple[PendingDocument, SearchDocument]],
     *,
     before: int,
     below: int,
@@ -188,7 +190,7 @@ async def repay(
 
     Does nothing if another process has done it: ``before`` then differs from the stored limit.
     """
-    own = counter.c.name == OWED_BELOW
+    own = counter.c.name == PENDING_BELOW
     changed = delete(counter) if not below else update(counter).values(value=below)
     if (await conn.execute(changed.where(own, counter.c.value == before))).rowcount:
         rows = [(each.document_id, *_described(found_by)) for each, found_by in made]
@@ -197,7 +199,7 @@ async def repay(
         await _index(conn, [(each.document_id, words_of(found_by)) for each, found_by in made])
 
 
-async def stale(conn: AsyncConnection, *, limit: int) -> list[OwedDocument]:
+async def stale(conn: AsyncConnection, *, limit: int) -> list[PendingDocument]:
     """Return outdated documents, and links without a document."""
     rows = await conn.execute(
         select(func.coalesce(document.c.id, 0), entry.c.id, document.c.snapshot_id)
@@ -206,7 +208,7 @@ async def stale(conn: AsyncConnection, *, limit: int) -> list[OwedDocument]:
         .order_by(entry.c.id)
         .limit(limit)
     )
-    return [OwedDocument(*row) for row in rows]
+    return [PendingDocument(*row) for row in rows]
 
 
 async def mark_stale_of(conn: AsyncConnection, snapshot_ids: Sequence[int]) -> None:
@@ -270,7 +272,7 @@ def _described(found_by: SearchDocument) -> tuple[int, str, int | None, str]:
 
 async def pending_share(conn: AsyncConnection) -> float:
     """Return the share of documents that are pending, 0 to 1."""
-    below = await owed_below(conn)
+    below = await pending_below(conn)
     if below is None:
         return 0
     last = (await conn.execute(select(func.max(document.c.id)))).scalar() or 1

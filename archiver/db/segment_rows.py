@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, cast, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.schema import segment
-from archiver.db.statements import Clash, among_texts, insert_rows
+from archiver.db.statements import OnConflict, among_texts, insert_rows
 
 _ADVANCED = ("name", "indexed_bytes", "machine")
 
@@ -47,7 +47,7 @@ async def reach(
         machine: machine of new segments; None if unknown.
     """
     rows = [(name, end, machine) for name, end in sorted(ends.items())]
-    await insert_rows(conn, segment, _ADVANCED, rows, Clash.RISES)
+    await insert_rows(conn, segment, _ADVANCED, rows, OnConflict.MAX)
 
 
 async def unsealed(conn: AsyncConnection) -> list[Unsealed]:

@@ -10,7 +10,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.schema import shared_file
-from archiver.db.statements import Clash, among_texts, insert_rows
+from archiver.db.statements import OnConflict, among_texts, insert_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ async def put(conn: AsyncConnection, name: str, content: bytes) -> int:
     """Write a file; return its new revision."""
     revision = (await revision_of(conn, name) or 0) + 1
     columns = ("name", "content", "revision")
-    await insert_rows(conn, shared_file, columns, [(name, content, revision)], Clash.GOES)
+    await insert_rows(conn, shared_file, columns, [(name, content, revision)], OnConflict.REPLACE)
     return revision
 
 

@@ -14,17 +14,17 @@ from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.schema import capture, entry, need, segment, snapshot
-from archiver.db.statements import Clash, among, among_keys, among_texts, insert_rows
+from archiver.db.statements import OnConflict, among, among_keys, among_texts, insert_rows
 from archiver.http.surt import surt
 from archiver.model.capture import HashUrl, Location, RecordId, Timestamp
 
-_STRETCH = 5_000
+_BATCH = 5_000
 MOST_ROUNDS = 20
 """Maximum number of redirects that are followed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SnapshotSources:
     """Snapshot with the data that determines its resources.
 
     Attributes:
@@ -71,10 +71,10 @@ async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]])
         (row_id, array("q", sorted(map(key, set(urls)))).tobytes())
         for row_id, urls in needed.items()
     ]
-    await insert_rows(conn, need, ("snapshot_id", "urls"), rows, Clash.GOES)
+    await insert_rows(conn, need, ("snapshot_id", "urls"), rows, OnConflict.REPLACE)
 
 
-async def unknown(conn: AsyncConnection, *, limit: int) -> list[Kept]:
+async def unknown(conn: AsyncConnection, *, limit: int) -> list[SnapshotSources]:
     """Return snapshots of older versions whose URLs are not stored."""
     lacking = (
         select(snapshot.c.id)
@@ -82,12 +82,14 @@ async def unknown(conn: AsyncConnection, *, limit: int) -> list[Kept]:
         .where(need.c.snapshot_id.is_(None))
         .limit(limit)
     )
-    return await _kept(conn, lacking)
+    return await _sources(conn, lacking)
 
 
-async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[Kept]:
+async def of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> list[SnapshotSources]:
     """Return all snapshots of entries, oldest first."""
-    return await _kept(conn, select(snapshot.c.id).where(snapshot.c.entry_id.in_(among(entry_ids))))
+    return await _sources(
+        conn, select(snapshot.c.id).where(snapshot.c.entry_id.in_(among(entry_ids)))
+    )
 
 
 async def who_needs(conn: AsyncConnection, urls: Iterable[str]) -> dict[int, tuple[str, ...]]:
@@ -101,7 +103,7 @@ async def who_needs(conn: AsyncConnection, urls: Iterable[str]) -> dict[int, tup
             .join(snapshot, snapshot.c.id == need.c.snapshot_id)
             .where(need.c.snapshot_id > last)
         )
-        rows = (await conn.execute(query.order_by(need.c.snapshot_id).limit(_STRETCH))).all()
+        rows = (await conn.execute(query.order_by(need.c.snapshot_id).limit(_BATCH))).all()
         if not rows:
             return found
         packed = [(row.snapshot_id, row.urls) for row in rows]
@@ -132,7 +134,7 @@ def _matching(
     return found
 
 
-async def _kept(conn: AsyncConnection, ids: Select[int]) -> list[Kept]:
+async def _sources(conn: AsyncConnection, ids: Select[int]) -> list[SnapshotSources]:
     article, record = segment.alias("article_segment"), segment.alias("record_segment")
     own = snapshot.c
     rows = await conn.execute(
@@ -151,7 +153,7 @@ async def _kept(conn: AsyncConnection, ids: Select[int]) -> list[Kept]:
         .order_by(own.timestamp, own.id)
     )
     return [
-        Kept(
+        SnapshotSources(
             id=row.id,
             entry_id=row.entry_id,
             hash_url=HashUrl(row.hash_url),

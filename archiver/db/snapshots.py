@@ -304,7 +304,7 @@ _SETTLE = (
 )
 
 
-async def owe_comparisons(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+async def mark_comparisons_pending(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     """Mark comparisons of entries as pending, if they have several snapshots."""
     if entry_ids:
         await conn.execute(
@@ -322,7 +322,7 @@ async def pending_comparisons(conn: AsyncConnection, *, limit: int) -> list[int]
     return list(rows.scalars())
 
 
-async def settle_comparisons(conn: AsyncConnection, found: Sequence[tuple[int, int, int]]) -> None:
+async def store_comparisons(conn: AsyncConnection, found: Sequence[tuple[int, int, int]]) -> None:
     """Store comparisons: (entry, newest snapshot, percent).
 
     The search document becomes outdated, because it includes earlier articles. An entry with a
@@ -360,7 +360,7 @@ async def unscored(conn: AsyncConnection, *, limit: int) -> dict[int, Location]:
     return {row.id: Location(*row[1:]) for row in rows}
 
 
-async def settle_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> None:
+async def store_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) -> None:
     """Store scores of snapshots (row id, percent), and of entries for their newest snapshot."""
     await execute_rows(conn, _SNAPSHOTS, _PARAMETERS, found)
     await execute_rows(conn, _ENTRIES, _PARAMETERS, found)
@@ -393,7 +393,7 @@ async def scored_below(
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class PendingArticle:
     """Snapshot whose article is pending, and the row id of its entry."""
 
     entry_id: int
@@ -402,7 +402,7 @@ class Unread:
 
 async def pending_articles(
     conn: AsyncConnection, row_id: int, *, limit: int
-) -> tuple[list[Unread], int]:
+) -> tuple[list[PendingArticle], int]:
     """Return snapshots with pending articles after a row, and the last row id."""
     # A separate subquery, because SQLite's planner statistics could lead to a full scan.
     unread = (
@@ -413,13 +413,13 @@ async def pending_articles(
     )
     query = query_with_ids().where(snapshot.c.id.in_(unread)).order_by(snapshot.c.id)
     rows = (await conn.execute(query)).all()
-    found = [Unread(row.owner_id, to_held(row)) for row in rows]
+    found = [PendingArticle(row.owner_id, to_held(row)) for row in rows]
     return found, rows[-1].snapshot_id if rows else row_id
 
 
 async def outdated_articles(
     conn: AsyncConnection, row_id: int, *, than: str, limit: int
-) -> tuple[list[Unread], int]:
+) -> tuple[list[PendingArticle], int]:
     """Return snapshots in a row range that another extractor read, and the last row read.
 
     Pending articles are left out, and rendered pages, whose text is not that of the response. At
@@ -435,13 +435,13 @@ async def outdated_articles(
         )
         .order_by(snapshot.c.id)
     )
-    found = [Unread(row.owner_id, to_held(row)) for row in rows]
+    found = [PendingArticle(row.owner_id, to_held(row)) for row in rows]
     return found, min(row_id + limit, await last_row(conn))
 
 
 async def outdated_articles_of(
     conn: AsyncConnection, entry_ids: Sequence[int], *, than: str
-) -> list[Unread]:
+) -> list[PendingArticle]:
     """Return all snapshots of entries that another extractor read, oldest first."""
     rows = await conn.execute(
         query_with_ids().where(
@@ -450,7 +450,7 @@ async def outdated_articles_of(
             snapshot.c.rendering != Rendering.DONE,
         )
     )
-    found = [Unread(row.owner_id, to_held(row)) for row in rows]
+    found = [PendingArticle(row.owner_id, to_held(row)) for row in rows]
     return sorted(found, key=lambda each: each.held.snapshot.timestamp)
 
 

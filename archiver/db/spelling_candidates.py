@@ -55,7 +55,7 @@ async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) 
 async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[tuple[str, int]]:
     """Return similar words of a part with their document counts."""
     if dialect_of(conn).words.vocabulary:
-        found = [await _words(conn, part, beginning) for beginning in _beginnings(word)]
+        found = [await _words(conn, part, prefix) for prefix in _prefixes(word)]
         return [each for some in found for each in some]
     tried = (
         words_one_edit_away(word)
@@ -72,16 +72,16 @@ def _tried(statement: str) -> TextClause:
     return text(statement).bindparams(bindparam("tried", type_=ListedTexts()))
 
 
-def _beginnings(word: str) -> Iterator[str]:
+def _prefixes(word: str) -> Iterator[str]:
     """Yield possible prefixes of the intended word, with and without a typo."""
     yield from dict.fromkeys((word[:2], word[1] + word[0], word[0] + word[2], word[1:3]))
 
 
-async def _words(conn: AsyncConnection, part: int, beginning: str) -> list[tuple[str, int]]:
+async def _words(conn: AsyncConnection, part: int, prefix: str) -> list[tuple[str, int]]:
     counted = dialect_of(conn).words.vocabulary.format(search_table(part))
     rows = await conn.execute(
         text(f"{counted} WHERE term >= :first AND term < :beyond LIMIT :most"),
-        {"first": beginning, "beyond": beginning + "\uffff", "most": MOST_READ},
+        {"first": prefix, "beyond": prefix + "\uffff", "most": MOST_READ},
     )
     return [(row.term, row.doc) for row in rows]
 
@@ -130,8 +130,8 @@ async def _names(
         own = select(entry_list.c.folded, entry_list.c.path, entry_list.c.entry_count)
         column = entry_list.c.folded
     found = []
-    for beginning in _beginnings_likely_names(_wanted(which, value)):
-        rows = await conn.execute(own.where(*_begins(column, beginning)).limit(MOST_NAMES_READ))
+    for prefix in _name_prefixes(_wanted(which, value)):
+        rows = await conn.execute(own.where(*_begins(column, prefix)).limit(MOST_NAMES_READ))
         found += [(row[0], row[1], row[2]) for row in rows]
     return found
 
@@ -140,8 +140,8 @@ async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, 
     """Return domains with the same number of labels, the same ending and a similar start."""
     last, _, others = reversed_host(value).partition(".")
     depth, domains = value.count(".") + 1, dict[str, int]()
-    for beginning in _beginnings_likely_names(others):
-        own = _begins(host.c.reversed, f"{last}.{beginning}")
+    for prefix in _name_prefixes(others):
+        own = _begins(host.c.reversed, f"{last}.{prefix}")
         rows = await conn.execute(select(host.c.reversed).where(*own).limit(MOST_NAMES_READ))
         for name in rows.scalars():
             domain = ".".join(reversed(name.removesuffix(".").split(".")[:depth]))
@@ -149,15 +149,15 @@ async def _sites(conn: AsyncConnection, value: str) -> Iterable[tuple[str, str, 
     return [(domain, domain, count) for domain, count in domains.items()]
 
 
-def _beginnings_likely_names(name: str) -> Iterator[str]:
+def _name_prefixes(name: str) -> Iterator[str]:
     """Yield possible prefixes of the intended name, with and without a typo."""
     if len(name) >= SHORTEST_NAME:
         first, second, third = name[0], name[1], name[2]
         yield from dict.fromkeys((name[:2], second + first, first + third, second + third, first))
 
 
-def _begins(column: ColumnElement[str], beginning: str) -> tuple[ColumnElement[bool], ...]:
-    return column >= beginning, column < beginning + _BEYOND
+def _begins(column: ColumnElement[str], prefix: str) -> tuple[ColumnElement[bool], ...]:
+    return column >= prefix, column < prefix + _BEYOND
 
 
 async def _is_there(conn: AsyncConnection, which: Condition, value: str) -> bool:

@@ -26,20 +26,20 @@ THESE: Select[int] = sql_functions.numbers(bindparam("these"))
 """Numbers of the parameter ``these``, for cached statements; see ``among``."""
 
 
-class Clash(Enum):
+class OnConflict(Enum):
     """What happens to a new row whose key exists."""
 
-    FAILS = auto()
+    FAIL = auto()
     """The statement fails."""
-    STAYS = auto()
+    KEEP = auto()
     """The existing row is kept."""
-    GOES = auto()
+    REPLACE = auto()
     """The new row replaces it."""
-    ADDS = auto()
+    ADD = auto()
     """The new row's numbers are added to the existing ones."""
-    RISES = auto()
+    MAX = auto()
     """The greater of both numbers is kept; further columns are of new rows only."""
-    SINKS = auto()
+    MIN = auto()
     """The lesser of both numbers is kept; further columns are of new rows only."""
 
 
@@ -48,7 +48,7 @@ async def insert_rows(
     table: Table,
     columns: Sequence[str],
     rows: Sequence[tuple[Any, ...]],
-    taken: Clash = Clash.FAILS,
+    taken: OnConflict = OnConflict.FAIL,
 ) -> None:
     """Insert rows whose values are in the order of ``columns``.
 
@@ -77,7 +77,7 @@ async def execute_rows(
 
 @lru_cache(256)
 def _compiled(
-    table: Table, columns: tuple[str, ...], taken: Clash, dialect: Dialect
+    table: Table, columns: tuple[str, ...], taken: OnConflict, dialect: Dialect
 ) -> tuple[str, list[int], list[tuple[int, Any]]]:
     """Return an INSERT as text, and how its parameters are made of a row.
 
@@ -95,25 +95,25 @@ def _compiled(
     return str(compiled), [columns.index(name) for name in names], processors
 
 
-def _insertion(table: Table, columns: tuple[str, ...], taken: Clash, dialect: str) -> Insert:
+def _insertion(table: Table, columns: tuple[str, ...], taken: OnConflict, dialect: str) -> Insert:
     module: Any = postgresql if dialect == "postgresql" else sqlite
     insert: postgresql.Insert = module.insert(table).inline()  # both dialects have the same methods
-    if taken is Clash.FAILS:
+    if taken is OnConflict.FAIL:
         return insert
-    if taken is Clash.STAYS:
+    if taken is OnConflict.KEEP:
         return insert.on_conflict_do_nothing()
     key = _key(table, columns)
     others = [name for name in columns if name not in key]
     first, new = others[0], insert.excluded
     changed: dict[str, Any]
     where: ColumnElement[bool] | None
-    if taken is Clash.GOES:
+    if taken is OnConflict.REPLACE:
         changed, where = {name: new[name] for name in others}, None
-    elif taken is Clash.ADDS:
+    elif taken is OnConflict.ADD:
         changed, where = {name: table.c[name] + new[name] for name in others}, None
     else:
         is_further = new[first] > table.c[first]
-        if taken is Clash.SINKS:
+        if taken is OnConflict.MIN:
             is_further = new[first] < table.c[first]
         changed, where = {first: new[first]}, is_further
     return insert.on_conflict_do_update(index_elements=key, set_=changed, where=where)
@@ -155,7 +155,7 @@ MOST = 1_000
 _Each = TypeVar("_Each")
 
 
-class _Behind(Protocol[_Each]):
+class _PageReader(Protocol[_Each]):
     """Function that returns a page of items after a number, and the last number."""
 
     async def __call__(
@@ -163,8 +163,8 @@ class _Behind(Protocol[_Each]):
     ) -> tuple[list[_Each], int]: ...
 
 
-async def stretches(
-    db: Database, behind: _Behind[_Each], *, most: int = MOST
+async def in_batches(
+    db: Database, behind: _PageReader[_Each], *, most: int = MOST
 ) -> AsyncIterator[list[_Each]]:
     """Iterate over all items in batches."""
     after = 0

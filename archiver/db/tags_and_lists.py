@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import lists as db_lists
 from archiver.db.schema import entry, entry_tag, in_list, tag
-from archiver.db.statements import THESE, Clash, among, among_texts, execute_rows, insert_rows
+from archiver.db.statements import THESE, OnConflict, among, among_texts, execute_rows, insert_rows
 from archiver.search.words import fold
 
 
@@ -142,7 +142,7 @@ async def ids_of(conn: AsyncConnection, names: Collection[str]) -> dict[str, int
     if not names:
         return {}
     rows = [(name, fold(name)) for name in sorted(names)]
-    await insert_rows(conn, tag, ("name", "folded"), rows, Clash.STAYS)
+    await insert_rows(conn, tag, ("name", "folded"), rows, OnConflict.KEEP)
     found = await conn.execute(
         select(tag.c.name, tag.c.id).where(tag.c.name.in_(among_texts(names)))
     )

@@ -22,7 +22,7 @@ from archiver.db.schema import (
     restored,
     snapshot,
 )
-from archiver.db.statements import Clash, among, among_texts, insert_rows
+from archiver.db.statements import OnConflict, among, among_texts, insert_rows
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 from archiver.model.deletion import DeletedEntry, DeletedSnapshot, Deletion
 
@@ -58,7 +58,7 @@ async def _note(conn: AsyncConnection, deletion: Deletion) -> None:
             for each in deletion.gone
             if each.generation is not None
         ],
-        Clash.STAYS,
+        OnConflict.KEEP,
     )
     await insert_rows(
         conn,
@@ -69,10 +69,10 @@ async def _note(conn: AsyncConnection, deletion: Deletion) -> None:
             for each in deletion.gone
             for one in each.snapshots
         ],
-        Clash.STAYS,
+        OnConflict.KEEP,
     )
     named = [(each, deletion.id) for each in deletion.captures]
-    await insert_rows(conn, gone_capture, ("record_id", "deletion"), named, Clash.STAYS)
+    await insert_rows(conn, gone_capture, ("record_id", "deletion"), named, OnConflict.KEEP)
     await insert_rows(
         conn,
         own_article,
@@ -82,7 +82,7 @@ async def _note(conn: AsyncConnection, deletion: Deletion) -> None:
             for each in deletion.gone
             for one in each.articles
         ],
-        Clash.GOES,
+        OnConflict.REPLACE,
     )
 
 
@@ -90,7 +90,7 @@ async def _restore(conn: AsyncConnection, deletions: Sequence[int]) -> None:
     for table in _BY_DELETION:
         await conn.execute(delete(table).where(table.c.deletion.in_(among(deletions))))
     rows = [(each,) for each in deletions]
-    await insert_rows(conn, restored, ("deletion",), rows, Clash.STAYS)
+    await insert_rows(conn, restored, ("deletion",), rows, OnConflict.KEEP)
 
 
 async def generations(conn: AsyncConnection, keys: Iterable[str]) -> dict[str, int]:
@@ -225,12 +225,12 @@ async def snapshots_still_there(conn: AsyncConnection) -> list[int]:
     return list((await conn.execute(query.distinct())).scalars())
 
 
-async def owe(conn: AsyncConnection, document: str) -> None:
+async def add_pending(conn: AsyncConnection, document: str) -> None:
     """Add a pending record as JSON."""
     await insert_rows(conn, owed_record, ("document",), [(document,)])
 
 
-async def owed(conn: AsyncConnection, *, limit: int) -> dict[int, str]:
+async def pending(conn: AsyncConnection, *, limit: int) -> dict[int, str]:
     """Return pending records by row id."""
     rows = await conn.execute(
         select(owed_record.c.id, owed_record.c.document).order_by(owed_record.c.id).limit(limit)
@@ -238,7 +238,7 @@ async def owed(conn: AsyncConnection, *, limit: int) -> dict[int, str]:
     return {row.id: row.document for row in rows}
 
 
-async def settle(conn: AsyncConnection, row_ids: Collection[int]) -> None:
+async def remove_pending(conn: AsyncConnection, row_ids: Collection[int]) -> None:
     """Delete pending records that are written."""
     if not row_ids:
         return

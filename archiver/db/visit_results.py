@@ -19,7 +19,7 @@ from archiver.db import (
 )
 from archiver.db.counters import next_number
 from archiver.db.dialects import Words
-from archiver.db.entries import Standing, standings
+from archiver.db.entries import EntryState, entry_states
 from archiver.db.schema import Number, attempt, entry, entry_table, snapshot, snapshot_table
 from archiver.db.search_documents import NewDocument
 from archiver.db.statements import among, execute_rows, insert_rows
@@ -201,7 +201,7 @@ async def place_of(
 async def add_snapshots(
     conn: AsyncConnection,
     found: Sequence[NewSnapshot],
-    held: Mapping[int, Standing] | None = None,
+    held: Mapping[int, EntryState] | None = None,
     place: Place | None = None,
 ) -> int:
     """Insert snapshots, oldest first, and update their entries; return how many are new.
@@ -213,7 +213,7 @@ async def add_snapshots(
     if not found:
         return 0
     found = _once(found)
-    held = held or await standings(conn, {each.entry_id for each in found})
+    held = held or await entry_states(conn, {each.entry_id for each in found})
     place = place or await place_of(conn, [*map(_key, found)], _segment_names(found))
     there = place.there
     known = await _with_all(conn, place.segments, _segment_names(found))
@@ -269,7 +269,7 @@ async def _there(
     return {(row.entry_id, row.timestamp): (row.id, row.extractor) for row in rows}
 
 
-def _is_as_it_was(found: NewSnapshot, before: Standing) -> bool:
+def _is_as_it_was(found: NewSnapshot, before: EntryState) -> bool:
     """Return whether an entry's annotation is that of its new document."""
     said = found.found_by
     return said is not None and said.revision == before.revision and not before.is_stale
@@ -313,7 +313,7 @@ async def _bring_articles(
         NAMED_PARAMETERS,
         [(each.entry_id, each.metadata.title, newest.get(each.entry_id)) for each, _ in shown],
     )
-    await snapshots.owe_comparisons(conn, {each.entry_id for each, _ in brought})
+    await snapshots.mark_comparisons_pending(conn, {each.entry_id for each, _ in brought})
     await search_documents.mark_stale_of(
         conn, [row_id for each, row_id in brought if (each, row_id) not in shown]
     )
@@ -375,7 +375,7 @@ async def _update_entries(
     conn: AsyncConnection,
     found: Sequence[NewSnapshot],
     newest_documents: dict[int, int],
-    held: Mapping[int, Standing],
+    held: Mapping[int, EntryState],
 ) -> None:
     """Update entries to their new snapshots."""
     newest = {each.entry_id: each for each in sorted(found, key=lambda each: each.timestamp)}
@@ -408,6 +408,6 @@ async def _update_entries(
             if key not in older
         ],
     )
-    await snapshots.owe_comparisons(
+    await snapshots.mark_comparisons_pending(
         conn, {key for key in newest if held[key].snapshots + more[key] > 1}
     )

@@ -243,7 +243,7 @@ class WorkerLocks:
                 self.workers = max(rows[0][0], 1)
 
 
-class GivenUp:
+class ExpiredWorkers:
     """Workers without a worker lock, and since when."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

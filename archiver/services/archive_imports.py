@@ -11,9 +11,9 @@ from itertools import islice
 from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.imported_captures import Intake, RevisitResolver
-from archiver.crawl.imported_entries import EntryIntake, NotedEntries
-from archiver.crawl.imported_pages import ForeignPage, NotedPages, PageIntake, SavedPageIntake
+from archiver.crawl.imported_captures import CaptureImporter, RevisitResolver
+from archiver.crawl.imported_entries import EntryImporter, NotedEntries
+from archiver.crawl.imported_pages import ForeignPage, NotedPages, PageImporter, SavedPageImporter
 from archiver.errors import UnreadableFile
 from archiver.formats.archive_files import BATCH, FoundBatches, read_records
 from archiver.formats.archive_members import member_names
@@ -95,7 +95,7 @@ class ArchiveImport:
     ) -> None:
         self._context = context
         self._marks = marks
-        self._intake = Intake(context)
+        self._intake = CaptureImporter(context)
         self._pages = pages
         self._entries = entries
         self._revisits = revisits
@@ -120,7 +120,7 @@ class ArchiveImport:
 
     async def pages(self, source: str) -> AsyncIterator[Taken]:
         """Create a snapshot of each page."""
-        intake = PageIntake(self._context, self._pages.likenesses, self._pages.answers)
+        intake = PageImporter(self._context, self._pages.likenesses, self._pages.answers)
         noted = await asyncio.to_thread(self._pages.best, source=source)
         while some := await asyncio.to_thread(_some, noted):
             closing = await intake.take_all(some)
@@ -130,7 +130,7 @@ class ArchiveImport:
 
     async def entries(self, import_id: int) -> AsyncIterator[Taken]:
         """Import failed and queued entries of an archiver's archive."""
-        intake = EntryIntake(self._context, import_id)
+        intake = EntryImporter(self._context, import_id)
         noted = self._entries.read()
         while some := await asyncio.to_thread(lambda: list(islice(noted, BATCH))):
             taken = await intake.take(some)
@@ -304,7 +304,7 @@ class Archives:
             handed_in: upload time, if they were uploaded.
         """
         async with self._open_context() as context:
-            return await SavedPageIntake(context).take(
+            return await SavedPageImporter(context).take(
                 pages, origin, import_id=import_id, handed_in=handed_in
             )
 

@@ -18,12 +18,12 @@ from archiver.crawl.compaction import (
     Known,
     Moves,
     Plan,
+    RecordAction,
     Revisit,
     Seen,
-    Verdict,
+    action_for,
     plan_moves,
     read_seen,
-    verdict_of,
     why_unsettled,
     write_version,
 )
@@ -167,8 +167,8 @@ class CompactionService:
             why_not = why_unsettled(each, found, indexed, self._store)
             try:
                 plan = await self._plan(each.name, moving)
-                wants = [verdict for _, verdict in plan.records if verdict is not Verdict.KEEP]
-                if only_moves and not {Verdict.WHOLE, Verdict.REFER} & {*wants}:
+                wants = [verdict for _, verdict in plan.records if verdict is not RecordAction.KEEP]
+                if only_moves and not {RecordAction.WHOLE, RecordAction.REFER} & {*wants}:
                     wants = []
                 if wants and why_not:
                     done.left[each.name] = why_not
@@ -190,12 +190,12 @@ class CompactionService:
 
     async def _plan(self, name: str, moving: _Moving) -> Plan:
         plan = Plan()
-        stretches = read_seen(self._store, name)
-        while some := await asyncio.to_thread(next, stretches, None):
+        in_batches = read_seen(self._store, name)
+        while some := await asyncio.to_thread(next, in_batches, None):
             async with self._db.read() as conn:
                 known = await _known(conn, name, some, moving.holders)
             for each in some:
-                plan.add(each, verdict_of(each, known, moving.moves))
+                plan.add(each, action_for(each, known, moving.moves))
         return plan
 
     async def _rewrite(

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.derived_rows import compare_owed, remake_stale
+from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.pipeline import Pipeline
 from archiver.db import jobs
 from archiver.model.job import Job, Lease, QueueCounts
@@ -64,7 +64,7 @@ class Crawling:
             if not running.is_broken_off:
                 break
         store = self._context.store
-        while await compare_owed(self._db, store) or await remake_stale(self._db, store):
+        while await compare_pending(self._db, store) or await rebuild_stale(self._db, store):
             pass
         return await self.counts()
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from archiver.crawl.deletions import delete_entries, delete_snapshots, restore
-from archiver.crawl.derived_rows import remake_stale
+from archiver.crawl.derived_rows import rebuild_stale
 from archiver.db import deletions
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
@@ -141,11 +141,11 @@ class EntryDeletion:
         await self._settle()
         return restored
 
-    async def _delete(self, stretches: AsyncIterator[list[int]]) -> Deleted:
+    async def _delete(self, in_batches: AsyncIterator[list[int]]) -> Deleted:
         async with self._db.write() as conn:
             number = await deletions.begin(conn, datetime.now(UTC))
         entries = snapshots = 0
-        async for some in stretches:
+        async for some in in_batches:
             async with self._db.write() as conn:
                 gone = await delete_entries(conn, self._store, some, number=number)
             entries, snapshots = entries + gone[0], snapshots + gone[1]
@@ -154,7 +154,7 @@ class EntryDeletion:
 
     async def _settle(self) -> None:
         """Update the search documents of changed entries."""
-        while await remake_stale(self._db, self._store):
+        while await rebuild_stale(self._db, self._store):
             pass
         self._on_changed()
 

@@ -11,10 +11,15 @@ from datetime import UTC, datetime
 
 from archiver.crawl.article_extraction import DeferredExtraction, Reread
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.derived_rows import compare_owed, remake_stale, repay_owed, score_owed
+from archiver.crawl.derived_rows import (
+    compare_pending,
+    index_pending_documents,
+    rebuild_stale,
+    score_pending,
+)
 from archiver.db import jobs, queue, search, search_documents, snapshots
 from archiver.db.engine import Database
-from archiver.db.snapshots import Unread
+from archiver.db.snapshots import PendingArticle
 from archiver.errors import NotFound
 from archiver.model.entry import Snapshot
 from archiver.model.listing import ListingQuery
@@ -114,10 +119,10 @@ class Reextraction:
             InvalidQuery: the query can't be parsed.
             StoreError: the disk or the index failed.
         """
-        stretches = self._found(query) if query else self._all()
+        in_batches = self._found(query) if query else self._all()
         async with self._open_writer() as context:
             deferred = DeferredExtraction(context)
-            async for some in stretches:
+            async for some in in_batches:
                 async for each in _read(deferred, some):
                     yield each
 
@@ -135,7 +140,7 @@ class Reextraction:
         async with self._writer() as context:
             return [each async for each in _read(DeferredExtraction(context), found)]
 
-    async def _all(self) -> AsyncIterator[list[Unread]]:
+    async def _all(self) -> AsyncIterator[list[PendingArticle]]:
         async with self._db.read() as conn:
             end = await snapshots.last_row(conn)
         after = 0
@@ -146,13 +151,15 @@ class Reextraction:
                 )
             yield found
 
-    async def _found(self, query: ListingQuery) -> AsyncIterator[list[Unread]]:
+    async def _found(self, query: ListingQuery) -> AsyncIterator[list[PendingArticle]]:
         async with self._db.read() as conn:
             async for numbers in matching_entries(conn, query, limit=BATCH):
                 yield await snapshots.outdated_articles_of(conn, numbers, than=EXTRACTOR_VERSION)
 
 
-async def _read(deferred: DeferredExtraction, found: list[Unread]) -> AsyncIterator[Revision]:
+async def _read(
+    deferred: DeferredExtraction, found: list[PendingArticle]
+) -> AsyncIterator[Revision]:
     """Extract in small groups, to keep few texts in memory."""
     for start in range(0, len(found), 16):
         read: list[Reread] = []
@@ -186,10 +193,10 @@ class Documents:
             ArchiverError: the disk or the index failed.
         """
         while True:
-            has_more = await remake_stale(self._db, self._store) > 0
-            has_more |= await repay_owed(self._db, self._store)
-            has_more |= await compare_owed(self._db, self._store) > 0
-            has_more |= await score_owed(self._db, self._store) > 0
+            has_more = await rebuild_stale(self._db, self._store) > 0
+            has_more |= await index_pending_documents(self._db, self._store)
+            has_more |= await compare_pending(self._db, self._store) > 0
+            has_more |= await score_pending(self._db, self._store) > 0
             has_more |= await self.merge_parts()
             await asyncio.sleep(REST_SECONDS if has_more else DOCUMENTS_CHECK_SECONDS)
 

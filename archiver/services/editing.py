@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from archiver.crawl.derived_rows import remake_stale
+from archiver.crawl.derived_rows import rebuild_stale
 from archiver.db import edit_history, tags_and_lists
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
@@ -76,7 +76,7 @@ class Editing:
         change = _checked(wanted)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
-        return await self.become_all(stretches(numbers), _becoming(change))
+        return await self.become_all(in_batches(numbers), _becoming(change))
 
     async def change_found(self, query: ListingQuery, wanted: AnnotationChange) -> Edited:
         """Change all entries of a list, on all pages.
@@ -173,7 +173,7 @@ class Editing:
     async def _remake(self, changed: int) -> None:
         """Update search documents immediately if few entries changed."""
         if self._store and changed <= FEW:
-            while await remake_stale(self._db, self._store):
+            while await rebuild_stale(self._db, self._store):
                 pass
 
     async def become_all(
@@ -234,7 +234,7 @@ def _check_name(name: str) -> None:
         raise InputError("Say which tag.")
 
 
-async def stretches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:
+async def in_batches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:
     """Yield rows in batches of one transaction."""
     for start in range(0, len(numbers), BATCH):
         yield [*numbers[start : start + BATCH]]

@@ -211,7 +211,7 @@ class Entries:
             failed = await db_attempts.of_entry(conn, entry_id, limit=MOST_ATTEMPTS)
             newest = [each.row_id for each in held[:1]]
             drawn = await screenshots.emblems_of(conn, newest) if newest else {}
-            others = await entries.kept_twins(conn, entry.url)
+            others = await entries.saved_aliases(conn, entry.url)
         found = tuple(each.snapshot for each in held)
         emblems = drawn.get(newest[0], NO_PREVIEW_IMAGES) if newest else NO_PREVIEW_IMAGES
         return EntryDetail(entry, job, found, tuple(failed), emblems, (*others.values(),))
@@ -299,7 +299,7 @@ async def _kept(conn: AsyncConnection, given: str) -> SavedAddress | None:
     except InvalidUrl:
         return None
     found = await entries.by_hash(conn, hash_url(url))
-    kept = dict([found]) if found and found[1].latest else await entries.kept_twins(conn, url)
+    kept = dict([found]) if found and found[1].latest else await entries.saved_aliases(conn, url)
     for number, entry in kept.items():
         if first := await db_snapshots.first_of(conn, number):
             others = tuple(each for each in kept.values() if each is not entry)

@@ -14,7 +14,7 @@ from archiver.crawl.rebuild import capture_of, is_answer, is_capture
 from archiver.crawl.stored_content import read_snapshot_record
 from archiver.db import captures, screenshots, segment_rows, snapshots
 from archiver.db.engine import Database
-from archiver.db.statements import stretches
+from archiver.db.statements import in_batches
 from archiver.errors import StoreError
 from archiver.helpers import AtomicFile
 from archiver.http.timestamps import read_iso, write_iso
@@ -239,7 +239,7 @@ class Fixity:
 
     async def _verify_snapshots(self) -> AsyncIterator[Finding]:
         """Check that the records referenced by each snapshot exist and have the right type."""
-        async for held in stretches(self._db, snapshots.after, most=CHUNK):
+        async for held in in_batches(self._db, snapshots.after, most=CHUNK):
             async with self._db.read() as conn:
                 drawn = await screenshots.of_snapshots(conn, [each.row_id for each in held])
             for finding in await asyncio.to_thread(self._point_at_nothing, held, drawn):

@@ -93,7 +93,7 @@ class ImportUndo:
         undone = await self._delete_entries(number, undone)
         async with self._db.write() as conn:
             if await db_lists.delete_empty(conn):
-                await db_lists.owe(conn)
+                await db_lists.add_pending_record(conn)
             undone = await _completed(conn, undone)
             await imports.set_undone(conn, number, undone)
         await write_pending_if_possible(self._db, receipts_of(self._store.directory.parent))

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from archiver.db import import_receipts, imports, lists
 from archiver.db.engine import Database
-from archiver.db.statements import MOST, stretches
+from archiver.db.statements import MOST, in_batches
 from archiver.errors import ArchiverError, NotFound, StoreError, UnreadableFile
 from archiver.helpers import run_to_completion
 from archiver.logs import get_log
@@ -364,7 +364,7 @@ async def carry_over_imports(old: Database, new: Database) -> None:
         await lists.restore_creators(conn, created_lists)
     for number in unfinished:
         await _carry_over_receipt(old, new, number)
-    async for creators in stretches(old, imports.creators_after):
+    async for creators in in_batches(old, imports.creators_after):
         async with new.write() as conn:
             await imports.restore_creators(conn, creators)
 

@@ -35,7 +35,7 @@ from archiver.model.entry_list import (
 from archiver.model.listing import ListingQuery
 from archiver.search.query_parser import parse_query
 from archiver.search.query_tree import Condition, Is, write
-from archiver.services.editing import BATCH, Edited, Editing, clean_paths, stretches
+from archiver.services.editing import BATCH, Edited, Editing, clean_paths, in_batches
 from archiver.services.entry_lookup import find_entry
 from archiver.services.search import Search, matching_entries
 
@@ -185,7 +185,7 @@ class EntryLists:
         def become(row: int, annotation: Annotation) -> Annotation:
             return annotation.in_lists({**annotation.lists, path: places[row]})
 
-        return await self._editing.become_all(stretches([*places]), become)
+        return await self._editing.become_all(in_batches([*places]), become)
 
     async def keep_counted(self) -> None:
         """Recount lists that changed after they are viewed, forever."""
@@ -250,7 +250,7 @@ class EntryLists:
 
 async def _arrange(conn: AsyncConnection, known: Iterable[EntryList]) -> None:
     await lists.arrange(conn, with_parents(known))
-    await lists.owe(conn)
+    await lists.add_pending_record(conn)
 
 
 @lru_cache(1)

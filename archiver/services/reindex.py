@@ -20,14 +20,14 @@ from pathlib import Path
 from archiver import __version__
 from archiver.config import Settings
 from archiver.crawl.archive import open_store_alone, places_of_index, settle_index
-from archiver.crawl.derived_rows import compare_owed, remake_stale
+from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.rebuild import Rebuilt, build_anew
 from archiver.crawl.record_building import owed_record
 from archiver.db import entries as db_entries
 from archiver.db import feeds, imports, new_entries, rebuild_tables, segment_rows, tombstones
 from archiver.db.engine import AsyncConnection, Database, Engines, engines_of
 from archiver.db.schema_version import backups, copy_rows, keep_backup, outdated_revision
-from archiver.db.statements import MOST, stretches
+from archiver.db.statements import MOST, in_batches
 from archiver.db.worker_locks import all_workers
 from archiver.errors import (
     ArchiverError,
@@ -129,7 +129,7 @@ async def require_same_entries(old: Database, new: Database) -> None:
 async def compare(old: Database, new: Database) -> Losses:
     """Count the entries and snapshots of one index that another one lacks."""
     lost_entries = lost_snapshots = 0
-    async for batch in stretches(old, db_entries.snapshot_counts_after):
+    async for batch in in_batches(old, db_entries.snapshot_counts_after):
         async with new.read() as conn:
             known = await db_entries.snapshot_counts(conn, [key for key, _ in batch])
         lost_entries += sum(key not in known for key, _ in batch)
@@ -237,7 +237,7 @@ async def reindex(
                     old,
                     lambda now: on_progress(ReindexProgress(now.records, now.snapshots)),
                 )
-                while await remake_stale(new, store) or await compare_owed(new, store):
+                while await rebuild_stale(new, store) or await compare_pending(new, store):
                     pass
                 if not accept_missing and old:
                     require_readable(report.unreadable)
@@ -408,7 +408,7 @@ async def _take_over(
 async def _write_pending(old: Database, store: SegmentStore) -> None:
     """Write records of deletions and list arrangements that have none yet."""
     async with old.read() as conn:
-        owed = await tombstones.owed(conn, limit=MOST_OWED)
+        owed = await tombstones.pending(conn, limit=MOST_OWED)
     if owed:
         made = [owed_record(json.loads(document)) for document in owed.values()]
         await asyncio.to_thread(_append, store, made)
@@ -441,12 +441,12 @@ async def _carry_over(old: Database, new: Database) -> int:
     async with new.write() as conn:
         for each in left:
             await imports.restore(conn, each)
-    async for unrecorded in stretches(old, new_entries.unrecorded_seeds):
+    async for unrecorded in in_batches(old, new_entries.unrecorded_seeds):
         async with new.write() as conn:
             await new_entries.restore(conn, unrecorded, unrecorded=True)
     await _carry_over_feeds(old, new)
     count = 0
-    async for seeds_open in stretches(old, new_entries.open_seeds):
+    async for seeds_open in in_batches(old, new_entries.open_seeds):
         async with new.write() as conn:
             count += await _enqueue_again(conn, seeds_open)
     return count

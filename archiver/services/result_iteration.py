@@ -74,7 +74,7 @@ class Walk:
         self._parted: Split = split(question.tree)
         self._order = order
         self._filters: Filters | None = None
-        self._loose: prefix_search.Loose | None = None
+        self._loose: prefix_search.LoosenedQuery | None = None
         self._is_enough = self._is_read = False
         self._documents = self._parts = 0
 
@@ -144,9 +144,9 @@ class Walk:
         if not self._parted.match:
             return None
         tree, parts = self._question.tree, self._question.setting.parts
-        self._loose = await prefix_search.loosened(self._conn, tree, parts)
+        self._loose = await prefix_search.loosen(self._conn, tree, parts)
         self._is_read = search.reads(dialect_of(self._conn), self._sought)
-        return await prefix_costs.within_reach(self._conn, tree, parts)
+        return await prefix_costs.parts_within_cost(self._conn, tree, parts)
 
     async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> Found:
         """Query ``count`` rows after a position, in up to ``reach`` parts."""
@@ -179,7 +179,7 @@ class Walk:
         return Found(entries, passing.documents, moments, last)
 
     async def _known_matches(
-        self, loose: prefix_search.Loose, passing: Seen, last: Place | None
+        self, loose: prefix_search.LoosenedQuery, passing: Seen, last: Place | None
     ) -> tuple[Seen, Place | None]:
         """Return the rows known to match the whole query, if that is cheap to decide."""
         documents = passing.documents

@@ -83,8 +83,8 @@ class Selection:
                 for start in range(0, len(some), TOGETHER):
                     await self._collect_positions(some[start : start + TOGETHER], places)
             lines_ = await asyncio.to_thread(iter, places)
-            while stretches := await asyncio.to_thread(_stretches, lines_):
-                for piece in stretches:
+            while in_batches := await asyncio.to_thread(_stretches, lines_):
+                for piece in in_batches:
                     yield piece
 
     async def notes(self, manifest: Manifest) -> AsyncIterator[Record]:

@@ -63,10 +63,10 @@ class Record:
 
 def new_record_id() -> RecordId:
     """Return a new WARC-Record-ID: a random UUID (RFC 9562 §5.4)."""
-    drawn = _random_digits()
-    variant = _VARIANTS[int(drawn[16], 16) & 3]
+    digits = _random_digits()
+    variant = _VARIANTS[int(digits[16], 16) & 3]
     return RecordId(
-        f"urn:uuid:{drawn[:8]}-{drawn[8:12]}-4{drawn[13:16]}-{variant}{drawn[17:20]}-{drawn[20:]}"
+        f"urn:uuid:{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
     )
 
 
@@ -75,9 +75,9 @@ def _random_digits() -> str:
     try:
         return _random.pop()
     except IndexError:
-        drawn = os.urandom(16 * IDS_AT_ONCE).hex()
-        _random.extend(drawn[n : n + 32] for n in range(32, len(drawn), 32))
-        return drawn[:32]
+        digits = os.urandom(16 * IDS_AT_ONCE).hex()
+        _random.extend(digits[n : n + 32] for n in range(32, len(digits), 32))
+        return digits[:32]
 
 
 OURS = "sha256"

@@ -6,8 +6,8 @@ import pytest
 
 from archiver.db import entries, job_outcomes, queue
 from archiver.db.engine import Database
-from archiver.db.entries import standings
-from archiver.db.host_queue import Turns
+from archiver.db.entries import entry_states
+from archiver.db.host_queue import HostGroups
 from archiver.model.capture import Timestamp
 
 MANY, SOME = 4_000, 100
@@ -39,8 +39,10 @@ async def read_whole(conn):
 async def test_a_lease_and_the_ends_of_its_jobs_read_no_more_rows_than_they_are_of(db):
     async with db.write() as conn:
         now = datetime.now(UTC)
-        leases = await queue.lease(conn, owner="one", count=SOME, each=1, hosts=Turns(), now=now)
-        await standings(conn, [each.entry.id for each in leases])
+        leases = await queue.lease(
+            conn, owner="one", count=SOME, each=1, hosts=HostGroups(), now=now
+        )
+        await entry_states(conn, [each.entry.id for each in leases])
         saved = [(each, Timestamp("20200101000000"), None) for each in leases]
         await job_outcomes.end_jobs(conn, saved, now)
 

@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 
 from archiver.db import worker_locks
-from archiver.db.worker_locks import GivenUp, WorkerLocks
+from archiver.db.worker_locks import ExpiredWorkers, WorkerLocks
 
 
 def worker(address, name):
@@ -46,7 +46,7 @@ async def test_the_server_ends_the_session_of_a_worker_that_is_silent(address, m
 
 def test_a_worker_without_a_lock_is_given_up_after_a_while():
     now = 0.0
-    given_up = GivenUp(lambda: now)
+    given_up = ExpiredWorkers(lambda: now)
 
     assert given_up.among(["dead", "known"], set(), lambda name: name == "known") == ["known"]
     assert given_up.is_any_suspected(["dead"])

@@ -11,8 +11,8 @@ import psutil
 from aiohttp import web
 
 from archiver.crawl import browser_rendering
-from archiver.crawl.render_hints import LearnedHosts
-from archiver.crawl.rendering_policy import Means, Renderer
+from archiver.crawl.render_hints import RenderHints
+from archiver.crawl.rendering_policy import BrowserServices, Renderer
 from archiver.db import entries
 from archiver.db.engine import Database
 from archiver.http.urls import hash_url
@@ -67,8 +67,10 @@ def of_browser(process: psutil.Process, profiles: Path) -> list[psutil.Process]:
 async def survives(victim: str, data: Path) -> Rendering:
     """How a page is kept while whose showing that process was killed."""
     async with live_web() as live, crawler(data) as context:
-        means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
-        renderer = Renderer(means, LearnedHosts(context.db))
+        means = BrowserServices(
+            context.settings, context.fetcher, context.throttle, context.recorder
+        )
+        renderer = Renderer(means, RenderHints(context.db))
         crawl, url = Crawl(replace(context, renderer=renderer)), put_site(live)
         await crawl.queue(url)
         running = asyncio.create_task(crawl.run())

@@ -2,7 +2,7 @@
 
 from sqlalchemy import select, text
 
-from archiver.crawl.derived_rows import score_owed
+from archiver.crawl.derived_rows import score_pending
 from archiver.db.schema import entry, snapshot
 
 
@@ -24,8 +24,8 @@ async def test_what_was_never_scored_gets_the_score_that_its_record_tells(crawl,
         for table in ("snapshot", "entry"):
             await conn.execute(text(f"UPDATE {table} SET score = NULL"))
 
-    assert await score_owed(db, store) == 3
+    assert await score_pending(db, store) == 3
 
     assert await scores() == before
     assert before[1] == [100, 91]
-    assert await score_owed(db, store) == 0
+    assert await score_pending(db, store) == 0

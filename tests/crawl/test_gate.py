@@ -15,7 +15,7 @@ from aiohttp.abc import AbstractResolver
 from archiver.browser.request_gate import REFUSAL, Beyond, Gate, connect, make_gate_key
 from archiver.crawl import browser_requests
 from archiver.crawl.browser_requests import Traffic
-from archiver.crawl.rendering_policy import Means
+from archiver.crawl.rendering_policy import BrowserServices
 from archiver.http.fetcher import Fetcher
 from archiver.model.failure import FailureKind
 
@@ -95,7 +95,7 @@ class Way:
 async def way(crawl) -> AsyncIterator[Way]:
     context, names, key = crawl.context, Rebinding(), make_gate_key()
     async with Fetcher(context.settings, names) as fetcher, crawl.recording():
-        means = Means(context.settings, fetcher, context.throttle, context.recorder)
+        means = BrowserServices(context.settings, fetcher, context.throttle, context.recorder)
         traffic = Traffic(means, None, frozenset())
         listening = socket.create_server(("127.0.0.1", 0))
         port = listening.getsockname()[1]

@@ -15,8 +15,8 @@ import pytest
 from aiohttp import web
 
 from archiver.crawl import browser_rendering
-from archiver.crawl.render_hints import LearnedHosts
-from archiver.crawl.rendering_policy import Means, Renderer
+from archiver.crawl.render_hints import RenderHints
+from archiver.crawl.rendering_policy import BrowserServices, Renderer
 from archiver.db import captures, entries, screenshots, snapshots
 from archiver.http.urls import hash_url
 from archiver.model.rendering import Limit, Rendering
@@ -135,8 +135,10 @@ async def impatient(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
 async def rendering(data: Path, **settings: int) -> AsyncIterator[Crawl]:
     """A crawl with a browser, by the settings that are the first but for these."""
     async with crawler(data, **settings) as context:
-        means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
-        renderer = Renderer(means, LearnedHosts(context.db))
+        means = BrowserServices(
+            context.settings, context.fetcher, context.throttle, context.recorder
+        )
+        renderer = Renderer(means, RenderHints(context.db))
         yield Crawl(replace(context, renderer=renderer))
         await renderer.stop()
 

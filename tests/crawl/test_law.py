@@ -18,7 +18,7 @@ from sqlalchemy import func, select
 
 from archiver.crawl import record_building
 from archiver.crawl import recorder as crawl_recorder
-from archiver.crawl.derived_rows import compare_owed, remake_stale
+from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.rebuild import build_anew
 from archiver.crawl.recorder import Recorder
 from archiver.crawl.stored_content import read_snapshot_record
@@ -391,7 +391,7 @@ class Archive:
                 there = await lists.all_lists(conn)
                 kept = [each for each in there[::-1] if each.count or each.query]
                 await lists.arrange(conn, [EntryList("Found", "q"), *with_parents(kept)])
-                await lists.owe(conn)
+                await lists.add_pending_record(conn)
 
     async def throw(self, step: Throw) -> None:
         with suppress(NotFound, InputError):
@@ -532,7 +532,7 @@ async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
 
 async def everything(archive: Archive) -> dict[str, object]:
     """All that an index says, without the numbers of its rows or the places of its records."""
-    while await compare_owed(archive.db, archive.store) or await remake_stale(
+    while await compare_pending(archive.db, archive.store) or await rebuild_stale(
         archive.db, archive.store
     ):
         pass
@@ -639,8 +639,8 @@ async def write(data, empty_index, played):
             numbers = (await conn.execute(select(entry.c.id))).scalars().all()
         await archive.recorder.note(numbers)
         async with archive.db.read() as conn:
-            owed = await tombstones.owed(conn, limit=99)
-        await archive.recorder.write_down(owed)
+            owed = await tombstones.pending(conn, limit=99)
+        await archive.recorder.write_pending(owed)
         return await everything(archive)
 
 

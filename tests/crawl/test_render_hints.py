@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from archiver.crawl import browser_rendering
-from archiver.crawl.render_hints import ONE_IN, LearnedHosts, is_asked_plainly
-from archiver.crawl.rendering_policy import Means, Renderer
+from archiver.crawl.render_hints import ONE_IN, RenderHints, is_asked_plainly
+from archiver.crawl.rendering_policy import BrowserServices, Renderer
 from archiver.db import entries
 from archiver.http.urls import hash_url
 from archiver.model.job import EntryRef, Lease
@@ -44,8 +44,10 @@ def path_of(origin: str, *, plainly: bool) -> str:
 async def rendering(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
     monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     async with crawler(tmp_path / "data") as context:
-        means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
-        renderer = Renderer(means, LearnedHosts(context.db))
+        means = BrowserServices(
+            context.settings, context.fetcher, context.throttle, context.recorder
+        )
+        renderer = Renderer(means, RenderHints(context.db))
         yield Crawl(replace(context, renderer=renderer))
         await renderer.stop()
 
@@ -78,20 +80,20 @@ async def test_a_process_learns_what_another_one_saw(crawl, live):
     url = live.put("/shell", SHELL)
     settings = replace(crawl.context.settings, browser="/nowhere")
     context = replace(crawl.context, settings=settings)
-    means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
-    without = Renderer(means, LearnedHosts(context.db))
+    means = BrowserServices(context.settings, context.fetcher, context.throttle, context.recorder)
+    without = Renderer(means, RenderHints(context.db))
     seeing = Crawl(replace(context, renderer=without))
     await seeing.queue(url)
     await seeing.run()
 
-    another = LearnedHosts(crawl.context.db)
+    another = RenderHints(crawl.context.db)
 
     assert await another.of(url + "/else") is RenderHint.EMPTY
     assert await another.of("http://b.example/") is RenderHint.NONE
 
 
 async def test_the_newest_look_holds_in_whatever_order_looks_are_learned(crawl):
-    hosts = LearnedHosts(crawl.context.db)
+    hosts = RenderHints(crawl.context.db)
     for moment, look in ((3, RenderHint.WALLED), (1, RenderHint.WHOLE), (2, RenderHint.EMPTY)):
         hosts.note("http://a.example/", moment, look)
     assert await hosts.of("http://a.example/x") is RenderHint.WALLED

@@ -7,8 +7,8 @@ import pytest
 
 from archiver.browser.chromium import command
 from archiver.config import Settings
-from archiver.crawl.render_hints import LearnedHosts
-from archiver.crawl.rendering_policy import Means, Renderer
+from archiver.crawl.render_hints import RenderHints
+from archiver.crawl.rendering_policy import BrowserServices, Renderer
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Discovery
 
@@ -33,8 +33,8 @@ LOOKS = {
 async def test_the_setting_says_which_pages_and_who_asks_for_one_has_it(crawl, mode, asked, shown):
     context = crawl.context
     settings = replace(context.settings, render=mode)
-    means = Means(settings, context.fetcher, context.throttle, context.recorder)
-    renderer = Renderer(means, LearnedHosts(context.db))
+    means = BrowserServices(settings, context.fetcher, context.throttle, context.recorder)
+    renderer = Renderer(means, RenderHints(context.db))
 
     assert [name for name, look in LOOKS.items() if renderer.is_wanted(*look, asked=asked)] == shown
 

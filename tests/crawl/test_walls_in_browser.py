@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from archiver.crawl import browser_rendering
-from archiver.crawl.render_hints import LearnedHosts
-from archiver.crawl.rendering_policy import Means, Renderer
+from archiver.crawl.render_hints import RenderHints
+from archiver.crawl.rendering_policy import BrowserServices, Renderer
 from archiver.db import attempts, entries, snapshots
 from archiver.http.urls import hash_url
 from archiver.model.failure import FailureKind
@@ -27,8 +27,10 @@ OPENS = (
 async def rendering(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
     monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     async with crawler(tmp_path / "data", browser_pages=6, host_concurrency=12) as context:
-        means = Means(context.settings, context.fetcher, context.throttle, context.recorder)
-        renderer = Renderer(means, LearnedHosts(context.db))
+        means = BrowserServices(
+            context.settings, context.fetcher, context.throttle, context.recorder
+        )
+        renderer = Renderer(means, RenderHints(context.db))
         yield Crawl(replace(context, renderer=renderer))
         await renderer.stop()
 

@@ -1,7 +1,7 @@
 """Other addresses of a page: which of many are told of."""
 
 from archiver.db import captures, segment_rows
-from archiver.db.entries import MOST_TOLD, twins_of
+from archiver.db.entries import MOST_TOLD, aliases_of
 
 URL = "http://a.example/page"
 
@@ -15,6 +15,6 @@ async def test_those_of_its_own_host_come_first_however_many_lead_to_it_from_els
         await captures.insert_all(conn, [capture(each, redirect_to=URL) for each in leading])
         await captures.insert_all(conn, [capture(each) for each in (URL, *own[1:])])
 
-        told = await twins_of(conn, URL)
+        told = await aliases_of(conn, URL)
 
     assert told == [*own, *elsewhere][:MOST_TOLD]

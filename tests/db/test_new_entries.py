@@ -14,7 +14,7 @@ from archiver.db import (
     queue,
     tags_and_lists,
 )
-from archiver.db.host_queue import Turns
+from archiver.db.host_queue import HostGroups
 from archiver.db.schema import entry, entry_table, in_list, job, queue_host
 from archiver.model.job import State
 from archiver.model.seed import Reception, RevisedSeed
@@ -100,7 +100,7 @@ async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says
     await receive(db, seed("http://a.example/"))
     entry_id, _ = await entry_of(db, seed("http://a.example/"))
     async with db.write() as conn:
-        (lease,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=Turns(), now=NOW)
+        (lease,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=HostGroups(), now=NOW)
         await keep(conn, entry_id, "http://a.example/")
         await job_outcomes.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
 
@@ -119,7 +119,7 @@ async def test_saving_by_hand_brings_what_an_import_queued_to_the_front(db, seed
     await receive(db, seed("http://4.example/"), recapture=True)
 
     async with db.write() as conn:
-        leases = await queue.lease(conn, owner="me", count=1, each=1, hosts=Turns(), now=NOW)
+        leases = await queue.lease(conn, owner="me", count=1, each=1, hosts=HostGroups(), now=NOW)
 
     assert [lease.entry.url for lease in leases] == ["http://4.example/"]
     assert [lease.priority for lease in leases] == [queue.INTERACTIVE]

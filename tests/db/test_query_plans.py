@@ -29,7 +29,7 @@ from archiver.db import (
 )
 from archiver.db.captures import KeyRange
 from archiver.db.entries import Filters, Place
-from archiver.db.host_queue import Turns
+from archiver.db.host_queue import HostGroups
 from archiver.db.query_sql import Setting, Split
 from archiver.db.schema import VIEW, capture_table, entry_table, snapshot_table
 from archiver.db.search import Question
@@ -124,7 +124,7 @@ READS = {
     "read by others": lambda conn: snapshots.outdated_articles(conn, 5, than="9", limit=50),
     "read by others of": lambda conn: snapshots.outdated_articles_of(conn, [1, 2], than="9"),
     "owed documents": lambda conn: search_documents.owed(conn, 7, limit=50),
-    "other addresses of a page": lambda conn: entries.twins_of(conn, URL),
+    "other addresses of a page": lambda conn: entries.aliases_of(conn, URL),
     "nearest": lambda conn: captures.nearest(conn, URL, MOMENT),
     "captures of url": lambda conn: captures.of_url(conn, URL, limit=9),
     "original": lambda conn: captures.original_of(conn, DIGESTS[0]),
@@ -267,7 +267,7 @@ async def test_leasing_walks_indices(db, watched, seed):
     async with db.write() as conn:
         await new_entries.receive(conn, [seed(URL)], now=NOW, recapture=False)
         watched.steps.clear()
-        leases = await queue.lease(conn, owner="me", count=32, each=4, hosts=Turns(), now=NOW)
+        leases = await queue.lease(conn, owner="me", count=32, each=4, hosts=HostGroups(), now=NOW)
         ids = [each.job_id for each in leases]
         await queue.requeue(conn, ids, owner="me", interrupted=True, now=NOW)
 

@@ -6,7 +6,7 @@ from sqlalchemy import select, update
 
 from archiver.db import host_queue, job_outcomes, jobs, new_entries, queue
 from archiver.db.engine import Database
-from archiver.db.host_queue import Turns
+from archiver.db.host_queue import HostGroups
 from archiver.db.schema import job, queue_host
 from archiver.model.failure import Failure, FailureKind
 
@@ -30,7 +30,7 @@ def fill(db, seed):
     return queue_up
 
 
-PROVEN = Turns(proven=["a.example", "b.example", "c.example"])
+PROVEN = HostGroups(proven=["a.example", "b.example", "c.example"])
 
 
 async def lease(db, count, *, owner="me", each=2, hosts=PROVEN, now=NOW):
@@ -73,7 +73,7 @@ async def test_a_host_that_had_its_turn_goes_to_the_end_of_the_line(db, fill):
 async def test_a_host_that_has_not_answered_yet_gives_one_lease(db, fill):
     await fill(("a", 50), ("b", 3))
 
-    found = await lease(db, 9, each=4, hosts=Turns(proven=["b.example"]))
+    found = await lease(db, 9, each=4, hosts=HostGroups(proven=["b.example"]))
 
     assert Counter(each.entry.host for each in found) == {"a.example": 1, "b.example": 3}
 
@@ -81,7 +81,7 @@ async def test_a_host_that_has_not_answered_yet_gives_one_lease(db, fill):
 async def test_hosts_that_may_be_dead_take_half_of_what_others_have_jobs_for(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 50))
 
-    found = await lease(db, 20, each=50, hosts=Turns(proven=["a.example"]))
+    found = await lease(db, 20, each=50, hosts=HostGroups(proven=["a.example"]))
 
     assert Counter(each.entry.host == "a.example" for each in found) == {True: 10, False: 10}
 
@@ -89,8 +89,8 @@ async def test_hosts_that_may_be_dead_take_half_of_what_others_have_jobs_for(db,
 async def test_hosts_that_may_be_dead_take_what_others_leave_of_the_room(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 3))
 
-    few = await lease(db, 20, each=50, hosts=Turns(proven=["a.example", "b.example"]))
-    none = await lease(db, 10, hosts=Turns(proven=["a.example", "b.example"]))
+    few = await lease(db, 20, each=50, hosts=HostGroups(proven=["a.example", "b.example"]))
+    none = await lease(db, 10, hosts=HostGroups(proven=["a.example", "b.example"]))
 
     assert Counter(each.entry.host == "a.example" for each in few) == {True: 3, False: 17}
     assert len(none) == 10
@@ -99,9 +99,9 @@ async def test_hosts_that_may_be_dead_take_what_others_leave_of_the_room(db, fil
 async def test_busy_hosts_are_left_out(db, fill):
     await fill(("a", 5), ("b", 5))
 
-    assert {each.entry.host for each in await lease(db, 9, hosts=Turns(busy=["a.example"]))} == {
-        "b.example"
-    }
+    assert {
+        each.entry.host for each in await lease(db, 9, hosts=HostGroups(busy=["a.example"]))
+    } == {"b.example"}
 
 
 async def test_what_someone_is_looking_at_goes_before_an_import(db, fill):
@@ -259,7 +259,13 @@ async def test_a_worker_leases_jobs_only_of_hosts_that_it_has(db, fill):
         due = await host_queue.due_hosts(conn, ["h0.example"], now=NOW, count=9)
     async with db.write() as conn:
         taken = await queue.lease(
-            conn, owner="me", count=100, each=2, hosts=Turns(proven=mine[:1]), now=NOW, mine=mine
+            conn,
+            owner="me",
+            count=100,
+            each=2,
+            hosts=HostGroups(proven=mine[:1]),
+            now=NOW,
+            mine=mine,
         )
         others = await queue.lease_only(
             conn, range(1, 9), owner="me", count=9, busy=[], now=NOW, mine=["h2.example"]
@@ -273,4 +279,4 @@ async def test_a_worker_leases_jobs_only_of_hosts_that_it_has(db, fill):
 async def test_who_is_alone_takes_all_that_there_is_room_for(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(40)])
 
-    assert len(await lease(db, 100, hosts=Turns())) == 40
+    assert len(await lease(db, 100, hosts=HostGroups())) == 40

@@ -16,7 +16,7 @@ from archiver.db import (
     visit_results,
 )
 from archiver.db.entries import Filters
-from archiver.db.host_queue import Turns
+from archiver.db.host_queue import HostGroups
 from archiver.db.schema import attempt
 from archiver.model import seed as model_seed
 from archiver.model.failure import Failure, FailureKind
@@ -37,7 +37,7 @@ async def lease(db, seed):
         said = seed(URL, title="Given", tags=("t",))
         await new_entries.receive(conn, [said], now=NOW, recapture=False, import_id=number)
         await imports.advance(conn, number, {model_seed.Reception.ADDED: 1}, [])
-        (held,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=Turns(), now=NOW)
+        (held,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=HostGroups(), now=NOW)
     return held
 
 

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
 from archiver.db import entries, new_entries, queue
-from archiver.db.host_queue import Turns
+from archiver.db.host_queue import HostGroups
 from archiver.model.seed import RevisedSeed
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -13,7 +13,7 @@ async def test_what_is_open_is_told_as_the_wishes_it_was(db, seed):
     async with db.write() as conn:
         await new_entries.receive(conn, [said], now=NOW, recapture=True)
         await new_entries.receive(conn, others, now=NOW, recapture=False)
-        await queue.lease(conn, owner="me", count=2, each=1, hosts=Turns(), now=NOW)
+        await queue.lease(conn, owner="me", count=2, each=1, hosts=HostGroups(), now=NOW)
 
     async with db.read() as conn:
         first, after = await new_entries.open_seeds(conn, 0, limit=3)

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import text
 
-from archiver.crawl.derived_rows import remake_stale, repay_owed
+from archiver.crawl.derived_rows import index_pending_documents, rebuild_stale
 from archiver.db import search_documents
 from archiver.db.dialects import dialect_of
 from archiver.db.schema import search_table
@@ -60,29 +60,29 @@ async def test_words_that_an_older_index_had_are_gathered_again_newest_first(
 
     assert await found(filled, "badgers") == []
     assert await filled.documents.pending_share() == pytest.approx(8 / 9, abs=0.2)
-    assert await repay_owed(db, store)
+    assert await index_pending_documents(db, store)
     assert len(await found(filled, "badgers")) == 3
-    while await repay_owed(db, store):
+    while await index_pending_documents(db, store):
         pass
 
     assert [await found(filled, q) for q in ("badgers", "wombats", "tag:animals badgers")] == before
     assert {*await found(filled, "type:article words:>100")} == {*before[0]}
     assert await filled.documents.pending_share() == 0
-    assert not await repay_owed(db, store)
+    assert not await index_pending_documents(db, store)
 
 
 async def test_what_two_processes_gather_at_once_is_gathered_once(filled, parts_of):
     db, store = parts_of
     await index_as_an_older_version(db)
     async with db.read() as conn:
-        before = await search_documents.owed_below(conn)
+        before = await search_documents.pending_below(conn)
 
-    await repay_owed(db, store)
+    await index_pending_documents(db, store)
     async with db.write() as conn:
         await search_documents.repay(conn, [], before=before, below=1)
 
     async with db.read() as conn:
-        assert await search_documents.owed_below(conn) is None
+        assert await search_documents.pending_below(conn) is None
     assert len(await found(filled, "badgers")) == 4
 
 
@@ -97,11 +97,11 @@ async def test_a_tag_and_a_note_that_came_later_are_found(filled, parts_of, live
         )
 
     assert await found(filled, "burrow") == []
-    assert await remake_stale(db, store) == 1
+    assert await rebuild_stale(db, store) == 1
 
     assert await found(filled, "burrow") == await found(filled, "number1") == ["page1"]
     assert await found(filled, "note:burrow badgers tag:animals") == ["page1"]
-    assert await remake_stale(db, store) == 0
+    assert await rebuild_stale(db, store) == 0
 
 
 @pytest.mark.sqlite("what waits in a server's index is looked at in tests of cluster")

@@ -82,7 +82,7 @@ PAGES = [
                 "http://a.example/kites",
                 "Red kites",
                 "the red kite and the paper kite " * 30,
-                lists=("Birds/Kites", "Unread"),
+                lists=("Birds/Kites", "PendingArticle"),
                 changed=25,
             ),
             Page(
@@ -254,7 +254,7 @@ async def index(conn, n, page):
     )
     await visit_results.add_snapshots(conn, [snapshot])
     if page.changed:
-        await snapshots.settle_comparisons(conn, [(n + 1, int(capture.timestamp), page.changed)])
+        await snapshots.store_comparisons(conn, [(n + 1, int(capture.timestamp), page.changed)])
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.crawl.derived_rows import compare_owed
+from archiver.crawl.derived_rows import compare_pending
 from archiver.http.urls import hash_url
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
@@ -95,7 +95,7 @@ async def test_pages_that_changed_are_found_and_by_how_much(client, settings, li
     assert await found(runtime, "kite is:changed") == changed
     assert await found(runtime, "changed:1") == changed
     assert await found(runtime, "changed:>20") == []
-    assert await compare_owed(runtime.crawling._db, runtime.crawling._context.store) == 0
+    assert await compare_pending(runtime.crawling._db, runtime.crawling._context.store) == 0
 
 
 async def test_a_new_index_knows_what_changed(settings, live):

@@ -12,7 +12,7 @@ from yarl import URL
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.db import queue
-from archiver.db.host_queue import Turns
+from archiver.db.host_queue import HostGroups
 from archiver.http.urls import hash_url
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
@@ -51,7 +51,7 @@ async def test_the_tick_of_the_form_asks_for_a_browser(client):
 
     async with client.server.app[RUNTIME].entries._db.write() as conn:
         now = datetime.now(UTC)
-        leases = await queue.lease(conn, owner="me", count=2, each=1, hosts=Turns(), now=now)
+        leases = await queue.lease(conn, owner="me", count=2, each=1, hosts=HostGroups(), now=now)
     assert {each.entry.url: each.render for each in leases} == {
         "http://b.example/": True,
         "http://c.example/": False,
