@@ -202,7 +202,7 @@ def test_a_signal_stops_it_and_the_url_stays_queued(site, command, run_in, tmp_p
     listed = run_in(tmp_path / "data", "list", "--json")
 
     assert process.returncode == 128 + signal.SIGTERM
-    assert "`archiver crawl` goes on" in said
+    assert "`archiver crawl` continues" in said
     assert [each["state"] for each in json.loads(listed.stdout)] == ["queued"]
 
 
