@@ -21,6 +21,6 @@ def test_cookies_are_taken_in_named_without_values_and_forgotten(tmp_path, capsy
     assert run(["cookies", "remove", "a.example", *here]) == 1
 
     assert shown.out.splitlines() == ["kept\t1", ".a.example\t/\tid\t2030-03-17"]
-    assert "lines 2" in shown.err
+    assert "Lines 2" in shown.err
     assert SECRET not in shown.out + shown.err
     assert SECRET not in (data / "cookies.txt").read_text()
