@@ -1,7 +1,7 @@
 """``archiver extract`` reads what was left, and says how much."""
 
 from archiver.app import open_app
-from archiver.cli.crawl import _again, _extract
+from archiver.cli.crawl import _extract, _extract_again
 from archiver.config import Settings
 
 
@@ -17,5 +17,5 @@ async def test_it_says_how_many_were_read_and_how_many_are_left(tmp_path, live, 
 
     assert capsys.readouterr().out == "read\t2\nleft\t0\n"
     capsys.readouterr()
-    assert await _again(settings, "", diff=True) == 0
+    assert await _extract_again(settings, "", diff=True) == 0
     assert capsys.readouterr().out == "read\t0\nchanged\t0\n"
