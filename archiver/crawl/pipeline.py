@@ -1,10 +1,11 @@
 """Worker pipeline.
 
-| queue | from | to | length | when full | | --- | --- | --- | --- | --- | | database queue
-(``db.queue``) | seeds | ``Dispatcher`` | unbounded, on disk | - | | ``Frontier`` | ``Dispatcher`` |
-``_work`` | ``_window_of`` | leasing waits | | ``Recorder._waiting`` | ``_work`` | ``Recorder.run``
-| 64 MiB | visits wait | | ``WorkerPool`` | ``_work`` | its processes | one request per process |
-visits wait |
+| queue | from | to | length | when full |
+| --- | --- | --- | --- | --- |
+| database queue (``db.queue``) | seeds | ``Dispatcher`` | unbounded, on disk | - |
+| ``Frontier`` | ``Dispatcher`` | ``_work`` | ``_window_of`` | leasing waits |
+| ``Recorder._waiting`` | ``_work`` | ``Recorder.run`` | 64 MiB | visits wait |
+| ``WorkerPool`` | ``_work`` | its processes | one request per process | visits wait |
 
 ``concurrency`` workers process leases. A visit that takes long moves to the slow lane, and a new
 worker takes its place; later pages of that host start in the slow lane. The lane has room for

@@ -9,8 +9,9 @@ If the index rejects rows whose records are on disk, the jobs stay leased until 
 indexed. Otherwise each would be visited again, and the index would have two snapshots of one visit
 after recovery.
 
-| queue | from | to | length | when full | | --- | --- | --- | --- | --- | | ``_waiting`` | visits |
-the committing task | 64 MiB, at least 16 KiB per item | visits wait |
+| queue | from | to | length | when full |
+| --- | --- | --- | --- | --- |
+| ``_waiting`` | visits | the committing task | 64 MiB, an item at least 16 KiB | visits wait |
 """
 
 import asyncio
@@ -60,7 +61,7 @@ class UnindexedRecords:
 
     @contextmanager
     def noted_unless_indexed(self, places: Sequence[Location]) -> Iterator[None]:
-        """EntryEdit the records if the block fails to index them."""
+        """Note the segments of the records if the block fails to index them."""
         try:
             yield
         except BaseException:

@@ -41,9 +41,8 @@ class Backlog:
     Attributes:
         segments: number of segments.
         bytes: total size.
-        since: creation time of the oldest one; None if there is none. Everything before it is in
-        the
-            store: the recovery point.
+        since: creation time of the oldest one, None if there is none. The store has everything
+            before it (the recovery point).
         is_full: whether fetching is paused until it is smaller.
         problem: error of the last upload; None if it succeeded.
     """
