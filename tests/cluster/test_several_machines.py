@@ -77,7 +77,7 @@ async def test_a_page_that_one_machine_saved_is_read_listed_and_verified_on_anot
 
 
 @pytest.mark.parametrize("how", ["killed", "cut off", "stopped and cut off"])
-async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once_by_another(
+async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once(
     live, address, here, there, held, how
 ):
     await ran("import", "-", "--no-crawl", said=held.url, **here)
@@ -94,14 +94,15 @@ async def test_a_job_of_a_worker_that_lost_its_lock_is_done_once_by_another(
             as_owner(address, LOCKS.format(held_by))
         held.set()
         await other.communicate()
-        ended = as_owner(address, ENDED)
+        if how != "cut off":  # a worker that still runs may lease its job again itself
+            assert as_owner(address, ENDED) == [("saved", 1, 1)]
         if how == "stopped and cut off":
             owner.send_signal(signal.SIGCONT)
         await owner.communicate()
 
     assert other.returncode == 0
     assert owner.returncode == (-signal.SIGKILL if how == "killed" else 0)
-    assert ended == as_owner(address, ENDED) == [("saved", 1, 1)]
+    assert as_owner(address, ENDED) == [("saved", 1, 1)]
     for variables in (here, there):
         assert (await ran("crawl", **variables))[0] == 0
     assert as_owner(address, ENDED) == [("saved", 1, 1)]

@@ -4,10 +4,8 @@ from archiver.model.capture import PayloadDigest
 DIGEST = PayloadDigest("sha256:" + "ab" * 32)
 
 
-async def test_the_record_ids_of_all_captures_are_noted_a_stretch_at_a_time(
-    db, capture, monkeypatch
-):
-    monkeypatch.setattr(captures, "STRETCH", 2)
+async def test_the_record_ids_of_all_captures_are_read_in_batches(db, capture, monkeypatch):
+    monkeypatch.setattr(captures, "BATCH", 2)
     kept = [capture(f"http://a.example/{n}") for n in range(3)]
     async with db.write() as conn:
         await segment_rows.advance(conn, {kept[0].location.segment: 10**6})

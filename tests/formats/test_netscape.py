@@ -120,7 +120,7 @@ def test_attributes_that_no_field_holds_are_kept_as_they_are_without_pictures() 
 @pytest.mark.parametrize(
     ("heading", "is_read", "is_starred", "record"),
     [
-        ("PendingArticle", False, False, ""),
+        ("Unread", False, False, ""),
         ("Read Archive", True, False, ""),
         ("Archive", True, False, ""),
         ("Starred", False, True, ""),

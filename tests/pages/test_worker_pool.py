@@ -160,9 +160,9 @@ async def test_a_child_that_was_lost_is_replaced(pool_of):
     [lost] = children_that_read()
     lost.kill()
 
-    found = [await pool.discover(PAGE) for _ in range(2)]
+    found = [await pool.discover(PAGE) for _ in range(3)]
 
-    assert [len(each.requisites) for each in found] == [0, 1]
+    assert sorted(len(each.requisites) for each in found) == [0, 1, 1]
 
 
 def children_that_read():

@@ -82,7 +82,7 @@ PAGES = [
                 "http://a.example/kites",
                 "Red kites",
                 "the red kite and the paper kite " * 30,
-                lists=("Birds/Kites", "PendingArticle"),
+                lists=("Birds/Kites", "Unread"),
                 changed=25,
             ),
             Page(
