@@ -92,8 +92,7 @@ class App:
         """Dependencies shared by all crawl stages."""
         from archiver.crawl.context import CrawlContext
         from archiver.crawl.recorder import Recorder
-        from archiver.crawl.render_hints import RenderHints
-        from archiver.crawl.rendering_policy import BrowserServices, Renderer
+        from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
         from archiver.http.fetcher import Fetcher
         from archiver.http.politeness import Throttle
         from archiver.pages.worker_pool import WorkerPool

@@ -16,8 +16,8 @@ from archiver.db import (
     attempts,
     captures,
     entries,
-    job_outcomes,
     pending_records,
+    queue,
     segment_rows,
     snapshots,
     tombstones,
@@ -26,7 +26,7 @@ from archiver.db import visit_results as db_visit_results
 from archiver.db.dialects import dialect_of
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import EntryState, Revised, entry_states
-from archiver.db.job_outcomes import OpenJobs
+from archiver.db.queue import OpenJobs
 from archiver.db.snapshots import Held
 from archiver.db.visit_results import NewSnapshot, Place
 from archiver.errors import StoreError
@@ -374,7 +374,7 @@ async def _basis(
     there = await entry_states(conn, known.facts)
     lost = await tombstones.snapshots(conn, urls)
     place = await _place_of(conn, keys, segments_)
-    open_ = await job_outcomes.open_jobs(conn, leases, datetime.now(UTC))
+    open_ = await queue.open_jobs(conn, leases, datetime.now(UTC))
     given_up = {each.job_id for each in leases} - open_.held
     is_shared = dialect_of(conn).is_shared
     return _Basis(there, frozenset(given_up if is_shared else ()), lost, place, open_)
@@ -397,10 +397,8 @@ async def _end_visits(
     await db_visit_results.add_snapshots(conn, found, basis.there, basis.place)
     # An entry may have a snapshot and a failure in one batch.
     await attempts.add_failures(conn, row_building.failed_attempts(visit_results, known.facts))
-    await job_outcomes.end_jobs(
-        conn, row_building.ends(visit_results), datetime.now(UTC), basis.jobs
-    )
-    await job_outcomes.postpone_jobs(
+    await queue.end_jobs(conn, row_building.ends(visit_results), datetime.now(UTC), basis.jobs)
+    await queue.postpone_jobs(
         conn, row_building.postponed(visit_results), datetime.now(UTC), basis.jobs
     )
 

@@ -18,7 +18,7 @@ from archiver.browser.request_gate import Beyond, Gate, connect, make_gate_key
 from archiver.browser.view_similarity import read_png, similarity_of, words_contained
 from archiver.crawl.browser_requests import Traffic
 from archiver.crawl.rendering_policy import BrowserServices, Fidelity, Rendered
-from archiver.crawl.response import FetchedResponse
+from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import BrowserError, FetchError
 from archiver.http.requests import with_initiators
 from archiver.http.urls import host

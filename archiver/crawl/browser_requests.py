@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from archiver.browser.request_gate import Answering
 from archiver.crawl.fetch import LEAST_REST_WITHIN_A_PAGE, PARSED_BYTES
 from archiver.crawl.rendering_policy import BrowserServices
-from archiver.crawl.response import FetchedResponse
 from archiver.crawl.retry_policy import retry_after_seconds
+from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import FetchError
 from archiver.http.headers import ResponseHead
 from archiver.http.media_types import declared_media_type, essence_of, is_html

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import ask, read
-from archiver.crawl.response import FetchedResponse
 from archiver.crawl.retry_policy import status_failure
+from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import FetchError
 from archiver.http.media_types import is_html
 from archiver.http.requests import Outgoing

@@ -8,8 +8,8 @@ from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.record_building import capture_of
-from archiver.crawl.response import FetchedResponse
 from archiver.crawl.retry_policy import retry_after_seconds
+from archiver.crawl.visit_result import FetchedResponse
 from archiver.db import captures
 from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.http.content_coding import decode

@@ -12,10 +12,9 @@ from archiver.crawl.fetch import ask, fetch, read
 from archiver.crawl.icons_and_thumbnails import make_fetched_previews
 from archiver.crawl.record_building import capture_of
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.response import FetchedResponse
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.crawl.visit import inspect_page, read_page
-from archiver.crawl.visit_result import Visit
+from archiver.crawl.visit_result import FetchedResponse, Visit
 from archiver.db import captures, entries
 from archiver.errors import FetchError
 from archiver.http.headers import parse_head

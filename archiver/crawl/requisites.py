@@ -9,7 +9,7 @@ from functools import partial
 
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import fetch, read_back
-from archiver.crawl.response import FetchedResponse
+from archiver.crawl.visit_result import FetchedResponse
 from archiver.db import captures, tombstones
 from archiver.db.engine import AsyncConnection
 from archiver.errors import FetchError

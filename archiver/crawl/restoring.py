@@ -13,9 +13,9 @@ from archiver.db import (
     attempts,
     captures,
     entries,
-    job_outcomes,
     jobs,
     new_entries,
+    queue,
     rebuild_tables,
     tombstones,
     visit_results,
@@ -181,7 +181,7 @@ async def restore(
         if (lease := leases.get(entry_id := ids[entry_record.hash_url]))
         and (entry_id in saved or entry_record.failure)
     ]
-    await job_outcomes.end_jobs(conn, ends, datetime.now(UTC))
+    await queue.end_jobs(conn, ends, datetime.now(UTC))
     return fresh
 
 

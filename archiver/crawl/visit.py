@@ -8,12 +8,10 @@ from archiver.crawl.article_extraction import read_whole
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import fetch, recall
 from archiver.crawl.icons_and_thumbnails import make_fetched_previews, preview_requisites
-from archiver.crawl.render_hints import is_asked_plainly
-from archiver.crawl.rendering_policy import NotRendered, Rendered
+from archiver.crawl.rendering_policy import NotRendered, Rendered, is_asked_plainly
 from archiver.crawl.requisites import Requisites
-from archiver.crawl.response import FetchedResponse
 from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
-from archiver.crawl.visit_result import Visit
+from archiver.crawl.visit_result import FetchedResponse, Visit
 from archiver.errors import FetchError
 from archiver.http.requests import Outgoing
 from archiver.http.timestamps import to_timestamp

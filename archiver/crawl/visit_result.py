@@ -1,4 +1,4 @@
-"""Visit results."""
+"""Values that make up a visit: fetched responses, and the result."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,6 +9,7 @@ from archiver.model.job import EntryRef, Lease
 from archiver.model.page import Article, Charset
 from archiver.model.rendering import NewRendition, QualitySignals, RenderHint, Rendering
 from archiver.model.requisite import RequisiteOutcome
+from archiver.pages.worker_messages import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +82,42 @@ class VisitResult:
     retry_at: datetime | None = None
     lease: Lease | None = None
     is_put_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedResponse:
+    """Response, fetched now or earlier.
+
+    Attributes:
+        ref: its capture.
+        at: when it was requested (aware, UTC).
+        redirect_to: absolute target of a redirect.
+        media_type: effective media type of the payload.
+        charset: charset declared in the Content-Type, or empty.
+        content: decoded payload if it can be parsed (HTML, CSS, text), else empty.
+        retry_after: pause in seconds that the server asked for.
+        is_truncated: the body ended too early.
+        wall: the bot wall that the response declares, or empty.
+        link_header: its ``Link`` fields, joined with commas.
+        headers: (name, value) in order, names in lower case.
+        led_by: hosts that led to it, from the user's URL to its own; empty if it was fetched
+            without cookies.
+    """
+
+    ref: CaptureRef
+    at: datetime
+    redirect_to: str | None
+    media_type: str
+    charset: str
+    content: bytes
+    retry_after: float | None = None
+    is_truncated: bool = False
+    wall: str = ""
+    link_header: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    led_by: frozenset[str] = frozenset()
+
+    @property
+    def document(self) -> Document:
+        """Document for parsing and extraction."""
+        return Document(self.content, self.media_type, self.charset, self.ref.url, self.link_header)

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Row, bindparam, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import annotations, lists, tags_and_lists
+from archiver.db import entries, lists, tags_and_lists
 from archiver.db.imports import mark_touched
 from archiver.db.pending_records import mark_unrecorded
 from archiver.db.schema import edit, edited, entry, entry_table
@@ -122,7 +122,7 @@ async def forget(conn: AsyncConnection, edit_id: int) -> None:
 
 
 async def _rows(conn: AsyncConnection, entry_ids: Sequence[int]) -> Sequence[Row[*tuple[Any, ...]]]:
-    columns = (entry.c.id, entry.c.revision, *annotations.COLUMNS.values())
+    columns = (entry.c.id, entry.c.revision, *entries.COLUMNS.values())
     found = await conn.execute(select(*columns).where(entry.c.id.in_(among(entry_ids))))
     return found.all()
 
@@ -131,7 +131,7 @@ async def _annotations(
     conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]]
 ) -> dict[int, Annotation]:
     carried = await tags_and_lists.labels_of_entries(conn, [row.id for row in rows])
-    return {row.id: annotations.of_row(row, carried[row.id]) for row in rows}
+    return {row.id: entries.of_row(row, carried[row.id]) for row in rows}
 
 
 async def _write(
@@ -143,7 +143,7 @@ async def _write(
     columns = [
         {"entry_id": number, **found}
         for number, each in after.items()
-        if (found := annotations.changes(before[number], each))
+        if (found := entries.changes(before[number], each))
     ]
     if columns:
         await conn.execute(

@@ -1,4 +1,4 @@
-"""Hosts with pending jobs, in queue order.
+"""Hosts: the queue of those with pending jobs, and their render hints.
 
 ``queue_host`` has a row for each host with queued jobs, ordered by when it may be requested next.
 """
@@ -25,9 +25,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import sql_functions
 from archiver.db.dialects import SqlDialect
-from archiver.db.schema import entry, job, queue_host
+from archiver.db.schema import entry, host, job, queue_host, snapshot
 from archiver.db.sql_functions import Greatest
 from archiver.db.statements import OnConflict, execute_rows, insert_rows
+from archiver.model.rendering import RenderHint
+from archiver.search.words import reversed_host, site_range
 
 PRIORITIES = (0, 1, 2, 3)
 """Priorities, most urgent first."""
@@ -180,3 +182,37 @@ def to_ms(moment: datetime) -> int:
 def from_ms(moment: int) -> datetime:
     """Convert milliseconds since 1970 to a datetime (aware, UTC)."""
     return datetime.fromtimestamp(moment / 1000, UTC)
+
+
+async def note_hosts(conn: AsyncConnection, names: Collection[str]) -> None:
+    """Insert hosts; known ones are skipped."""
+    if names:
+        rows = [(name, reversed_host(name)) for name in sorted(names)]
+        await insert_rows(conn, host, ("name", "reversed"), rows, OnConflict.KEEP)
+
+
+async def of_site(conn: AsyncConnection, site: str, *, limit: int) -> list[str]:
+    """Return up to ``limit`` hosts that are a site or its subdomains, with any port."""
+    named = await conn.execute(select(host.c.name).where(host.c.name == site))
+    first, beyond = site_range(site)
+    rows = await conn.execute(
+        select(host.c.name)
+        .where(host.c.reversed >= first, host.c.reversed < beyond)
+        .order_by(host.c.reversed)
+        .limit(limit)
+    )
+    return [*dict.fromkeys((*named.scalars(), *rows.scalars()))][:limit]
+
+
+async def render_hints_after(
+    conn: AsyncConnection, row_id: int, *, limit: int
+) -> list[tuple[int, int, RenderHint, str]]:
+    """Return (row, timestamp, hint, page URL) of the newest snapshots with a hint, after a row."""
+    own = snapshot.c
+    rows = await conn.execute(
+        select(own.id, own.timestamp, own.look, own.final_url)
+        .where(own.look != literal_column("''"), own.id > row_id)
+        .order_by(own.id.desc())
+        .limit(limit)
+    )
+    return [(row.id, row.timestamp, RenderHint(row.look), row.final_url) for row in rows][::-1]

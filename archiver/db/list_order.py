@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Column, ColumnElement, Select, func, select, tuple_, union
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import hosts
+from archiver.db import host_queue
 from archiver.db.entries import Filters, Place, narrowed, newest_query
 from archiver.db.query_sql import lists_named, with_document
 from archiver.db.schema import document, entry, entry_list, in_list, tag
@@ -134,7 +134,7 @@ async def _named(conn: AsyncConnection, which: Condition, value: str, filters: F
             return replace(filters, tag=names[0])
         return _any_of(filters, [Filters(tag=each) for each in names])
     if which is Condition.SITE:
-        found_hosts = await hosts.of_site(conn, value, limit=MAX_ITERATED + 1)
+        found_hosts = await host_queue.of_site(conn, value, limit=MAX_ITERATED + 1)
         return _any_of(filters, [Filters(host=each) for each in found_hosts])
     return filters
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import annotations, counters, hosts, lists, queue, tags_and_lists, tombstones
+from archiver.db import counters, entries, host_queue, lists, queue, tags_and_lists, tombstones
 from archiver.db.counters import next_number
 from archiver.db.imports import mark_touched
 from archiver.db.pending_records import mark_unrecorded
@@ -34,7 +34,7 @@ _PRIORITIES = {
 _KNOWN = (
     entry.c.id,
     entry.c.hash_url,
-    *annotations.COLUMNS.values(),
+    *entries.COLUMNS.values(),
     entry.c.state,
     entry.c.snapshot_count,
     entry.c.revision,
@@ -181,13 +181,13 @@ async def insert_entries(
             seed.host,
             deleted.get(seed.hash_url, -1) + 1,
             *common.values(),
-            *annotations.values(seed.annotation),
+            *entries.values(seed.annotation),
         )
         for seed in seeds
     ]
-    names = ("id", "hash_url", "url", "host", "generation", *common, *annotations.NAMES)
+    names = ("id", "hash_url", "url", "host", "generation", *common, *entries.NAMES)
     await insert_rows(conn, entry_table, names, rows)
-    await hosts.note_hosts(conn, {seed.host for seed in seeds})
+    await host_queue.note_hosts(conn, {seed.host for seed in seeds})
     await counters.change(conn, {counters.ENTRIES: len(seeds)})
     return ids
 
@@ -201,9 +201,9 @@ async def merge_into(
     """
     rows, moved = [], []
     for key, row in known.items():
-        before = annotations.of_row(row, tags_and_lists.NO_LABELS)
+        before = entries.of_row(row, tags_and_lists.NO_LABELS)
         after = before.merged(seeds[key].annotation)
-        if changed := annotations.changes(before, after):
+        if changed := entries.changes(before, after):
             rows.append({"entry_id": row.id, **changed})
         if after.added_at != before.added_at:
             moved.append(row.id)
@@ -333,9 +333,9 @@ async def _added_at(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int
 
 def _adds(seed: Seed, row: KnownRow, carried: tags_and_lists.Labels) -> bool:
     """Return whether a seed adds something to its entry."""
-    before = annotations.of_row(row, carried)
+    before = entries.of_row(row, carried)
     after = before.merged(seed.annotation)
-    if annotations.changes(before, after):
+    if entries.changes(before, after):
         return True
     return bool({*after.tags} - {*before.tags} or {*after.folders} - {*before.folders})
 
@@ -446,8 +446,8 @@ async def _replace(
                 "entry_id": row.id,
                 **dict(
                     zip(
-                        annotations.NAMES,
-                        annotations.values(seeds[key].seed.annotation),
+                        entries.NAMES,
+                        entries.values(seeds[key].seed.annotation),
                         strict=True,
                     )
                 ),
@@ -558,4 +558,4 @@ async def unrecorded_seeds(
 
 
 def _seed(row: Row[*tuple[Any, ...]], carried: tags_and_lists.Labels) -> Seed:
-    return Seed(row.hash_url, row.url, row.host, annotations.of_row(row, carried))
+    return Seed(row.hash_url, row.url, row.host, entries.of_row(row, carried))

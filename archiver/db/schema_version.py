@@ -1,10 +1,9 @@
-"""Schema version of a database, and databases of older versions."""
+"""Schema version of a database, migrations, and databases of older versions."""
 
 import os
 import sqlite3
 from contextlib import closing
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 from sqlalchemy import Column, Connection, Table, create_mock_engine, text
@@ -12,6 +11,7 @@ from sqlalchemy.schema import ExecutableDDLElement
 
 from archiver.db.schema import FIRST, HEAD, metadata
 from archiver.errors import ConfigurationError, IndexOutdated, IndexUnavailable
+from archiver.helpers import MIGRATIONS
 
 _REVISIONS = """
 CREATE TABLE alembic_version (
@@ -55,7 +55,7 @@ def upgrade_schema(conn: Connection, place: str) -> None:
             f"{place} was written by a newer version of archiver (schema {found}, this one knows "
             f"{HEAD}). Update the program, or run `archiver reindex` to build the index again."
         )
-    import_module("archiver.db.migrations").upgrade(conn)
+    upgrade(conn)
 
 
 def is_outdated(revision: str) -> bool:
@@ -197,3 +197,15 @@ def _filler(column: Column[object]) -> str:
 
 def _read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+
+
+def upgrade(conn: Connection) -> None:
+    """Run pending migrations. Blocking."""
+    from alembic import command  # noqa: PLC0415 - not needed by a database of this version
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = conn
+    command.upgrade(config, "head")
+    conn.commit()

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, TextClause, bindparam, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import hosts
+from archiver.db import host_queue
 from archiver.db.dialects import dialect_of
 from archiver.db.full_text import asking
 from archiver.db.query_sql import lists_named
@@ -163,7 +163,7 @@ def _begins(column: ColumnElement[str], prefix: str) -> tuple[ColumnElement[bool
 async def _is_there(conn: AsyncConnection, which: Condition, value: str) -> bool:
     """Return whether a name exists."""
     if which is Condition.SITE:
-        return bool(await hosts.of_site(conn, value, limit=1))
+        return bool(await host_queue.of_site(conn, value, limit=1))
     own = select(tag.c.id).where(tag.c.folded == fold(value), tag.c.entry_count > 0)
     if which is Condition.LIST:
         own = select(entry_list.c.id).where(lists_named(value))

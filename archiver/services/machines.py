@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from archiver.db import lost_segments, segment_rows
+from archiver.db import record_locations, segment_rows
 from archiver.db.engine import Database
 from archiver.db.segment_rows import Unsealed
 from archiver.db.worker_locks import Worker, all_workers
@@ -80,5 +80,5 @@ class Machines:
         async with self._db.write() as conn:
             noted = await segment_rows.of_machine(conn, name)
             await segment_rows.lie_at(conn, noted & there, None)
-            gone = await lost_segments.lose(conn, noted - there, why, datetime.now(UTC))
+            gone = await record_locations.lose(conn, noted - there, why, datetime.now(UTC))
         return Forgotten(tuple(sorted(noted - there)), gone.snapshots, gone.entries)

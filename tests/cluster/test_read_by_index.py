@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from archiver.db import entries, job_outcomes, queue
+from archiver.db import entries, queue
 from archiver.db.engine import Database
 from archiver.db.entries import entry_states
 from archiver.db.host_queue import HostGroups
@@ -44,7 +44,7 @@ async def test_a_lease_and_the_ends_of_its_jobs_read_no_more_rows_than_they_are_
         )
         await entry_states(conn, [each.entry.id for each in leases])
         saved = [(each, Timestamp("20200101000000"), None) for each in leases]
-        await job_outcomes.end_jobs(conn, saved, now)
+        await queue.end_jobs(conn, saved, now)
 
         assert await read_whole(conn) == set()
     assert len(leases) == SOME

@@ -11,8 +11,7 @@ import psutil
 from aiohttp import web
 
 from archiver.crawl import browser_rendering
-from archiver.crawl.render_hints import RenderHints
-from archiver.crawl.rendering_policy import BrowserServices, Renderer
+from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
 from archiver.db import entries
 from archiver.db.engine import Database
 from archiver.http.urls import hash_url

@@ -15,8 +15,7 @@ import pytest
 from aiohttp import web
 
 from archiver.crawl import browser_rendering
-from archiver.crawl.render_hints import RenderHints
-from archiver.crawl.rendering_policy import BrowserServices, Renderer
+from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
 from archiver.db import captures, entries, screenshots, snapshots
 from archiver.http.urls import hash_url
 from archiver.model.rendering import Limit, Rendering

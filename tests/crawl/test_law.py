@@ -27,7 +27,7 @@ from archiver.db import (
     captures,
     edit_history,
     entries,
-    hosts,
+    host_queue,
     lists,
     new_entries,
     pending_records,
@@ -564,7 +564,7 @@ async def everything(archive: Archive) -> dict[str, object]:
         return {
             "entries": {numbers[number]: each for number, each in shown.items()},
             "order": {row.hash_url: row.sort_at for row in rows if row.state != "queued"},
-            "looks": {each[1:] for each in await hosts.render_hints_after(conn, 0, limit=999)},
+            "looks": {each[1:] for each in await host_queue.render_hints_after(conn, 0, limit=999)},
             "changed": {row.hash_url: row.changed for row in rows},
             "revisions": {row.hash_url: row.revision for row in rows},
             "generations": {row.hash_url: row.generation for row in rows},

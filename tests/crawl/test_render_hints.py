@@ -7,8 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 from archiver.crawl import browser_rendering
-from archiver.crawl.render_hints import ONE_IN, RenderHints, is_asked_plainly
-from archiver.crawl.rendering_policy import BrowserServices, Renderer
+from archiver.crawl.rendering_policy import (
+    ONE_IN,
+    BrowserServices,
+    Renderer,
+    RenderHints,
+    is_asked_plainly,
+)
 from archiver.db import entries
 from archiver.http.urls import hash_url
 from archiver.model.job import EntryRef, Lease

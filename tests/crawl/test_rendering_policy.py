@@ -7,8 +7,7 @@ import pytest
 
 from archiver.browser.chromium import command
 from archiver.config import Settings
-from archiver.crawl.render_hints import RenderHints
-from archiver.crawl.rendering_policy import BrowserServices, Renderer
+from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Discovery
 

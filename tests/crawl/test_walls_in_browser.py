@@ -7,8 +7,7 @@ import pytest
 from aiohttp import web
 
 from archiver.crawl import browser_rendering
-from archiver.crawl.render_hints import RenderHints
-from archiver.crawl.rendering_policy import BrowserServices, Renderer
+from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
 from archiver.db import attempts, entries, snapshots
 from archiver.http.urls import hash_url
 from archiver.model.failure import FailureKind

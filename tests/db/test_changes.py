@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from archiver.db import job_outcomes, jobs, new_entries, queue
+from archiver.db import jobs, new_entries, queue
 from archiver.db.engine import Database
 from archiver.http.urls import hash_url, host
 from archiver.model.annotation import Annotation
@@ -77,12 +77,10 @@ class Queue:
                     await queue.requeue(conn, ids, owner="me", interrupted=False, now=now)
                 case "end" if self._leased:
                     lease = self._leased.pop()
-                    await job_outcomes.end_jobs(
-                        conn, [(lease, Timestamp("20260301120000"), None)], now
-                    )
+                    await queue.end_jobs(conn, [(lease, Timestamp("20260301120000"), None)], now)
                 case "postpone" if self._leased:
                     lease = self._leased.pop()
-                    await job_outcomes.postpone_jobs(conn, [(lease, TIMEOUT, NOON)], now)
+                    await queue.postpone_jobs(conn, [(lease, TIMEOUT, NOON)], now)
 
 
 def _seed(number: int) -> Seed:

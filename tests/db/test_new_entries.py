@@ -4,16 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, update
 
-from archiver.db import (
-    entries,
-    imports,
-    job_outcomes,
-    jobs,
-    new_entries,
-    pending_records,
-    queue,
-    tags_and_lists,
-)
+from archiver.db import entries, imports, jobs, new_entries, pending_records, queue, tags_and_lists
 from archiver.db.host_queue import HostGroups
 from archiver.db.schema import entry, entry_table, in_list, job, queue_host
 from archiver.model.job import State
@@ -102,7 +93,7 @@ async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says
     async with db.write() as conn:
         (lease,) = await queue.lease(conn, owner="me", count=1, each=1, hosts=HostGroups(), now=NOW)
         await keep(conn, entry_id, "http://a.example/")
-        await job_outcomes.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
+        await queue.end_jobs(conn, [(lease, "20260301120000", None)], NOW)
 
     (known,) = await receive(db, seed("http://a.example/", tags=("later",)))
     (again,) = await receive(db, seed("http://a.example/"), recapture=True)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select, update
 
-from archiver.db import host_queue, job_outcomes, jobs, new_entries, queue
+from archiver.db import host_queue, jobs, new_entries, queue
 from archiver.db.engine import Database
 from archiver.db.host_queue import HostGroups
 from archiver.db.schema import job, queue_host
@@ -178,7 +178,7 @@ async def test_a_job_that_ended_after_it_was_given_back_leaves_no_host_waiting(d
     (held,) = await lease(db, 1)
     await give_back(db, [held])
     async with db.write() as conn:
-        await job_outcomes.end_jobs(conn, [(held, None, FAILURE)], NOW)
+        await queue.end_jobs(conn, [(held, None, FAILURE)], NOW)
 
     assert await lease(db, 1) == []
     async with db.read() as conn:
@@ -192,13 +192,13 @@ async def test_who_lost_a_job_to_another_neither_ends_it_nor_puts_it_off(db, fil
     (held,) = await lease(db, 1, owner="other")
 
     async with db.write() as conn:
-        await job_outcomes.end_jobs(conn, [(lost, "20260301120000", None)], NOW)
-        await job_outcomes.postpone_jobs(conn, [(lost, FAILURE, NOW)], NOW)
+        await queue.end_jobs(conn, [(lost, "20260301120000", None)], NOW)
+        await queue.postpone_jobs(conn, [(lost, FAILURE, NOW)], NOW)
 
         counts = await jobs.queue_counts(conn)
         assert (counts.fetching, counts.queued, counts.saved) == (1, 0, 0)
         assert [*await queue.held_by(conn, "other")] == [held.job_id]
-        await job_outcomes.end_jobs(conn, [(held, "20260301120000", None)], NOW)
+        await queue.end_jobs(conn, [(held, "20260301120000", None)], NOW)
         assert (await jobs.queue_counts(conn)).saved == 1
 
 
@@ -207,7 +207,7 @@ async def test_a_job_that_is_due_later_is_not_leased_before_and_holds_nothing_up
     later = NOW + timedelta(seconds=30)
     (first,) = await lease(db, 1, each=1)
     async with db.write() as conn:
-        await job_outcomes.postpone_jobs(conn, [(first, FAILURE, later)], NOW)
+        await queue.postpone_jobs(conn, [(first, FAILURE, later)], NOW)
 
     rest = await lease(db, 9)
 

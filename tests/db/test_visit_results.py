@@ -7,7 +7,6 @@ from archiver.db import (
     attempts,
     entries,
     imports,
-    job_outcomes,
     jobs,
     list_order,
     new_entries,
@@ -158,7 +157,7 @@ async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_
     again = NOW + timedelta(seconds=30)
     async with db.write() as conn:
         await attempts.add_failures(conn, [attempt_of(lease, final=False)])
-        await job_outcomes.postpone_jobs(conn, [(lease, FAILURE, again)], NOW)
+        await queue.postpone_jobs(conn, [(lease, FAILURE, again)], NOW)
 
     async with db.read() as conn:
         (job,) = await jobs.by_ids(conn, [lease.job_id])
@@ -174,7 +173,7 @@ async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_
 async def test_an_entry_that_failed_for_good_is_found_by_its_title(db, lease, found):
     async with db.write() as conn:
         await attempts.add_failures(conn, [attempt_of(lease, final=True)])
-        await job_outcomes.end_jobs(conn, [(lease, None, FAILURE)], NOW)
+        await queue.end_jobs(conn, [(lease, None, FAILURE)], NOW)
 
     entry = await entry_of(db, lease)
     assert (entry.state, entry.failure) == (State.FAILED, FAILURE)
@@ -194,7 +193,7 @@ async def test_a_failure_takes_nothing_from_an_entry_that_was_saved_before(db, l
 async def test_the_end_of_a_job_is_counted_once_wherever_it_is_counted(db, lease, keep):
     async with db.write() as conn:
         await keep(conn, lease.entry.id, URL, 1)
-        await job_outcomes.end_jobs(conn, [(lease, "20260301120001", None)], NOW)
+        await queue.end_jobs(conn, [(lease, "20260301120001", None)], NOW)
 
     async with db.read() as conn:
         counts = await jobs.queue_counts(conn)
@@ -209,8 +208,8 @@ async def test_nothing_is_nothing(db):
     async with db.write() as conn:
         await visit_results.add_snapshots(conn, [])
         await attempts.add_failures(conn, [])
-        await job_outcomes.end_jobs(conn, [], NOW)
-        await job_outcomes.postpone_jobs(conn, [], NOW)
+        await queue.end_jobs(conn, [], NOW)
+        await queue.postpone_jobs(conn, [], NOW)
 
     async with db.read() as conn:
         assert (await jobs.queue_counts(conn)).total == 0
