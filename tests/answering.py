@@ -1,4 +1,4 @@
-"""A web on loopback of which one function answers whatever is asked."""
+"""A loopback server with one handler for every request."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from aiohttp.typedefs import Handler
 
 @asynccontextmanager
 async def answering(answer: Handler) -> AsyncIterator[str]:
-    """Let it answer; gives the origin."""
+    """Serve with this handler; yield the origin."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", answer)
     runner = web.AppRunner(app, shutdown_timeout=0)

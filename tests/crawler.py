@@ -1,4 +1,4 @@
-"""A crawling process, put together for one test after another."""
+"""A crawling process for tests."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ from tests.segments import storage_of
 
 @asynccontextmanager
 async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
-    """A process of its own, as far as locks, leases and segments know."""
+    """Open the parts of a crawling process, with its own locks, leases and segments."""
     settings = Settings(
         data=data, **{"allow_networks": "127.0.0.0/8", "host_delay": 0, "retry_delay": 0, **more}
     )
@@ -48,7 +48,7 @@ async def crawler(data: Path, **more: object) -> AsyncIterator[CrawlContext]:
 
 
 class Crawl:
-    """The crawl of one process, as tests command it."""
+    """The crawl of one process."""
 
     def __init__(self, context: CrawlContext) -> None:
         self.context = context
@@ -65,7 +65,7 @@ class Crawl:
 
     @asynccontextmanager
     async def recording(self) -> AsyncIterator[None]:
-        """Let the recorder run, as a pipeline does."""
+        """Run the recorder as a pipeline does."""
         running = asyncio.create_task(self.context.recorder.run())
         try:
             yield
@@ -75,10 +75,10 @@ class Crawl:
             await asyncio.wait([running])
 
     async def run(self) -> None:
-        """Work the queue until it is empty."""
+        """Run until the queue is empty."""
         await self.pipeline.run(until_empty=True)
 
     async def jobs(self) -> list[Job]:
-        """Every job, in the order they were made."""
+        """Return every job in order of creation."""
         async with self.context.db.read() as conn:
             return await db_jobs.by_ids(conn, range(1, 1000))

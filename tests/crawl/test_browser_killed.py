@@ -1,4 +1,4 @@
-"""Whichever process is killed while a page is shown, the page is shown in the end."""
+"""A page is rendered in the end if a process is killed while it is rendered."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from archiver.db.engine import Database
 from archiver.http.urls import hash_url
 from archiver.model.rendering import Rendering
 from tests.conftest import LiveWeb, live_web
-from tests.crawl.test_browser_ends import ended, is_alive
+from tests.crawl.test_browser_cleanup import ended, is_alive
 from tests.crawl.test_hostile_pages import rendering
 from tests.crawler import Crawl, crawler
 from tests.processes import Archive
@@ -35,7 +35,7 @@ KINDS = {
 
 
 def put_site(live: LiveWeb) -> str:
-    """A page that waits for its words the first time it is shown."""
+    """Add a page whose script waits for its text on the first load."""
 
     async def words(_: web.Request) -> web.Response:
         if live.asked["/words"] == 1:
@@ -46,25 +46,25 @@ def put_site(live: LiveWeb) -> str:
     return live.put("/shell", SHELL)
 
 
-def words_of(process: psutil.Process) -> list[str]:
-    """The words that a process was started with; none where it has ended meanwhile."""
+def command_line_of(process: psutil.Process) -> list[str]:
+    """Return the command line of a process, or [] if it has exited."""
     with suppress(psutil.Error):
         return process.cmdline()
     return []
 
 
-def of_browser(process: psutil.Process, profiles: Path) -> list[psutil.Process]:
-    """The processes that came of the browsers of one archive."""
+def browser_processes(process: psutil.Process, profiles: Path) -> list[psutil.Process]:
+    """Return the processes started by the browsers of one archive."""
     found = []
     for supervisor in process.children(recursive=True):
-        words = words_of(supervisor)
+        words = command_line_of(supervisor)
         if "archiver.browser.supervisor" in words and str(profiles) in words[-1]:
             found += [supervisor, *supervisor.children(recursive=True)]
     return found
 
 
 async def survives(victim: str, data: Path) -> Rendering:
-    """How a page is kept while whose showing that process was killed."""
+    """Kill a process during a render; return how the page was archived in the end."""
     async with live_web() as live, crawler(data) as context:
         means = BrowserServices(
             context.settings, context.fetcher, context.throttle, context.recorder
@@ -74,12 +74,12 @@ async def survives(victim: str, data: Path) -> Rendering:
         await crawl.queue(url)
         running = asyncio.create_task(crawl.run())
         await live.asked_for("/words")
-        found = of_browser(psutil.Process(), data)
+        found = browser_processes(psutil.Process(), data)
         kind = KINDS[victim]
-        killed = [each for each in found if kind in words_of(each)]
+        killed = [each for each in found if kind in command_line_of(each)]
         assert killed
         for each in killed:
-            with suppress(psutil.NoSuchProcess):  # it ended with the one before
+            with suppress(psutil.NoSuchProcess):  # exited with the one before
                 each.send_signal(signal.SIGKILL)
         await ended(each.pid for each in (found if victim == "browser" else killed))
         live.closing.set()
@@ -92,7 +92,7 @@ async def survives(victim: str, data: Path) -> Rendering:
         return entry.rendering
 
 
-async def test_a_page_whose_browser_is_killed_is_shown_again(tmp_path, monkeypatch):
+async def test_a_page_is_rendered_again_after_its_browser_was_killed(tmp_path, monkeypatch):
     monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     archives = {each: Archive(tmp_path / each) for each in KINDS}
     for each in archives.values():  # migrations run one at a time
@@ -105,14 +105,14 @@ async def test_a_page_whose_browser_is_killed_is_shown_again(tmp_path, monkeypat
     await asyncio.gather(*(each.run("verify") for each in archives.values()))
 
 
-async def test_a_gpu_process_that_crashes_harms_none_of_the_pages_that_are_shown(
+async def test_a_gpu_process_crash_does_not_affect_pages_being_rendered(
     tmp_path, live, monkeypatch
 ):
     monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
     async with rendering(tmp_path / "data") as crawl:
         put_site(live)
         await crawl.queue(live.article("first"))
-        await crawl.run()  # a host is asked for one page until it has answered
+        await crawl.run()  # a host gets one request until it has responded
         urls = [live.put(f"/{each}", SHELL) for each in ("one", "other")]
         await crawl.queue(*urls)
         running = asyncio.create_task(crawl.run())
@@ -129,23 +129,21 @@ async def test_a_gpu_process_that_crashes_harms_none_of_the_pages_that_are_shown
 
         assert before
         assert [each.rendering for each in found] == [Rendering.DONE] * 2
-        assert chromium._running.browser is browser  # it is the same that goes on
+        assert chromium._running.browser is browser  # the same browser process is still used
 
 
 def gpu_processes(profiles: Path) -> list[psutil.Process]:
-    """Those of the browsers of one archive."""
-    found = of_browser(psutil.Process(), profiles)
-    return [each for each in found if KINDS["gpu"] in words_of(each)]
+    """Return the GPU processes of an archive's browsers."""
+    found = browser_processes(psutil.Process(), profiles)
+    return [each for each in found if KINDS["gpu"] in command_line_of(each)]
 
 
-async def test_a_killed_crawl_leaves_nothing_behind_and_its_page_is_shown_by_the_next(
-    tmp_path, live
-):
+async def test_a_killed_crawl_leaves_no_files_and_the_next_crawl_renders_its_page(tmp_path, live):
     archive, url = Archive(tmp_path), put_site(live)
     await archive.queue([url])
     crawl = await archive.start("crawl")
     await live.asked_for("/words")
-    left = [each.pid for each in of_browser(psutil.Process(crawl.pid), archive.data)]
+    left = [each.pid for each in browser_processes(psutil.Process(crawl.pid), archive.data)]
 
     crawl.kill()
     await crawl.wait()

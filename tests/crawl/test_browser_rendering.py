@@ -1,6 +1,6 @@
-"""Pages that a browser shows before they are kept: read, searched and replayed without scripts.
+"""Rendered pages: extracted, searchable, and replayed without scripts.
 
-Chromium runs in the cell that the product makes for it, with its own sandbox.
+Chromium runs in the production sandbox.
 """
 
 import gzip
@@ -237,10 +237,10 @@ async def keep_pages(settings: Settings) -> None:
 
 
 PATIENCE = ("PAGE_SECONDS", "SCROLL_SECONDS", "REST_SECONDS", "PICTURE_SECONDS", "COMPARE_SECONDS")
-"""A busy machine meets none of these limits."""
+"""Settings for limits, raised so that a busy machine does not reach them."""
 SHOWN = ("shell", "leads", "halved", "bannered", "hostile", "serial", "tall")
 WANTED = "scriptless"
-"""It needs no browser, and somebody wants it shown by one."""
+"""A page without scripts, for which rendering is requested."""
 
 
 class Kept:
@@ -270,7 +270,7 @@ async def kept(prepared, tmp_path):
         yield Kept(runtime, origin)
 
 
-async def test_what_scripts_bring_is_read_searched_and_replayed(kept):
+async def test_content_added_by_scripts_is_extracted_searchable_and_replayed(kept):
     found = await kept.shown("/shell")
     replayed = await kept.replayed(f"{kept.origin}/shell")
 
@@ -283,20 +283,20 @@ async def test_what_scripts_bring_is_read_searched_and_replayed(kept):
         assert [each.entry.hash_url for each in listing.items] == [found.entry.hash_url]
 
 
-async def test_what_was_sent_stays_as_it_came(kept):
+async def test_the_response_is_stored_unchanged(kept):
     stored = await kept.replayed(f"{kept.origin}/shell", Modifier.IDENTITY)
 
     assert stored == SHELL.format("Shell")
 
 
-async def test_a_page_that_needs_no_browser_is_not_shown_by_one(kept):
+async def test_a_page_complete_without_scripts_is_not_rendered(kept):
     found = await kept.shown("/whole")
 
     assert found.snapshot.rendering is Rendering.NONE
     assert found.likenesses == ()
 
 
-async def test_a_page_without_scripts_that_somebody_wants_shown_is_watched_as_any(kept):
+async def test_a_page_without_scripts_can_be_rendered_on_request(kept):
     found, replayed = await kept.shown(f"/{WANTED}"), await kept.replayed(f"{kept.origin}/{WANTED}")
 
     assert found.snapshot.rendering is Rendering.DONE
@@ -304,7 +304,7 @@ async def test_a_page_without_scripts_that_somebody_wants_shown_is_watched_as_an
     assert "value your privacy" not in replayed
 
 
-async def test_what_is_lost_without_scripts_is_seen_in_the_picture_and_the_words(kept):
+async def test_content_lost_without_scripts_is_detected_by_screenshot_and_text(kept):
     whole, halved = await kept.shown("/shell"), await kept.shown("/halved")
 
     assert whole.score.reasons == ()
@@ -314,7 +314,7 @@ async def test_what_is_lost_without_scripts_is_seen_in_the_picture_and_the_words
     assert halved.score.hundredths < 75
 
 
-async def test_banners_that_ask_for_consent_are_taken_away_and_nothing_else(kept):
+async def test_only_consent_banners_are_removed(kept):
     found, replayed = await kept.shown("/bannered"), await kept.replayed(f"{kept.origin}/bannered")
 
     for words in ("value your privacy", "a cookie or two", "comes late", "overflow: hidden"):
@@ -324,14 +324,14 @@ async def test_banners_that_ask_for_consent_are_taken_away_and_nothing_else(kept
     assert found.score.reasons == ()
 
 
-async def test_a_next_part_that_a_script_names_is_read_with_the_first(kept):
+async def test_a_next_page_linked_by_a_script_is_part_of_the_article(kept):
     found = await kept.shown("/serial")
 
     assert "the first part" in found.text
     assert "called serial?page=2 has" in found.text
 
 
-async def test_what_scrolls_in_the_place_of_a_page_is_scrolled_and_unrolled_where_it_is_drawn(kept):
+async def test_a_scrolling_container_is_scrolled_and_expanded_in_the_screenshot(kept):
     found = await kept.shown("/serial")
     at = found.entry.hash_url, found.snapshot.timestamp
     _, picture = await kept.runtime.entries.likeness(*at, RenditionKind.PICTURE)
@@ -345,18 +345,18 @@ async def test_what_scrolls_in_the_place_of_a_page_is_scrolled_and_unrolled_wher
 
 
 def height_of(webp):
-    """Pixels, as the header says in either form: WebP container specification."""
+    """Return the height in pixels from a WebP header (WebP container specification)."""
     return int.from_bytes(webp[27:30] if webp[12:16] == b"VP8X" else webp[28:30], "little")
 
 
-async def test_a_script_that_leads_on_is_followed(kept):
+async def test_a_redirect_by_script_is_followed(kept):
     found = await kept.shown("/leads")
 
     assert found.snapshot.final_url == f"{kept.origin}/led"
     assert "the page called led" in found.text
 
 
-async def test_pictures_and_a_print_are_kept(kept):
+async def test_screenshots_and_a_pdf_are_archived(kept):
     found = await kept.shown("/shell")
 
     likeness = kept.runtime.entries.likeness
@@ -370,7 +370,7 @@ async def test_pictures_and_a_print_are_kept(kept):
         assert (stated, content[: len(begins)]) == (media_type, begins)
 
 
-async def test_a_page_whose_stream_goes_on_rests_and_one_too_tall_for_a_picture_says_so(kept):
+async def test_an_open_stream_does_not_delay_a_page_and_a_clipped_screenshot_is_reported(kept):
     found = await kept.shown("/tall")
 
     assert Limit.HEIGHT in found.snapshot.limits
@@ -378,19 +378,19 @@ async def test_a_page_whose_stream_goes_on_rests_and_one_too_tall_for_a_picture_
     assert str(Limit.HEIGHT.sentence) in [each.sentence for each in found.score.reasons]
 
 
-async def test_what_a_style_sheet_sets_apart_are_words_apart(kept):
+async def test_words_separated_by_a_style_sheet_are_separate_words(kept):
     found = await kept.shown("/tall")
 
     assert "Parted words often Choices too" in " ".join(found.text.split())
 
 
-async def test_a_frame_that_scripts_filled_is_shown_with_what_they_wrote(kept):
+async def test_a_frame_filled_by_scripts_is_replayed_with_its_content(kept):
     replayed = await kept.replayed(f"{kept.origin}/tall")
 
     assert "A script wrote this into a frame of the same site." in replayed
 
 
-async def test_an_index_built_again_knows_all_of_it(prepared, tmp_path):
+async def test_a_rebuilt_index_is_complete(prepared, tmp_path):
     await prepared.copy(keep_site, tmp_path / "data")
     origin = (tmp_path / "data" / "origin").read_text()
     settings = Settings(data=tmp_path / "data")
@@ -413,10 +413,10 @@ async def test_an_index_built_again_knows_all_of_it(prepared, tmp_path):
 
     assert report.problems == ()
     assert await seen() == before
-    assert before[3:] == ([], [])  # what a POST brought is in no list of captures
+    assert before[3:] == ([], [])  # responses to POST are not captures
 
 
-async def test_an_export_holds_the_likenesses_and_an_import_of_it_takes_them(kept, tmp_path):
+async def test_screenshots_are_exported_and_imported(kept, tmp_path):
     found = await kept.shown("/shell")
 
     packages = kept.runtime.packages
@@ -448,7 +448,7 @@ def is_conversion(record):
     return record.type is RecordType.CONVERSION
 
 
-async def test_the_replay_looks_as_the_page_did(kept):
+async def test_the_replay_looks_like_the_page(kept):
     html = await kept.replayed(f"{kept.origin}/shell")
 
     async with chromium() as browser:
@@ -477,8 +477,8 @@ async def test_the_replay_looks_as_the_page_did(kept):
     }
 
 
-async def test_a_page_as_it_stood_runs_nothing_even_where_scripts_may_run(kept):
-    """What the headers of replay forbid is left out here, so that they are a second wall."""
+async def test_a_rendered_page_runs_no_script_even_without_a_content_security_policy(kept):
+    """Replay's headers forbid scripts; the content is safe without those headers, too."""
     html = await kept.replayed(f"{kept.origin}/hostile")
 
     async with chromium() as browser:
@@ -494,7 +494,7 @@ async def test_a_page_as_it_stood_runs_nothing_even_where_scripts_may_run(kept):
     assert (ran, scripts) == (None, [0] * len(scripts))
 
 
-async def test_likenesses_go_with_their_snapshot_and_come_back(kept, tmp_path):
+async def test_screenshots_are_deleted_and_restored_with_their_snapshot(kept, tmp_path):
     whole, shell = f"{kept.origin}/whole", f"{kept.origin}/shell"
     before = await kept.shown("/shell")
     deleting, compacting = kept.runtime.deleting, kept.runtime.compacting
@@ -515,4 +515,4 @@ async def test_likenesses_go_with_their_snapshot_and_come_back(kept, tmp_path):
     assert [each async for each in kept.runtime.fixity.verify()] == []
     left = b"".join(map(gzip.decompress, segments(tmp_path / "data").values()))
     assert b"closed shadow root" not in left
-    assert left.count(b"%PDF-") == len((*SHOWN, WANTED)) - 1  # of the pages that are still there
+    assert left.count(b"%PDF-") == len((*SHOWN, WANTED)) - 1  # those of the other pages

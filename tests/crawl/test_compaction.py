@@ -18,7 +18,7 @@ def store(tmp_path):
     lock.release()
 
 
-def test_a_segment_is_settled_once_its_writer_closed_it_whatever_it_writes_since(store):
+def test_a_segment_can_be_compacted_once_its_writer_has_closed_it(store):
     def why():
         indexed = {each.name: each.size for each in found}
         return why_unsettled(found[0], found, indexed, store)
@@ -35,7 +35,7 @@ def test_a_segment_is_settled_once_its_writer_closed_it_whatever_it_writes_since
     assert (closed, since) == ("", "")
 
 
-def test_a_segment_that_was_made_just_now_is_not_settled_before_its_writer_has_it_open(store):
+def test_a_segment_just_created_is_not_compacted_before_its_writer_opens_it(store):
     store.append(records(*ALL_KINDS))
     store.close()
     (first,) = store.storage.survey().segments

@@ -1,7 +1,7 @@
-"""Nothing of a page gets out but through the gate, as canaries see that stand on every address.
+"""All traffic of a page goes through the gate; canary servers on every address check that.
 
-Each runs in a network namespace of its own, that leads nowhere. The product's own namespace is left
-out, so that what keeps the page in are the flags alone.
+Each test runs in an isolated network namespace. The product's own namespace is not used here, so
+only the browser flags confine the page.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ async def escapes(missing: str) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def seen() -> dict[str, dict[str, object]]:
-    """What canaries saw with all of the confinement, and with a part of it left out."""
+    """Return the traffic at the canaries with all flags, and with one part of them removed."""
 
     async def try_all():
         return dict(zip(LEFT_OUT, await asyncio.gather(*map(escapes, LEFT_OUT)), strict=True))
@@ -37,32 +37,32 @@ def seen() -> dict[str, dict[str, object]]:
     return asyncio.run(try_all())
 
 
-def test_no_connection_goes_round_the_gate(seen):
+def test_no_connection_bypasses_the_gate(seen):
     """Fetch, beacon, keepalive, sockets, events, frames, prefetch, workers, WebRTC, speculation."""
     assert seen["nothing"].keys() == {"error", "tried"}
     assert seen["nothing"]["error"] == ""
 
 
-def test_a_page_and_its_workers_try_each_way_to_each_address_and_come_to_the_gate(seen):
+def test_every_kind_of_request_to_every_address_reaches_the_gate(seen):
     tried = seen["nothing"]["tried"]
 
     assert {*map(way_of, tried)} >= WAYS
     assert {urlsplit(each).hostname for each in tried} == {*V4, *V6, "localhost"}
 
 
-def test_loopback_and_link_local_addresses_would_be_reached_by_themselves(seen):
+def test_loopback_and_link_local_addresses_are_reachable_without_the_flags(seen):
     assert seen["bypass"]["tcp"] > 0
 
 
-def test_webrtc_would_send_datagrams(seen):
+def test_webrtc_sends_datagrams_without_its_flag(seen):
     assert seen["webrtc"]["udp"] > 0
 
 
-def test_what_has_no_gate_goes_nowhere(seen):
+def test_a_page_without_a_gate_sends_no_requests(seen):
     assert seen["ungated"] == {"error": ""}
 
 
-def test_without_the_browsers_own_proxy_it_would_go_out_but_by_no_name_and_without_quic(seen):
+def test_without_the_proxy_flags_pages_connect_directly_but_cannot_resolve_names_or_use_quic(seen):
     found = seen["ungated proxy"]
 
     assert found["tcp"] > 0
@@ -70,13 +70,13 @@ def test_without_the_browsers_own_proxy_it_would_go_out_but_by_no_name_and_witho
 
 
 @pytest.mark.parametrize("missing", ["ungated server", "ungated bypass"])
-def test_the_browsers_own_proxy_and_its_bypass_are_both_needed(seen, missing):
+def test_the_proxy_and_its_bypass_list_are_both_needed(seen, missing):
     assert seen[missing]["tcp"] > 0
 
 
-def test_without_the_rule_for_names_they_would_be_resolved(seen):
+def test_without_the_resolver_rule_names_are_resolved(seen):
     assert seen["ungated proxy names"]["name"] > 0
 
 
-def test_without_the_flag_against_it_quic_would_be_spoken(seen):
+def test_without_its_flag_quic_is_used(seen):
     assert seen["ungated proxy quic"]["udp"] > 0

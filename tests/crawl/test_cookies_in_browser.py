@@ -1,4 +1,4 @@
-"""A person's cookies in the browser that the crawl drives: for their own site, and nowhere kept."""
+"""User cookies in the browser: sent to their own site only, and never stored."""
 
 import gzip
 from contextlib import aclosing
@@ -22,7 +22,7 @@ fetch('{url}').then((answer) => answer.text()).then((text) => document.body.appe
 
 
 def answering(asked):
-    """Note the cookies; say something that every page may read, as an open interface does."""
+    """Return a handler that records cookies and responds with a body that every origin may read."""
 
     async def answer(request):
         asked[request.path] = request.headers.get("Cookie", "")
@@ -34,8 +34,8 @@ def answering(asked):
     return answer
 
 
-async def taken_away(runtime):
-    """All that is kept, as a WARC file and as a WACZ, unpacked."""
+async def exported(runtime):
+    """Return an export of the archive as WARC and as WACZ, decompressed."""
     packages = runtime.packages
     found = []
     for make in (partial(packages.warc, name="all.warc.gz"), partial(packages.wacz, title="All")):
@@ -47,9 +47,7 @@ async def taken_away(runtime):
     return gzipped[0], b"".join((*gzipped[1:], *parts))
 
 
-async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_another_does(
-    live, tmp_path
-):
+async def test_cookies_are_sent_with_requests_by_their_own_site_only(live, tmp_path):
     asked = {}
     mine, theirs = (live.answer(f"/{name}.txt", answering(asked)) for name in ("mine", "theirs"))
     own = live.put("/own", APP.format(name="own", url=mine))
@@ -66,19 +64,21 @@ async def test_they_go_with_what_their_own_site_asks_for_and_not_with_what_anoth
         await runtime.entries.save([own, hostile], source="cli")
         await runtime.crawling.work()
         shown = await runtime.entries.snapshot(own)
-        exported = await taken_away(runtime)
+        everything = await exported(runtime)
 
     warc = b"".join(map(gzip.decompress, segments(settings.data).values()))
     assert "said to whoever asks" in shown.text
     assert SECRET in asked["/mine.txt"]
     assert asked["/theirs.txt"] == ""
-    for each in (warc, *exported):
+    for each in (warc, *everything):
         assert b"GET /mine.txt HTTP/1.1" in each
         assert b"said to whoever asks" in each
         assert SECRET.encode() not in each
 
 
-async def test_they_go_with_nothing_that_a_page_asks_for_to_which_another_site_led(live, tmp_path):
+async def test_cookies_are_not_sent_by_a_page_reached_through_a_redirect_from_another_site(
+    live, tmp_path
+):
     asked = {}
     paths = ("brought", "framed", "led")
     urls = {name: live.answer(f"/{name}.txt", answering(asked)) for name in paths}

@@ -19,7 +19,7 @@ from tests.indices import remove_index
 
 @pytest.fixture
 async def died(crawling, live):
-    """The data of a process that captured two articles and died with one more leased."""
+    """Return the data of a process that died after two captures with one more job leased."""
     async with crawling() as crawl:
         await crawl.queue(live.article("foxes"), live.article("bears"))
         await crawl.run()
@@ -28,7 +28,7 @@ async def died(crawling, live):
     return crawl.context.settings.data
 
 
-async def test_the_leases_of_the_dead_go_back_into_the_queue(died, crawling):
+async def test_leases_of_dead_processes_are_queued_again(died, crawling):
     async with crawling() as crawl:
         await recover(crawl.context.db, crawl.context.store)
 
@@ -39,8 +39,8 @@ async def test_the_leases_of_the_dead_go_back_into_the_queue(died, crawling):
         await crawl.pipeline._frontier.give_back(crawl.pipeline._frontier.leases)
 
 
-async def test_a_crawl_takes_up_what_one_that_died_meanwhile_left(died, crawling):
-    """It looks again before it says that all is done, not only now and then."""
+async def test_a_running_crawl_takes_over_jobs_of_one_that_died(died, crawling):
+    """The queue is checked again before the crawl ends, not only at intervals."""
     async with crawling() as crawl:
         crawl.pipeline._dispatcher._recovered = float("inf")
         await crawl.run()
@@ -48,7 +48,7 @@ async def test_a_crawl_takes_up_what_one_that_died_meanwhile_left(died, crawling
         assert [each.state for each in await crawl.jobs()] == [State.SAVED] * 3
 
 
-async def test_the_leases_of_the_living_are_left_alone(crawling, live):
+async def test_leases_of_living_processes_are_kept(crawling, live):
     async with crawling() as other:
         await other.queue(live.article("foxes"))
         await other.pipeline._frontier.lease()
@@ -60,7 +60,7 @@ async def test_the_leases_of_the_living_are_left_alone(crawling, live):
 
 
 @pytest.mark.parametrize("kept", [1, 10, 30, 200])
-async def test_a_torn_end_is_put_beside(died, crawling, kept):
+async def test_a_truncated_tail_is_moved_to_its_own_file(died, crawling, kept):
     (segment,) = survey(died / "warc").segments
     path = died / "warc" / segment.name
     whole = path.read_bytes()
@@ -76,7 +76,7 @@ async def test_a_torn_end_is_put_beside(died, crawling, kept):
             assert await segment_rows.indexed(conn) == {segment.name: segment.size}
 
 
-async def test_the_segment_of_the_living_is_not_cut(crawling, live):
+async def test_a_segment_of_a_living_process_is_not_truncated(crawling, live):
     async with crawling() as other:
         await other.queue(live.article("foxes"))
         await other.run()
@@ -92,8 +92,8 @@ async def test_the_segment_of_the_living_is_not_cut(crawling, live):
 
 
 @pytest.mark.sqlite("an index that is put back as a file")
-async def test_what_was_on_disk_but_in_no_row_is_indexed_and_ends_its_job(crawling, live):
-    """The index of before the capture, beside the segments of after it: killed in between."""
+async def test_records_missing_from_the_index_are_indexed_and_end_their_job(crawling, live):
+    """Combine the index from before a capture with the segments from after it, as a kill does."""
     async with crawling() as crawl:
         await crawl.queue(live.article("foxes"))
         index = crawl.context.settings.data / "archive.sqlite3"
@@ -118,8 +118,8 @@ async def test_what_was_on_disk_but_in_no_row_is_indexed_and_ends_its_job(crawli
     assert live.asked["/foxes"] == 1
 
 
-async def _left_by_the_dead(data: Path, page: str, *, is_whole: bool) -> tuple[str, bytes]:
-    """A segment of a process that fetched a page, and of which no index knows."""
+async def _left_by_a_dead_process(data: Path, page: str, *, is_whole: bool) -> tuple[str, bytes]:
+    """Leave a segment with a fetched page that is not in the index."""
     async with crawler(data) as context:
         dead = Crawl(context)
         await dead.queue(page)
@@ -133,12 +133,12 @@ async def _left_by_the_dead(data: Path, page: str, *, is_whole: bool) -> tuple[s
 
 async def _next_second() -> None:
     before = to_timestamp(datetime.now(UTC))
-    while to_timestamp(datetime.now(UTC)) == before:  # noqa: ASYNC110 - the clock tells
+    while to_timestamp(datetime.now(UTC)) == before:  # noqa: ASYNC110 - waits for the clock
         await asyncio.sleep(0.01)
 
 
 async def _saved(crawling, page: str) -> Path:
-    """The segments of an archive that has saved a page, by a job that was made long ago."""
+    """Return the segments of an archive that saved a page for an old job."""
     async with crawling() as crawl:
         await crawl.queue(page)
         await crawl.run()
@@ -148,11 +148,11 @@ async def _saved(crawling, page: str) -> Path:
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
-async def test_a_page_that_was_kept_in_the_place_of_the_dead_is_captured_once(
+async def test_a_page_that_another_process_captured_after_the_death_is_captured_once(
     crawling, live, tmp_path, is_whole
 ):
     page = live.article("foxes")
-    name, written = await _left_by_the_dead(tmp_path / "dead", page, is_whole=is_whole)
+    name, written = await _left_by_a_dead_process(tmp_path / "dead", page, is_whole=is_whole)
     await _next_second()
     (await _saved(crawling, page) / name).write_bytes(written)
 
@@ -171,14 +171,14 @@ async def test_a_page_that_was_kept_in_the_place_of_the_dead_is_captured_once(
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["a visit", "a capture without its visit"])
-async def test_so_is_one_whose_job_was_over_before_the_dead_on_another_machine_heard_of_that(
+async def test_a_page_fetched_after_its_job_ended_on_another_machine_is_captured_once(
     crawling, live, tmp_path, is_whole
 ):
-    """Where the index is a file there is no other machine, and what was fetched is kept."""
+    """A file index is used by one machine only, so the fetched page is indexed."""
     page = live.article("foxes")
     directory = await _saved(crawling, page)
     await _next_second()
-    name, written = await _left_by_the_dead(tmp_path / "dead", page, is_whole=is_whole)
+    name, written = await _left_by_a_dead_process(tmp_path / "dead", page, is_whole=is_whole)
     (directory / name).write_bytes(written)
 
     async with crawling() as crawl:
@@ -215,7 +215,7 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("name", [OURS, "other.warc.gz"])
 @pytest.mark.parametrize("what", UNUSABLE)
-async def test_no_file_keeps_an_archive_from_opening_and_none_is_touched(
+async def test_unknown_files_do_not_prevent_opening_and_are_left_unchanged(
     died, crawling, live, what, name
 ):
     path = died / "warc" / name
@@ -232,8 +232,8 @@ async def test_no_file_keeps_an_archive_from_opening_and_none_is_touched(
     assert not [*path.parent.glob("*.torn")]
 
 
-async def test_a_disk_that_can_not_be_read_holds_up_no_other_segment(died, crawling, monkeypatch):
-    """The first block of a bad segment reads, the next does not."""
+async def test_an_unreadable_segment_does_not_delay_other_segments(died, crawling, monkeypatch):
+    """The first block of a bad segment can be read, the next cannot."""
     (segment,) = survey(died / "warc").segments
     content = (died / "warc" / segment.name).read_bytes()
     bad = died / "warc" / OURS
@@ -255,8 +255,8 @@ async def test_a_disk_that_can_not_be_read_holds_up_no_other_segment(died, crawl
             assert (await segment_rows.indexed(conn))[segment.name] == segment.size
 
 
-async def test_the_end_of_a_copy_that_is_not_done_is_read_once_it_is(died, crawling):
-    """A segment of another machine, under a name that tells nothing, arrives in two pieces."""
+async def test_a_segment_still_being_copied_is_read_completely_later(died, crawling):
+    """A segment of another machine with an unknown name arrives in two pieces."""
     (segment,) = survey(died / "warc").segments
     whole = (died / "warc" / segment.name).read_bytes()
     (died / "warc" / segment.name).unlink()

@@ -1,4 +1,4 @@
-"""A host that does not answer costs a few timeouts, however many of its pages are wanted."""
+"""A host that does not respond costs a few timeouts, however many of its pages are queued."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ from archiver.model.job import State
 MANY = 12
 
 
-def test_a_few_timeouts_in_a_row_make_a_host_dead_until_it_answers_or_time_goes_by():
+def test_consecutive_timeouts_mark_a_host_dead_until_it_responds_or_the_mark_expires():
     now = [0.0]
     dead = DeadHosts(lambda: now[0])
 
@@ -26,7 +26,7 @@ def test_a_few_timeouts_in_a_row_make_a_host_dead_until_it_answers_or_time_goes_
     assert not dead.is_dead("a")
 
 
-async def test_the_rest_of_a_dead_host_is_told_why_and_tried_once_more_at_the_end(crawling, live):
+async def test_other_pages_of_a_dead_host_fail_with_its_reason_after_one_last_try(crawling, live):
     async def never(request):
         await live.closing.wait()
         raise ConnectionResetError
@@ -46,9 +46,7 @@ async def test_the_rest_of_a_dead_host_is_told_why_and_tried_once_more_at_the_en
     assert all(each.attempts <= 3 for each in jobs)
 
 
-async def test_what_timed_out_before_is_put_last_too_however_late_it_would_be_written_down(
-    crawling, live, monkeypatch
-):
+async def test_pages_that_timed_out_earlier_are_tried_last(crawling, live, monkeypatch):
     monkeypatch.setattr(recorder, "GATHER_SECONDS", 0.5)
 
     async def never(request):
@@ -64,7 +62,7 @@ async def test_what_timed_out_before_is_put_last_too_however_late_it_would_be_wr
     assert sum(live.asked[path] for path in paths) == FEW + 1
 
 
-async def test_a_host_that_comes_back_by_the_end_is_captured(crawling, live):
+async def test_a_host_that_recovers_before_the_end_is_captured(crawling, live):
     asked = []
 
     async def seldom(request):

@@ -1,4 +1,4 @@
-"""Snapshots of an index that knew no scores get them from their records."""
+"""Snapshots without a quality score get one from their records."""
 
 from sqlalchemy import select, text
 
@@ -6,7 +6,7 @@ from archiver.crawl.derived_rows import score_pending
 from archiver.db.schema import entry, snapshot
 
 
-async def test_what_was_never_scored_gets_the_score_that_its_record_tells(crawl, live):
+async def test_a_missing_score_is_computed_from_the_record(crawl, live):
     torn = live.article("torn", head="<link rel=stylesheet href=/never.css>")
     for url in (live.article("whole"), torn, torn):
         await crawl.queue(url)

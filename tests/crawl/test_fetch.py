@@ -1,4 +1,4 @@
-"""What a response unpacks to is read as far as it can be a page."""
+"""Compressed responses are decompressed up to the size limit of a page."""
 
 import gzip
 from dataclasses import replace
@@ -16,7 +16,7 @@ from archiver.model.failure import FailureKind
 
 
 def packed(live, path, content):
-    """A page that is sent with gzip; returns its URL."""
+    """Serve a page with gzip; return its URL."""
 
     async def answer(_request):
         body = gzip.compress(content)
@@ -32,13 +32,13 @@ async def obtained(crawl, url):
         return await fetch(crawl.context, Outgoing(url))
 
 
-async def test_of_what_unpacks_to_far_more_than_a_page_does_only_the_start_is_read(crawl, live):
+async def test_only_the_start_of_a_decompression_bomb_is_read(crawl, live):
     url = packed(live, "/bomb", b"<title>x</title>" + b"a" * (8 << 20))
 
     assert len((await obtained(crawl, url)).content) == BOMB_BYTES
 
 
-async def test_a_large_page_that_packs_as_pages_do_is_read_whole(crawl, live):
+async def test_a_large_page_with_a_usual_compression_ratio_is_read_whole(crawl, live):
     rows = b"".join(b"<tr><td>%d<td>%x</tr>" % (n, n * n) for n in range(80_000))
     url = packed(live, "/table", rows)
 
@@ -46,7 +46,7 @@ async def test_a_large_page_that_packs_as_pages_do_is_read_whole(crawl, live):
     assert len(rows) > BOMB_BYTES
 
 
-async def test_a_host_that_asked_for_rest_is_waited_for_by_no_page_under_way(crawl, live):
+async def test_a_started_visit_does_not_wait_for_a_paused_host(crawl, live):
     crawl.context.throttle.pause(host(live.url("/")), 3600)
 
     with pytest.raises(FetchError) as raised:
@@ -56,7 +56,7 @@ async def test_a_host_that_asked_for_rest_is_waited_for_by_no_page_under_way(cra
     assert raised.value.failure.transient
 
 
-async def test_a_page_is_asked_for_at_a_distance_from_when_the_last_one_was(crawl, live):
+async def test_pages_are_requested_with_a_delay_after_the_previous_request(crawl, live):
     now, asked = [100.0], []
 
     async def sleep(seconds):
@@ -69,7 +69,7 @@ async def test_a_page_is_asked_for_at_a_distance_from_when_the_last_one_was(craw
     url = live.answer("/page", answer)
     polite = Throttle(Settings(host_delay=2), lambda: now[0], sleep)
     async with polite.slot(host(url)) as turn:
-        now[0] += 5  # until it is connected
+        now[0] += 5  # the connection takes this long
         async with turn.sending():
             pass
     async with crawl.recording():

@@ -1,4 +1,4 @@
-"""Slow and dead hosts hold up each other, and nobody else."""
+"""Slow and dead hosts delay only each other."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from archiver.model.job import State
 
 
 async def hang(live, path):
-    """A page that is asked for and never answered; returns its URL."""
+    """Add a page that never responds; return its URL."""
 
     async def wait(_request):
         await live.closing.wait()
@@ -15,8 +15,8 @@ async def hang(live, path):
     return live.answer(path, wait)
 
 
-async def test_a_visit_that_takes_long_steps_aside_for_the_next(crawling, live):
-    """With room for one at a time, and one that never ends, the others are still captured."""
+async def test_a_slow_visit_releases_its_slot_for_the_next(crawling, live):
+    """With one slot, and one visit that never ends, the others are still captured."""
     stuck = await hang(live, "/stuck")
     others = [live.article(f"page{n}").replace("127.0.0.1", "localhost") for n in range(3)]
     async with crawling(concurrency=1, allow_networks="127.0.0.0/8,::1/128") as crawl:
@@ -36,7 +36,7 @@ async def leased(crawl, delay=0.0):
     return frontier, await frontier.lease()
 
 
-async def test_a_host_is_asked_for_one_page_until_it_answers_and_then_for_more(crawl, live):
+async def test_a_host_gets_one_request_until_it_responds_and_then_more(crawl, live):
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
 
     frontier, first = await leased(crawl)
@@ -50,7 +50,7 @@ async def test_a_host_is_asked_for_one_page_until_it_answers_and_then_for_more(c
     assert frontier.held == 9
 
 
-async def test_what_waits_for_a_host_that_stopped_answering_is_to_be_given_back(crawl, live):
+async def test_leases_of_a_host_that_stopped_responding_are_released(crawl, live):
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
     frontier, first = await leased(crawl)
     frontier.finished(first[0], answered=True)
@@ -65,7 +65,7 @@ async def test_what_waits_for_a_host_that_stopped_answering_is_to_be_given_back(
     }
 
 
-async def test_a_host_whose_last_page_took_long_waits_in_another_line(crawl, live):
+async def test_a_slow_host_uses_the_queue_for_slow_hosts(crawl, live):
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
     frontier, first = await leased(crawl)
     await frontier.next()
@@ -79,7 +79,7 @@ async def test_a_host_whose_last_page_took_long_waits_in_another_line(crawl, liv
     assert (await frontier.next()).entry.host == slow.entry.host
 
 
-async def test_a_slow_host_is_asked_for_no_more_at_once_while_many_are(crawl, live):
+async def test_a_slow_host_gets_one_request_at_a_time_while_many_hosts_are_slow(crawl, live):
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
     frontier, first = await leased(crawl)
     frontier.finished(first[0], answered=True, was_slow=True, crowded=True)
@@ -88,7 +88,7 @@ async def test_a_slow_host_is_asked_for_no_more_at_once_while_many_are(crawl, li
     assert not frontier.has_answered(first[0].entry.host)
 
 
-async def test_whoever_waits_for_a_host_to_be_polite_waits_before_a_worker_is_taken(crawl, live):
+async def test_the_politeness_delay_is_waited_before_a_worker_is_taken(crawl, live):
     delay = 0.05
     await crawl.queue(*[live.article(f"page{n}") for n in range(9)])
     frontier, first = await leased(crawl, delay=delay)

@@ -1,4 +1,4 @@
-"""The gate of a browser's page: guarded where it connects, for requests and WebSockets alike."""
+"""The gate of a rendered page checks addresses when it connects, for requests and WebSockets."""
 
 import asyncio
 import base64
@@ -23,7 +23,7 @@ PRIVATE = "10.9.8.7"
 
 
 class Rebinding(AbstractResolver):
-    """A name that means one address as often as it likes, and then another."""
+    """Resolver that returns one address a number of times, and then another."""
 
     def __init__(self) -> None:
         self.means = ["127.0.0.1"]
@@ -47,8 +47,8 @@ class Rebinding(AbstractResolver):
 
 
 @dataclass
-class Way:
-    """A gate, as the browser of a page meets it."""
+class GateClient:
+    """A gate as the browser of a page uses it."""
 
     port: int
     traffic: Traffic
@@ -56,7 +56,7 @@ class Way:
     _open: list[asyncio.StreamWriter] = field(default_factory=list)
 
     async def get(self, url: str) -> bytes:
-        """What is answered on a connection of its own; nothing where that only closes."""
+        """Return the response on a new connection, or b"" if the connection is closed."""
         return await self.ask(url, *await self.opened())
 
     async def ask(
@@ -69,7 +69,7 @@ class Way:
             return getattr(error, "partial", b"")
 
     async def socket(self, authority: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A tunnel to a host, and a WebSocket asked for through it."""
+        """Open a tunnel to a host, and request a WebSocket through it."""
         reader, writer = await self.opened()
         writer.write(f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n".encode())
         assert b"200" in await reader.readuntil(b"\r\n\r\n")
@@ -92,7 +92,7 @@ class Way:
 
 
 @pytest.fixture
-async def way(crawl) -> AsyncIterator[Way]:
+async def gate_client(crawl) -> AsyncIterator[GateClient]:
     context, names, key = crawl.context, Rebinding(), make_gate_key()
     async with Fetcher(context.settings, names) as fetcher, crawl.recording():
         means = BrowserServices(context.settings, fetcher, context.throttle, context.recorder)
@@ -101,7 +101,7 @@ async def way(crawl) -> AsyncIterator[Way]:
         port = listening.getsockname()[1]
         beyond = Beyond(traffic.answer, partial(connect, fetcher, context.settings))
         serving = asyncio.create_task(Gate(listening, key.tls, beyond).serve())
-        made = Way(port, traffic, names)
+        made = GateClient(port, traffic, names)
         yield made
         made.close()
         serving.cancel()
@@ -112,52 +112,52 @@ def named(live, path: str) -> str:
     return f"http://site.test:{live.origin.rpartition(':')[2]}{path}"
 
 
-async def test_a_redirect_to_a_private_address_leads_nowhere(way, live):
+async def test_a_redirect_to_a_private_address_is_refused(gate_client, live):
     leads = live.put("/leads", status=302, headers={"Location": f"http://{PRIVATE}/"})
 
-    assert b"302" in (await way.get(leads)).splitlines()[0]
+    assert b"302" in (await gate_client.get(leads)).splitlines()[0]
 
-    assert await way.get(f"http://{PRIVATE}/") == REFUSAL
-    assert {*way.traffic.loaded} == {leads}
-    assert {*way.traffic.failures} == {f"http://{PRIVATE}/"}
+    assert await gate_client.get(f"http://{PRIVATE}/") == REFUSAL
+    assert {*gate_client.traffic.loaded} == {leads}
+    assert {*gate_client.traffic.failures} == {f"http://{PRIVATE}/"}
 
 
-async def test_a_name_that_comes_to_mean_a_private_address_is_refused_then(way, live):
+async def test_dns_rebinding_to_a_private_address_is_refused(gate_client, live):
     live.put("/page", "Hello.")
-    way.names.means = ["127.0.0.1", PRIVATE]
+    gate_client.names.means = ["127.0.0.1", PRIVATE]
 
-    first = await way.get(named(live, "/page"))
-    reader, _ = await way.socket(named(live, "").partition("//")[2])
-    other = await way.get("http://other.test/")
+    first = await gate_client.get(named(live, "/page"))
+    reader, _ = await gate_client.socket(named(live, "").partition("//")[2])
+    other = await gate_client.get("http://other.test/")
 
     assert b"Hello." in first
     assert await reader.read() == b""
     assert other == REFUSAL
 
 
-async def test_all_that_a_page_loads_together_is_bounded(way, live, monkeypatch):
+async def test_the_total_size_of_a_page_is_limited(gate_client, live, monkeypatch):
     monkeypatch.setattr(browser_requests, "MOST_BYTES", 1000)
     urls = [live.put(f"/{name}", "a" * 600) for name in ("first", "second", "third")]
 
-    answers = [await way.get(url) for url in urls]
+    answers = [await gate_client.get(url) for url in urls]
 
     assert b"a" * 600 in answers[0]
     assert b"a" * 600 not in b"".join(answers[1:])
-    assert {*way.traffic.loaded} == {urls[0]}
-    kinds = {way.traffic.failures[url].kind for url in urls[1:]}
+    assert {*gate_client.traffic.loaded} == {urls[0]}
+    kinds = {gate_client.traffic.failures[url].kind for url in urls[1:]}
     assert kinds == {FailureKind.TOO_LARGE}
 
 
-async def test_refusals_come_by_one_connection_and_what_is_allowed_by_the_same(way, live):
-    page, connection = live.put("/page", "Hello."), await way.opened()
+async def test_a_connection_can_be_used_after_a_refusal(gate_client, live):
+    page, connection = live.put("/page", "Hello."), await gate_client.opened()
 
-    answers = [await way.ask(f"http://{PRIVATE}/{n}", *connection) for n in range(3)]
+    answers = [await gate_client.ask(f"http://{PRIVATE}/{n}", *connection) for n in range(3)]
 
     assert answers == [REFUSAL] * 3
-    assert b"Hello." in await way.ask(page, *connection)
+    assert b"Hello." in await gate_client.ask(page, *connection)
 
 
-async def test_a_websocket_passes_through_both_ways_and_is_not_kept(way, live):
+async def test_a_websocket_is_forwarded_and_not_archived(gate_client, live):
     async def echo(request: web.Request) -> web.StreamResponse:
         answer = web.WebSocketResponse()
         await answer.prepare(request)
@@ -165,7 +165,7 @@ async def test_a_websocket_passes_through_both_ways_and_is_not_kept(way, live):
         return answer
 
     live.answer("/socket", echo)
-    reader, writer = await way.socket(live.origin.partition("//")[2])
+    reader, writer = await gate_client.socket(live.origin.partition("//")[2])
 
     head = await reader.readuntil(b"\r\n\r\n")
     writer.write(masked(b"hello"))
@@ -173,20 +173,20 @@ async def test_a_websocket_passes_through_both_ways_and_is_not_kept(way, live):
 
     assert b"101 Switching Protocols" in head
     assert said[2:] == b"echo hello"
-    assert way.traffic.loaded == {}
+    assert gate_client.traffic.loaded == {}
 
 
 @pytest.mark.parametrize(
     "authority", [f"{PRIVATE}:80", "169.254.169.254:80", "[::1]:80", "site.test:80"]
 )
-async def test_a_websocket_to_a_private_address_is_refused(way, authority):
-    way.names.means = [PRIVATE]
+async def test_a_websocket_to_a_private_address_is_refused(gate_client, authority):
+    gate_client.names.means = [PRIVATE]
 
-    reader, _ = await way.socket(authority)
+    reader, _ = await gate_client.socket(authority)
 
     assert await reader.read() == b""
 
 
 def masked(text: bytes) -> bytes:
-    """A frame of text as clients send it (RFC 6455 §5.2), with a mask of zeros."""
+    """Return a client text frame (RFC 6455 §5.2), masked with zeros."""
     return bytes([0x81, 0x80 | len(text)]) + bytes(4) + text

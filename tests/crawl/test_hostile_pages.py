@@ -1,7 +1,7 @@
-"""Pages that want to hold the browser up: each is bounded, and its neighbours are unharmed.
+"""Pages that try to block the browser are limited, and other pages are unaffected.
 
-Those that never rest are shown first, and given up after seconds; the others have all the time
-there is. What it takes is the time of the page that asks for ten thousand things.
+Pages that never end are rendered first and given up after seconds; the others have no time limit.
+Most of the time is spent on the page with ten thousand requests.
 """
 
 import asyncio
@@ -52,12 +52,12 @@ TIMES = {
 LOST_SECONDS = 6
 GIGABYTE, PIECE = 1 << 30, b"x" * (1 << 20)
 UNDER_WAY = 32 << 20
-"""What lies at most in the buffers of both sides."""
+"""Size of the buffers on both sides."""
 BEGIN = """
     const begun = new XMLHttpRequest();
     begun.open('GET', '/begun', false);
     begun.send();"""
-"""It is answered before the script goes on."""
+"""A request that completes before the script continues."""
 LOST = {
     "loop": BEGIN + "setTimeout(() => { while (true); }, 50)",
     "nodes": BEGIN + "root.hidden = true; root.innerHTML = '<p>One of a million.</p>'.repeat(1e6);",
@@ -75,7 +75,7 @@ MET = {
     "nodes": {Limit.SIZE, Limit.TIME},
     "memory": {Limit.TAB, Limit.TIME},
 }
-"""What each page meets at the least; of two, the one that comes first on this machine."""
+"""Limits that each page reaches at least; of two, either may come first."""
 
 
 async def large(request: web.Request) -> web.StreamResponse:
@@ -98,7 +98,7 @@ async def events(request: web.Request) -> web.StreamResponse:
 
 
 def once_all_are_lost(live: LiveWeb, page: str) -> Answer:
-    """Answers with a page when all those that are lost are being shown."""
+    """Return a handler that responds once all pages in LOST are being rendered."""
 
     async def answer(_: web.Request) -> web.Response:
         await until_all_are_lost(live)
@@ -108,7 +108,7 @@ def once_all_are_lost(live: LiveWeb, page: str) -> Answer:
 
 
 async def until_all_are_lost(live: LiveWeb) -> None:
-    """Wait until they are shown; a machine that is too busy for that has given them up by then."""
+    """Wait until they are rendered; on a busy machine they may already have timed out."""
     with suppress(TimeoutError):
         async with asyncio.timeout(3 * LOST_SECONDS):
             await live.asked_for("/begun", len(LOST))
@@ -116,7 +116,7 @@ async def until_all_are_lost(live: LiveWeb) -> None:
 
 @pytest.fixture
 async def impatient(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
-    """A crawl whose browser has little patience."""
+    """A crawl whose browser has short time limits."""
     for name, seconds in TIMES.items():
         monkeypatch.setattr(browser_rendering, name, seconds)
     settings = {
@@ -132,7 +132,7 @@ async def impatient(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
 
 @asynccontextmanager
 async def rendering(data: Path, **settings: int) -> AsyncIterator[Crawl]:
-    """A crawl with a browser, by the settings that are the first but for these."""
+    """A crawl with a browser; the first settings except for these."""
     async with crawler(data, **settings) as context:
         means = BrowserServices(
             context.settings, context.fetcher, context.throttle, context.recorder
@@ -155,7 +155,7 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(
     live.answer("/events", events)
     urls = {name: live.url(f"/{name}") for name in LOST | HOSTILE}
     await impatient.queue(live.article("first"))
-    await impatient.run()  # a host is asked for one page until it has answered
+    await impatient.run()  # a host gets one request until it has responded
     await impatient.queue(*urls.values())
 
     with monkeypatch.context() as patch:
@@ -164,22 +164,20 @@ async def test_each_hostile_page_is_bounded_and_its_neighbours_are_unharmed(
         await until_all_are_lost(live)
     await running
 
-    found = {name: await what_became_of(impatient, url) for name, url in urls.items()}
+    found = {name: await outcome_of(impatient, url) for name, url in urls.items()}
     assert found == dict.fromkeys(HOSTILE, (Rendering.DONE, True)) | dict.fromkeys(
         LOST, (Rendering.NEEDED, False)
     )
-    met = {name: await what_it_met(impatient, urls[name]) for name in urls}
+    met = {name: await limits_of(impatient, urls[name]) for name in urls}
     assert {name: met[name] for name in MET if not MET[name] & met[name]} == {}
     assert {name for name in met if Limit.REQUESTS in met[name]} == {"many"}
     assert live.asked["/whole"] == 0
-    # A download, which the page asks for again where it is shown once more.
-    assert {*await what_is_kept_of(impatient, live.url("/file.bin"))} == {b"kept"}
+    # A download, requested again when the page is rendered a second time.
+    assert {*await captures_of(impatient, live.url("/file.bin"))} == {b"kept"}
     assert sum(times for path, times in live.asked.items() if path.startswith("/one?")) <= 40
 
 
-async def test_of_bodies_of_1_gb_no_more_is_read_than_is_taken_and_no_neighbour_is_harmed(
-    tmp_path, live, monkeypatch
-):
+async def test_no_more_than_the_limit_is_read_of_a_1_gb_body(tmp_path, live, monkeypatch):
     monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.1)
     sent = Counter[str]()
 
@@ -206,31 +204,31 @@ async def test_of_bodies_of_1_gb_no_more_is_read_than_is_taken_and_no_neighbour_
         await crawl.queue(*urls)
         await crawl.run()
 
-        assert [await what_became_of(crawl, url) for url in urls] == [(Rendering.DONE, True)] * 3
-        met = [await what_it_met(crawl, url) for url in urls]
+        assert [await outcome_of(crawl, url) for url in urls] == [(Rendering.DONE, True)] * 3
+        met = [await limits_of(crawl, url) for url in urls]
     assert [Limit.ANSWER in each for each in met] == [False, True, True]
     assert {*sent} == {"/told", "/untold"}
     assert max(sent.values()) <= most + UNDER_WAY
 
 
-async def what_is_kept_of(crawl, url):
-    """The contents of the captures of a URL, each as often as it is stored."""
+async def captures_of(crawl, url):
+    """Return the captures of a URL, one for each stored copy."""
     async with crawl.context.db.read() as conn:
         found = [each for each in await captures.of_url(conn, url, limit=9) if not each.is_revisit]
     blocks = [crawl.context.store.read(each.location).block.read() for each in found]
     return [each.partition(b"\r\n\r\n")[2] for each in blocks]
 
 
-async def what_it_met(crawl, url):
-    """The limits that the one snapshot of a page says it met."""
+async def limits_of(crawl, url):
+    """Return the limits that the snapshot of a page recorded."""
     async with crawl.context.db.read() as conn:
         number, _ = await entries.by_hash(conn, hash_url(url))
         (held,) = await snapshots.of_entry(conn, number, limit=9)
     return {*held.snapshot.limits}
 
 
-async def what_became_of(crawl, url):
-    """How a page was kept, and whether what it said is in it as it stood."""
+async def outcome_of(crawl, url):
+    """Return how a page was rendered, and whether its text is in the rendered copy."""
     context = crawl.context
     async with context.db.read() as conn:
         number, entry = await entries.by_hash(conn, hash_url(url))

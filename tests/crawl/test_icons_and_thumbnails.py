@@ -1,4 +1,4 @@
-"""Pages are kept with the icon and the picture that lists show them by."""
+"""Pages are archived with the favicon and thumbnail that lists show."""
 
 from io import BytesIO
 
@@ -26,7 +26,7 @@ def put_picture(live, path, side, **more):
 
 @pytest.fixture
 def kept(crawl):
-    """Crawls pages, and tells what lists show each by."""
+    """Crawl pages; return the favicon and thumbnail of each."""
 
     async def keep(*urls):
         await crawl.queue(*urls)
@@ -40,7 +40,7 @@ def kept(crawl):
     return keep
 
 
-async def test_a_page_is_shown_by_the_icon_and_the_picture_that_it_names(kept, live, crawl):
+async def test_the_icon_and_picture_declared_by_a_page_are_used(kept, live, crawl):
     put_picture(live, "/i.png", 64)
     put_picture(live, "/og.png", 600, colour="red")
     head = '<link rel=icon href=/i.png><meta property="og:image" content="/og.png">'
@@ -56,7 +56,7 @@ async def test_a_page_is_shown_by_the_icon_and_the_picture_that_it_names(kept, l
     assert live.asked["/favicon.ico"] == 0
 
 
-async def test_a_host_is_asked_once_for_the_icon_that_no_page_names(kept, live):
+async def test_the_default_icon_of_a_host_is_requested_once(kept, live):
     put_picture(live, "/favicon.ico", 32, form="ICO")
 
     found = await kept(live.article("one"), live.article("two"))
@@ -67,7 +67,7 @@ async def test_a_host_is_asked_once_for_the_icon_that_no_page_names(kept, live):
     assert live.asked["/favicon.ico"] == 1
 
 
-async def test_that_a_host_has_no_icon_is_remembered_by_the_next_process(crawling, live):
+async def test_a_missing_icon_is_remembered_by_the_next_process(crawling, live):
     for name in ("one", "two"):
         async with crawling(requisite_max_age=0) as crawl:
             await crawl.queue(live.article(name))
@@ -76,7 +76,7 @@ async def test_that_a_host_has_no_icon_is_remembered_by_the_next_process(crawlin
     assert live.asked["/favicon.ico"] == 1
 
 
-async def test_where_an_icon_has_moved_to_is_remembered_by_the_next_process(crawling, live):
+async def test_a_redirected_icon_is_remembered_by_the_next_process(crawling, live):
     async def moved(_):
         raise web.HTTPFound("/moved.png")
 
@@ -90,7 +90,7 @@ async def test_where_an_icon_has_moved_to_is_remembered_by_the_next_process(craw
     assert (live.asked["/favicon.ico"], live.asked["/moved.png"]) == (1, 1)
 
 
-async def test_a_page_lacks_nothing_without_them(kept, live, crawl):
+async def test_a_page_without_icon_or_picture_is_complete(kept, live, crawl):
     url = live.article("page", head='<meta property="og:image" content="/gone.png">')
 
     (found,) = await kept(url)
@@ -102,7 +102,7 @@ async def test_a_page_lacks_nothing_without_them(kept, live, crawl):
     assert (snapshot.missing_count, snapshot.score) == (0, 100)
 
 
-async def test_an_article_is_shown_by_its_first_picture_that_is_no_badge(kept, live):
+async def test_the_thumbnail_is_the_first_picture_that_is_not_a_badge(kept, live):
     put_picture(live, "/badge.png", 20)
     put_picture(live, "/photo.png", 400)
     pictures = "<p><img src=/badge.png><img src=/photo.png></p>"

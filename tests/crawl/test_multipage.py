@@ -1,4 +1,4 @@
-"""Articles of several pages, as a crawl reads them and as they are read from what is stored."""
+"""Articles of several pages, extracted during a crawl and again from stored records."""
 
 import pytest
 
@@ -13,13 +13,13 @@ from archiver.warc.metadata_records import read_entry_record
 
 @pytest.fixture
 def in_parts(live):
-    """Make an article of that many pages; some of them may be wanting."""
+    """Make an article of ``count`` pages, of which some may be missing."""
 
-    def make(count, *, wanting=()):
+    def make(count, *, missing=()):
         for number in range(1, count + 1):
             name = "essay" if number == 1 else f"essay?page={number}"
             more = f'<link rel="next" href="/essay?page={number + 1}">' if number < count else ""
-            if number not in wanting:
+            if number not in missing:
                 live.article(name, head=more)
         return live.url("/essay")
 
@@ -57,8 +57,8 @@ async def test_pages_of_several_parts_are_one_article(crawl, in_parts):
     assert (await newest(crawl, url)).snapshot.title == "essay"
 
 
-async def test_a_part_that_is_not_there_is_a_gap_and_the_rest_is_read(crawl, in_parts):
-    url = in_parts(3, wanting={2})
+async def test_a_missing_page_is_a_gap_and_the_rest_is_extracted(crawl, in_parts):
+    url = in_parts(3, missing={2})
     await crawl.queue(url)
     await crawl.run()
 
@@ -66,7 +66,7 @@ async def test_a_part_that_is_not_there_is_a_gap_and_the_rest_is_read(crawl, in_
     assert "called essay has" in await text_of(crawl, url)
 
 
-async def test_parts_beyond_the_last_allowed_are_left_out_and_it_is_said(crawl, in_parts):
+async def test_pages_beyond_the_limit_are_left_out_and_reported(crawl, in_parts):
     url = in_parts(MOST_PARTS + 3)
     await crawl.queue(url)
     await crawl.run()
@@ -76,7 +76,7 @@ async def test_parts_beyond_the_last_allowed_are_left_out_and_it_is_said(crawl, 
     assert str(MOST_PARTS) in parts[-1].failure.message
 
 
-async def test_parts_are_read_again_from_what_is_stored(crawling, in_parts, live):
+async def test_articles_of_several_pages_are_extracted_again_from_records(crawling, in_parts, live):
     url = in_parts(2)
     async with crawling(articles="later") as crawl:
         await crawl.queue(url)

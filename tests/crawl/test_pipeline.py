@@ -20,7 +20,7 @@ async def attempts(crawl):
         return list((await conn.execute(select(attempt.c.failure))).scalars())
 
 
-async def test_a_queue_is_worked_until_it_is_empty(crawl, live):
+async def test_a_crawl_runs_until_the_queue_is_empty(crawl, live):
     await crawl.queue(*[live.article(f"page{number}") for number in range(20)])
 
     await crawl.run()
@@ -31,7 +31,7 @@ async def test_a_queue_is_worked_until_it_is_empty(crawl, live):
     assert all(live.asked[f"/page{number}"] == 1 for number in range(20))
 
 
-async def test_what_a_response_names_in_its_head_and_a_framed_drawing_needs_are_kept(crawl, live):
+async def test_resources_in_link_headers_and_of_framed_svgs_are_archived(crawl, live):
     dot = live.put("/dot.png", "x", kind="image/png")
     drawing = f"<svg xmlns='http://www.w3.org/2000/svg'><image href='{dot}'/></svg>"
     live.put("/drawing.svg", drawing, kind="image/svg+xml")
@@ -48,7 +48,7 @@ async def test_what_a_response_names_in_its_head_and_a_framed_drawing_needs_are_
     assert [live.asked[path] for path in needed] == [1, 1, 1, 1]
 
 
-async def test_whoever_follows_is_told_of_the_beginning_and_the_end(crawl, live):
+async def test_progress_is_reported_at_the_start_and_the_end(crawl, live):
     await crawl.queue(live.article("foxes"), live.url("/missing"))
 
     await crawl.run()
@@ -62,7 +62,7 @@ async def test_whoever_follows_is_told_of_the_beginning_and_the_end(crawl, live)
     }
 
 
-async def test_what_fails_for_now_is_tried_again_and_each_attempt_is_kept(crawling, live):
+async def test_temporary_failures_are_retried_and_each_attempt_is_recorded(crawling, live):
     async def flaky(request):
         if live.asked[request.path] <= 2:
             raise web.HTTPBadGateway
@@ -77,7 +77,7 @@ async def test_what_fails_for_now_is_tried_again_and_each_attempt_is_kept(crawli
         assert len(await attempts(crawl)) == 2
 
 
-async def test_what_fails_too_often_has_failed_with_the_last_reason(crawling, live):
+async def test_too_many_failures_fail_the_entry_with_the_last_reason(crawling, live):
     live.put("/broken", "no", status=503)
 
     async with crawling(retries=1) as crawl:
@@ -91,14 +91,14 @@ async def test_what_fails_too_often_has_failed_with_the_last_reason(crawling, li
         assert live.asked["/broken"] == 2
 
 
-async def test_a_page_is_tried_again_no_earlier_than_its_server_asked_for(crawling, live):
+async def test_a_page_is_not_retried_before_its_retry_after(crawling, live):
     live.put("/busy", "later", status=429, headers={"Retry-After": "1000"})
     begun = datetime.now(UTC).replace(microsecond=0)
 
     async with crawling(retries=3) as crawl:
         (number,) = await crawl.queue(live.url("/busy"))
         working = asyncio.create_task(crawl.run())
-        while not await attempts(crawl):  # noqa: ASYNC110 - another task's row
+        while not await attempts(crawl):  # noqa: ASYNC110 - a row of another task
             await asyncio.sleep(0.01)
         working.cancel()
         await asyncio.wait([working])
@@ -109,7 +109,7 @@ async def test_a_page_is_tried_again_no_earlier_than_its_server_asked_for(crawli
         assert found.not_before >= begun + timedelta(seconds=1000)
 
 
-async def test_a_host_that_wants_rest_keeps_nobody_from_work_and_costs_no_attempt(crawling, live):
+async def test_a_paused_host_does_not_delay_others_and_costs_no_attempt(crawling, live):
     other = live.url("/foxes").replace("127.0.0.1", "localhost")
     live.article("foxes")
     async with crawling(concurrency=2, allow_networks="127.0.0.0/8 ::1/128") as crawl:
@@ -117,7 +117,7 @@ async def test_a_host_that_wants_rest_keeps_nobody_from_work_and_costs_no_attemp
         crawl.context.throttle.pause(live.origin.removeprefix("http://"), 1000)
         (free,) = await crawl.queue(other)
         working = asyncio.create_task(crawl.run())
-        while (await counts(crawl)).saved < 1:  # noqa: ASYNC110 - another task's row
+        while (await counts(crawl)).saved < 1:  # noqa: ASYNC110 - a row of another task
             await asyncio.sleep(0.01)
         working.cancel()
         await asyncio.wait([working])
@@ -127,7 +127,7 @@ async def test_a_host_that_wants_rest_keeps_nobody_from_work_and_costs_no_attemp
         assert {(found[n].state, found[n].attempts) for n in resting} == {(State.QUEUED, 0)}
 
 
-async def test_stopping_gives_every_lease_back(crawling, live):
+async def test_stopping_releases_every_lease(crawling, live):
     async def forever(_):
         await live.closing.wait()
 
@@ -148,7 +148,7 @@ async def test_stopping_gives_every_lease_back(crawling, live):
         assert owners == [None, None, None]
 
 
-async def test_an_interrupted_visit_goes_on_with_what_is_on_disk(crawling, live):
+async def test_an_interrupted_visit_continues_with_stored_resources(crawling, live):
     entered = asyncio.Event()
 
     async def stuck(_):
@@ -179,7 +179,7 @@ async def test_an_interrupted_visit_goes_on_with_what_is_on_disk(crawling, live)
     assert (held.snapshot.final_url, held.snapshot.title) == (live.url("/foxes"), "foxes")
 
 
-async def test_only_some_jobs_are_worked_where_that_is_wanted(crawl, live):
+async def test_a_crawl_can_be_limited_to_some_jobs(crawl, live):
     _, wanted = await crawl.queue(live.article("foxes"), live.article("bears"))
     only = type(crawl.pipeline)(crawl.context, only=[wanted])
 
@@ -188,7 +188,7 @@ async def test_only_some_jobs_are_worked_where_that_is_wanted(crawl, live):
     assert [each.state for each in await crawl.jobs()] == [State.QUEUED, State.SAVED]
 
 
-async def test_redirects_without_end_are_a_failure(crawl, live):
+async def test_endless_redirects_fail(crawl, live):
     live.put("/a", status=302, headers={"Location": "/b"})
     live.put("/b", status=302, headers={"Location": "/a"})
     await crawl.queue(live.url("/a"))
@@ -199,7 +199,7 @@ async def test_redirects_without_end_are_a_failure(crawl, live):
     assert found.failure.kind is FailureKind.TOO_MANY_REDIRECTS
 
 
-async def test_a_page_is_captured_again_where_that_is_wanted(crawl, live):
+async def test_a_page_is_captured_again_on_request(crawl, live):
     await crawl.queue(live.article("foxes"))
     await crawl.run()
     await crawl.queue(live.url("/foxes"), recapture=False)

@@ -1,4 +1,4 @@
-"""Pages that are gone are had from public archives, as they were, and only what was a page."""
+"""Missing pages are recovered from public archives, unmodified, if they were pages."""
 
 from datetime import UTC, datetime
 
@@ -21,14 +21,14 @@ PAGE = f"<!DOCTYPE html><title>Foxes</title><article>{SENTENCE.format(name='foxe
 
 
 class PublicArchive:
-    """An archive of somebody else's, as far as Memento shows it."""
+    """A fake public archive with Memento."""
 
     def __init__(self, served):
         self.served = served
         self.gate = served.url("/web/")
 
-    def leads(self, url, timestamp, *, more=""):
-        """Let the TimeGate lead to a memento."""
+    def redirects(self, url, timestamp, *, more=""):
+        """Make the TimeGate redirect to a memento."""
 
         async def answer(request):
             assert request.headers["Accept-Datetime"] == http_date(SAVED)
@@ -38,7 +38,7 @@ class PublicArchive:
         self.served.answer(f"/web/{url}", answer)
 
     def has(self, url, timestamp, body=PAGE, *, status=200, kind="text/html", **headers):
-        """Have a memento."""
+        """Add a memento."""
         moment = http_date(to_datetime(timestamp))
 
         async def answer(_request):
@@ -48,7 +48,7 @@ class PublicArchive:
         self.served.answer(f"/web/{timestamp}id_/{url}", answer)
 
     def link(self, url, timestamp):
-        """How an archive names a memento."""
+        """Return an archive's Link header for a memento."""
         moment = http_date(to_datetime(timestamp))
         there = self.served.url(f"/web/{timestamp}/{url}")
         return f'<{there}>; rel="prev memento"; datetime="{moment}"'
@@ -61,7 +61,7 @@ async def archive():
 
 
 async def rescued(crawl, url):
-    """Ask for a URL that was saved in 2015; give its job back."""
+    """Recover a URL that was saved in 2015; return its job."""
     seed = Seed(hash_url(url), url, host(url), Annotation(url, SAVED))
     async with crawl.context.db.write() as conn:
         now = datetime.now(UTC)
@@ -76,15 +76,15 @@ def looked_at(crawl, url):
 
 
 async def captures(crawl):
-    """(URL, timestamp) of everything that is kept."""
+    """Return (URL, timestamp) of every capture."""
     async with crawl.context.db.read() as conn:
         rows = await conn.exec_driver_sql("SELECT url, timestamp FROM capture ORDER BY id")
         return [tuple(row) for row in rows]
 
 
-async def test_a_page_that_is_gone_is_kept_as_it_was_with_what_it_needs(crawling, live, archive):
+async def test_a_missing_page_is_recovered_with_its_resources(crawling, live, archive):
     url, sheet = live.url("/foxes"), live.url("/fox.css")
-    archive.leads(url, "20150520101112")
+    archive.redirects(url, "20150520101112")
     archive.has(url, "20150520101112", f'<link rel=stylesheet href="/fox.css">{PAGE}')
     archive.has(sheet, "20150520101112", "p { color: red }", kind="text/css")
 
@@ -102,7 +102,7 @@ async def test_a_page_that_is_gone_is_kept_as_it_was_with_what_it_needs(crawling
     assert found.provenance.source == f"{archive.gate}20150520101112id_/{url}"
 
 
-async def test_a_gate_may_name_the_memento_and_not_lead_to_it(crawling, live, archive):
+async def test_a_timegate_may_name_the_memento_instead_of_redirecting(crawling, live, archive):
     url = live.url("/foxes")
     link = archive.link(url, "20150520101112")
     archive.served.put(f"/web/{url}", "<iframe></iframe>", headers={"Link": link})
@@ -115,7 +115,7 @@ async def test_a_gate_may_name_the_memento_and_not_lead_to_it(crawling, live, ar
     assert kept == [(url, 20150520101112)]
 
 
-async def test_where_nothing_is_had_as_it_was_it_is_kept_as_the_archive_shows_it(
+async def test_a_memento_is_archived_as_the_archive_displays_it_if_there_is_no_raw_form(
     crawling, live, archive
 ):
     url, lost = live.url("/foxes"), live.url("/fox.css")
@@ -140,13 +140,13 @@ async def test_where_nothing_is_had_as_it_was_it_is_kept_as_the_archive_shows_it
     assert not live.asked
 
 
-async def test_the_nearest_memento_of_all_archives_is_the_one(crawling, live, archive):
+async def test_the_nearest_memento_of_all_archives_is_used(crawling, live, archive):
     url = live.url("/foxes")
     async with live_web() as served:
         nearer = PublicArchive(served)
-        archive.leads(url, "20090101000000")
+        archive.redirects(url, "20090101000000")
         archive.has(url, "20090101000000")
-        nearer.leads(url, "20150603000000")
+        nearer.redirects(url, "20150603000000")
         nearer.has(url, "20150603000000")
 
         async with crawling(rescue=(archive.gate, nearer.gate)) as crawl:
@@ -156,11 +156,9 @@ async def test_the_nearest_memento_of_all_archives_is_the_one(crawling, live, ar
     assert found.snapshot.timestamp == "20150603000000"
 
 
-async def test_what_was_an_error_when_it_was_archived_gives_way_to_its_neighbour(
-    crawling, live, archive
-):
+async def test_a_memento_of_an_error_is_skipped_for_the_next(crawling, live, archive):
     url = live.url("/foxes")
-    archive.leads(url, "20150601000000")
+    archive.redirects(url, "20150601000000")
     older = archive.link(url, "20130101000000")
     archive.has(url, "20150601000000", "gone", status=404, Link=older)
     archive.has(url, "20130101000000")
@@ -182,10 +180,10 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-async def test_what_is_no_page_is_refused_and_not_kept(crawling, live, archive, name):
+async def test_a_memento_that_is_not_a_page_is_refused(crawling, live, archive, name):
     url, other = live.url("/foxes"), live.url("/other")
     given = {k: v.format(other=other) if k == "Location" else v for k, v in REFUSED[name].items()}
-    archive.leads(url, "20150601000000")
+    archive.redirects(url, "20150601000000")
     archive.has(url, "20150601000000", **given)
     back = f"/web/20150601000000/{url}"
     archive.has(other, "20150601000000", status=302, Location=back)
@@ -199,9 +197,9 @@ async def test_what_is_no_page_is_refused_and_not_kept(crawling, live, archive, 
     assert kept == []
 
 
-async def test_where_a_page_led_when_it_was_archived_is_followed_and_kept(crawling, live, archive):
+async def test_archived_redirects_are_followed_and_stored(crawling, live, archive):
     url, other = live.url("/foxes"), live.url("/red-foxes")
-    archive.leads(url, "20150601000000")
+    archive.redirects(url, "20150601000000")
     there = f"/web/20150601000000id_/{other}"
     archive.has(url, "20150601000000", "", status=301, Location=there)
     archive.has(other, "20150601000000")
@@ -214,9 +212,9 @@ async def test_where_a_page_led_when_it_was_archived_is_followed_and_kept(crawli
     assert found.snapshot.capture.status == 200
 
 
-async def test_an_archive_that_is_busy_is_asked_again_when_it_says(crawling, live, archive):
+async def test_a_busy_archive_is_retried_after_its_retry_after(crawling, live, archive):
     url = live.url("/foxes")
-    archive.leads(url, "20150601000000")
+    archive.redirects(url, "20150601000000")
     archive.has(url, "20150601000000")
     answer = archive.served._answers[f"/web/{url}"]
 
@@ -232,7 +230,7 @@ async def test_an_archive_that_is_busy_is_asked_again_when_it_says(crawling, liv
     assert archive.served.asked[f"/web/{url}"] == 2
 
 
-async def test_a_page_that_no_archive_has_says_which_were_asked(crawling, live, archive):
+async def test_the_failure_names_the_archives_that_have_no_copy(crawling, live, archive):
     async with crawling(rescue=archive.gate) as crawl:
         job = await rescued(crawl, live.url("/foxes"))
 
@@ -240,9 +238,9 @@ async def test_a_page_that_no_archive_has_says_which_were_asked(crawling, live, 
     assert host(archive.gate) in job.failure.message
 
 
-async def test_an_archive_at_a_private_address_is_not_asked(crawling, live, archive):
+async def test_an_archive_at_a_private_address_is_not_requested(crawling, live, archive):
     url = live.url("/foxes")
-    archive.leads(url, "20150601000000")
+    archive.redirects(url, "20150601000000")
 
     async with crawling(rescue=archive.gate, allow_networks="", retries=0) as crawl:
         job = await rescued(crawl, url)
@@ -251,7 +249,7 @@ async def test_an_archive_at_a_private_address_is_not_asked(crawling, live, arch
     assert not archive.served.asked
 
 
-async def test_nobody_is_asked_until_the_setting_names_somebody(crawl, live):
+async def test_no_archive_is_requested_unless_a_setting_names_one(crawl, live):
     job = await rescued(crawl, live.article("foxes"))
 
     assert "ARCHIVER_RESCUE" in job.failure.message

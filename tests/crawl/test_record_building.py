@@ -1,4 +1,4 @@
-"""A payload is stored once, as far as every reader of WARC files can find it again."""
+"""A payload is stored once if every WARC reader can find it again."""
 
 from datetime import UTC, datetime
 from io import BytesIO
@@ -26,14 +26,14 @@ def types(*exchanges):
     return [each.type for each in plan.records]
 
 
-def test_a_payload_that_is_stored_is_referred_to_from_any_url():
+def test_a_stored_payload_is_referenced_from_any_url():
     one, two = (exchange(f"http://a.example/{n}", chunked=False) for n in range(2))
 
     assert types(one, two, one) == [RecordType.RESPONSE, RecordType.REVISIT, RecordType.REVISIT]
 
 
-def test_a_chunked_payload_is_referred_to_from_its_own_url_alone():
-    """Others find an original at another URL by its digest, which chunked records don't state."""
+def test_a_chunked_payload_is_referenced_from_its_own_url_only():
+    """Readers find an original at another URL by its digest, which chunked records do not have."""
     one, two = (exchange(f"http://a.example/{n}", chunked=True) for n in range(2))
 
     assert types(one, two, one, two) == [
@@ -44,7 +44,7 @@ def test_a_chunked_payload_is_referred_to_from_its_own_url_alone():
     ]
 
 
-def test_an_original_without_chunk_framing_is_taken_whatever_came_first():
+def test_an_original_without_chunk_framing_is_preferred():
     framed, plain = (exchange(f"http://a.example/{n}", chunked=not n) for n in range(2))
     third = exchange("http://a.example/third", chunked=True)
 

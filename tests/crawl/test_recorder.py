@@ -18,8 +18,8 @@ from archiver.model.page import PageMetadata
 from archiver.warc.segment_inventory import survey
 
 
-async def test_what_arrives_while_the_disk_is_busy_is_one_batch(crawl, live):
-    """All of it is handed over before the recorder begins, so there is one sync for all."""
+async def test_visits_that_arrive_during_a_write_form_one_batch(crawl, live):
+    """Everything is submitted before the recorder starts, so there is one sync for all."""
     urls = [live.article(f"page{number}") for number in range(30)]
     for url in urls:
         await crawl.context.recorder.keep(await crawl.context.fetcher.fetch(Outgoing(url)))
@@ -38,7 +38,7 @@ async def test_what_arrives_while_the_disk_is_busy_is_one_batch(crawl, live):
             assert len(await captures.of_url(conn, url, limit=9)) == 1
 
 
-async def test_records_that_cannot_be_written_leave_the_job_open(crawl, live):
+async def test_a_failed_write_leaves_the_job_open(crawl, live):
     await crawl.queue(live.article("foxes"))
     directory = crawl.context.store.directory
     directory.write_bytes(b"a file where the segments should be")
@@ -68,7 +68,7 @@ async def test_records_that_cannot_be_written_leave_the_job_open(crawl, live):
 
 
 @pytest.mark.sqlite("a refusal in words of SQLite")
-async def test_what_the_index_refuses_is_told_without_its_statements(crawl, live):
+async def test_errors_of_the_index_are_reported_without_sql(crawl, live):
     await crawl.queue(live.article("foxes"))
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql(
@@ -100,8 +100,8 @@ async def test_the_same_payload_is_stored_once(crawl, live):
     assert second.location.length < first.location.length
 
 
-async def test_a_visit_that_cannot_be_written_down_fails_and_holds_up_no_other(crawl, live):
-    """Whatever lets such a text through: given back, its batch would be tried without end."""
+async def test_a_visit_that_cannot_be_recorded_fails_without_delaying_others(crawl, live):
+    """Such text must not be released again, or its batch would be retried without end."""
     await crawl.queue(live.article("foxes"), live.article("wolves"))
     frontier, ended = crawl.pipeline._frontier, []
     async with crawl.recording():
@@ -126,14 +126,14 @@ COUNT = (
     "SELECT count(*) FROM (WITH RECURSIVE n(x) AS "
     "(SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 2000) SELECT x FROM n)"
 )
-"""Work for SQLite, so that rows are still going in when the next records are planned."""
+"""SQLite work that takes long enough for the next records to be planned."""
 
 
 async def keep_many(crawl, live, exchange, count):
-    """Hand an exchange over again and again, until all of it is settled."""
+    """Submit an exchange repeatedly until all of it is settled."""
     exchange.body.seek(0)
     body = exchange.body.read()
-    # One that goes ahead alone: what comes while it is written makes whole batches.
+    # The first one is written alone; those that arrive until then form whole batches.
     await crawl.context.recorder.keep(
         await crawl.context.fetcher.fetch(Outgoing(live.article("ahead")))
     )
@@ -148,7 +148,7 @@ async def kept(crawl, url):
 
 
 @pytest.mark.sqlite("a trigger as SQLite has it")
-async def test_a_payload_of_a_batch_whose_rows_are_going_in_is_not_stored_again(crawl, live):
+async def test_a_payload_of_a_batch_being_indexed_is_not_stored_again(crawl, live):
     exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
     async with crawl.context.db.write() as conn:
         await conn.execute(text(f"CREATE TRIGGER slow AFTER INSERT ON capture BEGIN {COUNT}; END"))
@@ -162,13 +162,9 @@ async def test_a_payload_of_a_batch_whose_rows_are_going_in_is_not_stored_again(
 
 
 @pytest.mark.sqlite("a trigger as SQLite has it")
-async def test_rows_that_follow_rows_that_could_not_go_in_do_not_go_in_either(
-    crawl, live, monkeypatch
-):
-    """The second batch may refer to what the first one stored, which nobody would find."""
-    monkeypatch.setattr(
-        crawl_recorder, "MOST_TRIES", 99
-    )  # a try for each batch, however many these are
+async def test_batches_after_a_failed_batch_are_not_indexed(crawl, live, monkeypatch):
+    """The second batch may refer to records of the first, which then could not be found."""
+    monkeypatch.setattr(crawl_recorder, "MOST_TRIES", 99)  # one try per batch
     exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
     async with crawl.context.db.write() as conn:
         await conn.execute(
@@ -194,9 +190,7 @@ async def test_rows_that_follow_rows_that_could_not_go_in_do_not_go_in_either(
         assert record.block.read().endswith(exchange.body.getvalue())
 
 
-async def test_words_of_pages_are_put_together_while_somebody_else_has_the_turn_to_write(
-    crawl, live, monkeypatch
-):
+async def test_search_rows_are_built_before_the_write_lock_is_taken(crawl, live, monkeypatch):
     await crawl.queue(live.article("foxes"))
     (lease,) = await crawl.pipeline._frontier.lease()
     words, are_made = crawl.context.db.words, asyncio.Event()
@@ -217,10 +211,10 @@ async def test_words_of_pages_are_put_together_while_somebody_else_has_the_turn_
             assert not ending.done()
         await ending
 
-    assert threading.main_thread() not in made_by  # the loop does not wait for a long one
+    assert threading.main_thread() not in made_by  # not on the event loop
 
 
-async def test_a_visit_whose_capture_was_lost_is_told_so_and_holds_up_no_other(crawl, live):
+async def test_a_visit_whose_capture_was_lost_fails_without_delaying_others(crawl, live):
     await crawl.queue(live.article("foxes"), live.article("wolves"))
     frontier, recorder = crawl.pipeline._frontier, crawl.context.recorder
     async with crawl.recording():

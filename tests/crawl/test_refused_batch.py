@@ -1,4 +1,4 @@
-"""A batch that the index refused after its records were written costs no second visit."""
+"""If the index refuses a batch after its records were written, no page is visited again."""
 
 import asyncio
 import logging
@@ -40,7 +40,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize(("refuse", "accept"), REFUSALS.values(), ids=REFUSALS)
 @pytest.mark.sqlite("refusals in words of SQLite")
-async def test_what_was_written_is_taken_up_and_not_visited_again(
+async def test_written_records_are_indexed_later_without_another_visit(
     crawl, live, caplog, refuse, accept
 ):
     many = " ".join(f"word{number}" for number in range(40_000))
@@ -50,7 +50,7 @@ async def test_what_was_written_is_taken_up_and_not_visited_again(
         await conn.exec_driver_sql(refuse.format(pages + 20))
 
     running = asyncio.create_task(crawl.run())
-    while "batch not written" not in caplog.text:  # noqa: ASYNC110 - nothing else tells
+    while "batch not written" not in caplog.text:  # noqa: ASYNC110 - only the log shows it
         await asyncio.sleep(0.001)
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql(accept)
@@ -65,7 +65,7 @@ async def test_what_was_written_is_taken_up_and_not_visited_again(
 
 
 @pytest.mark.sqlite("a refusal in words of SQLite")
-async def test_what_the_index_never_takes_holds_up_no_other(crawl, live, caplog):
+async def test_records_that_are_always_refused_do_not_delay_others(crawl, live, caplog):
     caplog.set_level(logging.INFO, dispatcher.__name__)
     await crawl.queue(live.article("foxes"), live.article("geese"))
     async with crawl.context.db.write() as conn:
@@ -75,7 +75,7 @@ async def test_what_the_index_never_takes_holds_up_no_other(crawl, live, caplog)
         )
 
     running = asyncio.create_task(crawl.run())
-    while caplog.text.count("records not taken up") < MOST_TRIES:  # noqa: ASYNC110 - nothing else tells
+    while caplog.text.count("records not taken up") < MOST_TRIES:  # noqa: ASYNC110 - only the log shows it
         await asyncio.sleep(0.001)
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql("DROP TRIGGER no")

@@ -1,4 +1,4 @@
-"""Hosts that needed a browser: their pages are shown at once, and looked at plainly at times."""
+"""Hosts that need a browser: pages are rendered directly, and sometimes tried without one."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -36,7 +36,7 @@ def lease(number: int, latest: str | None = None) -> Lease:
 
 
 def path_of(origin: str, *, plainly: bool) -> str:
-    """A path whose page, captured for the first time, has its turn to be looked at, or not."""
+    """Return a path that is, or is not, due to be tried without a browser."""
     for number in range(999):
         url = f"{origin}/page-{number}"
         one = replace(lease(number), entry=EntryRef(1, hash_url(url), url, ""))
@@ -63,9 +63,7 @@ async def rendered(crawl: Crawl, url: str) -> Rendering:
     return entry.rendering
 
 
-async def test_what_needed_a_browser_is_shown_at_once_until_a_plain_look_finds_it_whole(
-    rendering, live
-):
+async def test_pages_are_rendered_directly_until_one_is_complete_without_scripts(rendering, live):
     at_once, plainly = (path_of(live.origin, plainly=each) for each in (False, True))
     before, shell = live.put("/before", SEEMS_WHOLE), live.put("/shell", SHELL)
     first, look = live.put(at_once, SEEMS_WHOLE), live.put(plainly, SEEMS_WHOLE)
@@ -78,10 +76,10 @@ async def test_what_needed_a_browser_is_shown_at_once_until_a_plain_look_finds_i
     found = [await rendered(rendering, url) for url in (before, shell, first, look, last)]
     done, none = Rendering.DONE, Rendering.NONE
     assert found == [none, done, done, none, none]
-    assert live.asked[at_once] == 1  # what was sent is what the browser showed
+    assert live.asked[at_once] == 1  # the browser displays the first response
 
 
-async def test_a_process_learns_what_another_one_saw(crawl, live):
+async def test_render_hints_are_shared_between_processes(crawl, live):
     url = live.put("/shell", SHELL)
     settings = replace(crawl.context.settings, browser="/nowhere")
     context = replace(crawl.context, settings=settings)
@@ -97,7 +95,7 @@ async def test_a_process_learns_what_another_one_saw(crawl, live):
     assert await another.of("http://b.example/") is RenderHint.NONE
 
 
-async def test_the_newest_look_holds_in_whatever_order_looks_are_learned(crawl):
+async def test_the_newest_render_hint_wins_in_any_order(crawl):
     hosts = RenderHints(crawl.context.db)
     for moment, look in ((3, RenderHint.WALLED), (1, RenderHint.WHOLE), (2, RenderHint.EMPTY)):
         hosts.note("http://a.example/", moment, look)
@@ -107,7 +105,7 @@ async def test_the_newest_look_holds_in_whatever_order_looks_are_learned(crawl):
     assert await hosts.of("http://a.example/x") is RenderHint.NONE
 
 
-def test_one_time_in_ten_a_page_is_looked_at_plainly():
+def test_one_page_in_ten_is_tried_without_a_browser():
     pages = [is_asked_plainly(lease(number)) for number in range(2000)]
     times = [is_asked_plainly(lease(1, f"{number:014d}")) for number in range(2000)]
 

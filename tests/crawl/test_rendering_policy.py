@@ -1,4 +1,4 @@
-"""Which pages a browser shows, and that its sandbox is on."""
+"""Selection of pages to render; the sandbox is enabled."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,7 @@ LOOKS = {
         ("never", True, ["whole", "empty", "walled"]),
     ],
 )
-async def test_the_setting_says_which_pages_and_who_asks_for_one_has_it(crawl, mode, asked, shown):
+async def test_the_setting_selects_pages_and_a_request_overrides_it(crawl, mode, asked, shown):
     context = crawl.context
     settings = replace(context.settings, render=mode)
     means = BrowserServices(settings, context.fetcher, context.throttle, context.recorder)
@@ -38,7 +38,7 @@ async def test_the_setting_says_which_pages_and_who_asks_for_one_has_it(crawl, m
     assert [name for name, look in LOOKS.items() if renderer.is_wanted(*look, asked=asked)] == shown
 
 
-def test_the_sandbox_is_on_unless_the_setting_says_no():
+def test_the_sandbox_is_on_unless_disabled_by_the_setting():
     started = {
         is_sandboxed: command(
             Path("chromium"),

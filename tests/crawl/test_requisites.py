@@ -11,7 +11,7 @@ from archiver.model.requisite import Requisite, RequisiteKind
 
 @pytest.fixture
 async def recording(crawl):
-    """Tools whose recorder is at work."""
+    """Crawl tools with a running recorder."""
     task = asyncio.create_task(crawl.context.recorder.run())
     yield crawl.context
     await crawl.context.recorder.drain()
@@ -51,7 +51,7 @@ async def test_a_requisite_is_fetched_once_for_many_pages_at_the_same_time(recor
 
 @pytest.fixture
 def slow_style(live):
-    """A style sheet that is sent once it is let go."""
+    """A style sheet that is sent on demand."""
     let_go = asyncio.Event()
     url = live.put("/site.css", "p {}", kind="text/css")
     answer = live._answers["/site.css"]
@@ -65,14 +65,14 @@ def slow_style(live):
 
 
 async def begin(requisites, live, name, style):
-    """A page that waits for a style sheet: what it needs after that is asked for already."""
+    """Fetch a page that waits for a style sheet; its other resources are requested already."""
     after = image(live.put(f"/{name}.png", "x", kind="image/png"))
     page = asyncio.create_task(requisites.fetch_all(live.url(f"/{name}"), (style, after)))
     await live.asked_for(f"/{name}.png")
     return page
 
 
-async def test_the_end_of_one_page_s_time_does_not_end_the_fetch_that_another_waits_for(
+async def test_a_timeout_of_one_page_does_not_cancel_a_fetch_shared_with_another(
     recording, live, slow_style
 ):
     style, let_go = slow_style
@@ -88,9 +88,7 @@ async def test_the_end_of_one_page_s_time_does_not_end_the_fetch_that_another_wa
     assert live.asked["/site.css"] == 1
 
 
-async def test_a_fetch_that_no_page_waits_for_any_more_leaves_its_place_to_others(
-    crawling, live, slow_style
-):
+async def test_a_fetch_without_waiting_pages_is_cancelled(crawling, live, slow_style):
     style, let_go = slow_style
     async with crawling(host_concurrency=2) as crawl, crawl.recording():
         requisites = Requisites(crawl.context)
@@ -108,9 +106,7 @@ async def test_a_fetch_that_no_page_waits_for_any_more_leaves_its_place_to_other
     assert live.asked["/site.css"] == 2
 
 
-async def test_a_requisite_that_is_in_the_archive_is_not_fetched_by_the_next_process(
-    crawling, live
-):
+async def test_a_stored_resource_is_not_fetched_by_the_next_process(crawling, live):
     live.put("/site.css", "p {}", kind="text/css")
     for name in ("foxes", "bears"):
         async with crawling() as crawl:
@@ -121,7 +117,7 @@ async def test_a_requisite_that_is_in_the_archive_is_not_fetched_by_the_next_pro
     assert live.asked["/site.css"] == 1
 
 
-async def test_what_could_not_be_had_is_not_asked_for_again_soon(recording, live):
+async def test_a_failed_resource_is_not_requested_again_soon(recording, live):
     async def break_off(request):
         request.transport.abort()
         await live.closing.wait()
@@ -137,7 +133,7 @@ async def test_what_could_not_be_had_is_not_asked_for_again_soon(recording, live
     assert live.asked["/broken.png"] == asked
 
 
-async def test_what_a_style_sheet_imports_is_fetched_too_and_a_circle_ends(recording, live):
+async def test_style_sheet_imports_are_fetched_and_cycles_end(recording, live):
     live.put("/a.css", '@import "b.css"; p { background: url(dot.png) }', kind="text/css")
     live.put("/b.css", '@import "a.css";', kind="text/css")
     live.put("/dot.png", "x", kind="image/png")
@@ -151,7 +147,7 @@ async def test_what_a_style_sheet_imports_is_fetched_too_and_a_circle_ends(recor
     assert set(live.asked.values()) == {1}
 
 
-async def test_more_than_the_limit_is_left_out_and_told_of(crawling, live):
+async def test_resources_above_the_limit_are_left_out_and_reported(crawling, live):
     async with crawling(max_requisites=3) as crawl:
         recorder = asyncio.create_task(crawl.context.recorder.run())
         wanted = tuple(image(live.put(f"/{n}.png", "x", kind="image/png")) for n in range(5))
@@ -165,7 +161,7 @@ async def test_more_than_the_limit_is_left_out_and_told_of(crawling, live):
     assert len(found) == 5
 
 
-async def test_what_takes_too_long_is_left_out_and_told_of(crawling, live):
+async def test_resources_that_time_out_are_left_out_and_reported(crawling, live):
     async def forever(_):
         await live.closing.wait()
 

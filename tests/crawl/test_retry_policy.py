@@ -30,7 +30,7 @@ def status(code, retry_after=None):
 
 
 @pytest.mark.parametrize(("attempts", "seconds"), [(0, 5), (1, 30), (2, None), (9, None)])
-def test_each_further_attempt_waits_six_times_longer_until_there_were_enough(attempts, seconds):
+def test_each_attempt_waits_six_times_longer_up_to_the_last(attempts, seconds):
     failure = Failure(FailureKind.TIMEOUT, "Too slow.")
 
     again = retry_at(failure, lease(attempts), SETTINGS, NOW)
@@ -54,14 +54,14 @@ def test_each_further_attempt_waits_six_times_longer_until_there_were_enough(att
         (status(503), True),
     ],
 )
-def test_only_what_another_attempt_can_help_is_tried_again(failure, is_tried_again):
+def test_only_temporary_failures_are_retried(failure, is_tried_again):
     assert (retry_at(failure, lease(0), SETTINGS, NOW) is not None) is is_tried_again
 
 
 @pytest.mark.parametrize(
     ("asked", "seconds"), [(1, 5), (60, 60), (3600, 3600), (3601, None), (86400, None)]
 )
-def test_what_a_server_asks_for_is_waited_unless_it_is_too_long(asked, seconds):
+def test_retry_after_is_respected_unless_too_long(asked, seconds):
     again = retry_at(status(429, float(asked)), lease(0), SETTINGS, NOW)
 
     assert again == (None if seconds is None else NOW + timedelta(seconds=seconds))
@@ -87,7 +87,7 @@ def test_retry_after_is_seconds_or_a_date_with_a_429_or_a_503(code, value, secon
     assert retry_after_seconds(code, value, NOW) == seconds
 
 
-def test_an_answer_without_retry_after_asks_for_nothing():
+def test_a_response_without_retry_after_sets_no_delay():
     assert retry_after_seconds(503, None, NOW) is None
 
 
@@ -103,7 +103,7 @@ def test_an_answer_without_retry_after_asks_for_nothing():
         (599, FailureKind.HTTP_STATUS),
     ],
 )
-def test_what_a_final_status_means(code, kind):
+def test_final_status_codes_map_to_failures(code, kind):
     failure = status_failure(code, None)
 
     assert (failure and failure.kind) == kind

@@ -1,4 +1,4 @@
-"""Pages that are empty without scripts, and walls: kept under their own names."""
+"""Pages that are empty without scripts, walls and parked domains are reported as such."""
 
 from archiver.db import attempts, entries, snapshots
 from archiver.http.urls import hash_url
@@ -18,7 +18,7 @@ async def entry_of(crawl, url):
         return entry, held, await attempts.of_entry(conn, number, limit=9)
 
 
-async def test_a_page_that_needs_its_scripts_is_kept_and_says_so(crawl, live):
+async def test_a_page_that_needs_scripts_is_archived_and_marked(crawl, live):
     shell, whole = live.put("/shell", SHELL), live.article("whole")
     await crawl.queue(shell, whole)
 
@@ -34,7 +34,7 @@ async def test_a_page_that_needs_its_scripts_is_kept_and_says_so(crawl, live):
         assert [*(await entries.unrendered(conn, after=0, limit=9)).values()] == [shell]
 
 
-async def test_a_wall_is_a_failure_with_a_name_and_no_snapshot(crawl, live):
+async def test_a_wall_is_a_named_failure_without_a_snapshot(crawl, live):
     walls = [
         live.put("/by-its-marks", CHALLENGE),
         live.put("/by-its-marks-and-status", CHALLENGE, status=403),
@@ -53,7 +53,7 @@ async def test_a_wall_is_a_failure_with_a_name_and_no_snapshot(crawl, live):
     assert (await entry_of(crawl, refused))[0].failure.kind is FailureKind.HTTP_STATUS
 
 
-async def test_a_domain_for_sale_is_a_failure_with_a_name_and_no_snapshot(crawl, live):
+async def test_a_parked_domain_is_a_named_failure_without_a_snapshot(crawl, live):
     offer = '<title>For sale</title><script src="//img.sedoparking.com/a.js"></script>'
     url = live.put("/parked", offer)
     await crawl.queue(url)

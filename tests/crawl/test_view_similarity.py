@@ -1,4 +1,4 @@
-"""How much two views of a page resemble each other, by small pictures and by words."""
+"""Similarity of two views of a page, by small screenshots and by words."""
 
 import struct
 import zlib
@@ -19,7 +19,7 @@ def bitmap(*rows: str) -> Bitmap:
 
 
 def png(rows, filters, *, channels=3, depth=8) -> bytes:
-    """A PNG of rows of bytes, each filtered so (PNG §9.2)."""
+    """Return a PNG of these rows, each with this filter (PNG §9.2)."""
     above, raw = bytes(len(rows[0])), b""
     for row, kind in zip(rows, filters, strict=True):
         raw += bytes([kind]) + bytes(
@@ -47,7 +47,7 @@ def guess(kind, row, above, at, channels):
 
 
 @given(st.data(), st.integers(1, 6), st.integers(1, 6), st.sampled_from([3, 4]))
-def test_any_picture_is_read_as_it_was_written(data, width, height, channels):
+def test_pngs_of_every_filter_and_depth_are_decoded(data, width, height, channels):
     size = width * channels
     rows = [data.draw(st.binary(min_size=size, max_size=size)) for _ in range(height)]
     filters = [data.draw(st.integers(0, 4)) for _ in rows]
@@ -59,7 +59,7 @@ def test_any_picture_is_read_as_it_was_written(data, width, height, channels):
 
 
 @given(st.binary(max_size=80), st.booleans())
-def test_what_is_no_picture_is_refused(data, begins_as_one):
+def test_invalid_pngs_are_refused(data, begins_as_one):
     begun = png([b"abc"], [0])[:40] if begins_as_one else b""
 
     with pytest.raises(BrowserError, match="can't be read"):
@@ -76,7 +76,7 @@ def test_what_is_no_picture_is_refused(data, begins_as_one):
     ],
     ids=["an unknown filter", "sixteen bits", "too large", "shorter than it says"],
 )
-def test_a_picture_that_is_not_as_it_was_asked_for_is_refused(data):
+def test_a_screenshot_of_another_size_is_refused(data):
     with pytest.raises(BrowserError):
         read_png(data)
 
@@ -93,7 +93,7 @@ def test_a_picture_that_is_not_as_it_was_asked_for_is_refused(data):
         (["   "], ["   "], 100),
     ],
 )
-def test_what_is_there_in_both_counts_and_what_is_empty_in_both_does_not(before, after, hundredths):
+def test_only_areas_with_content_in_one_view_count(before, after, hundredths):
     assert similarity_of(bitmap(*before), bitmap(*after)) == hundredths
 
 
@@ -101,5 +101,5 @@ def test_what_is_there_in_both_counts_and_what_is_empty_in_both_does_not(before,
     ("before", "after", "hundredths"),
     [("a b b c", "c b a b more", 100), ("a b b c", "a b", 50), ("", "a", 100), ("a", "", 0)],
 )
-def test_words_count_as_often_as_they_stand(before, after, hundredths):
+def test_repeated_words_count_each_time(before, after, hundredths):
     assert words_contained(before, after) == hundredths

@@ -1,4 +1,4 @@
-"""Walls, tried once more in a browser: come through, or failures with a name, never content."""
+"""Walls are tried once in a browser: passed, or a named failure, never stored as content."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -41,7 +41,7 @@ async def entry_of(crawl, url):
         return entry, held, await attempts.of_entry(conn, number, limit=9)
 
 
-async def test_a_wall_that_a_browser_comes_through_is_no_failure(rendering, live):
+async def test_a_wall_that_a_browser_passes_is_no_failure(rendering, live):
     async def guarded(request: web.Request) -> web.Response:
         inside = "<title>Inside</title><p>" + "What stands behind the wall. " * 20
         text = inside if "come=in" in request.headers.get("Cookie", "") else OPENS
@@ -55,14 +55,14 @@ async def test_a_wall_that_a_browser_comes_through_is_no_failure(rendering, live
     entry, (held,), failed = await entry_of(rendering, url)
     assert (entry.title, entry.state, failed) == ("Inside", State.SAVED, [])
     assert held.snapshot.rendering is Rendering.DONE
-    assert live.asked["/guarded"] == 3  # plainly, and by the browser until it was let in
+    assert live.asked["/guarded"] == 3  # once without, then by the browser until it was let in
     renderer = rendering.context.renderer
     assert await renderer.learned(url) is RenderHint.WALLED
 
 
-async def test_a_wall_that_stands_in_the_browser_too_is_kept_as_nothing(rendering, live):
+async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, live):
     await rendering.queue(live.article("first"))
-    await rendering.run()  # a host is asked for one page until it has answered
+    await rendering.run()  # a host gets one request until it has responded
     of_each = [(guard, wall) for guard, wall in WALLS.items() if "," not in guard]
     walls = {live.put(f"/{n}", wall): guard for n, (guard, wall) in enumerate(of_each)}
     walls[live.put("/by-its-header", "Wait.", headers={"cf-mitigated": "challenge"})] = "Cloudflare"
@@ -76,5 +76,5 @@ async def test_a_wall_that_stands_in_the_browser_too_is_kept_as_nothing(renderin
         entry, held, failed = await entry_of(rendering, url)
         found[url] = (entry.state, held, [each.failure.kind for each in failed])
         assert guard in "".join(each.failure.message for each in failed) or held
-        assert live.asked[url.removeprefix(live.origin)] == 2  # plainly, and once by a browser
+        assert live.asked[url.removeprefix(live.origin)] == 2  # once without, once by a browser
     assert found == dict.fromkeys(walls, (State.FAILED, [], [FailureKind.WALLED]))

@@ -1,4 +1,4 @@
-"""Whoever is killed, nothing of a browser is left: no process, no file."""
+"""No browser process or file is left after any of the processes is killed."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 GONE_SECONDS = 2
-"""So long at most, as is promised: a fifth of it is taken on four cores with a load of thirteen."""
+"""Limit for all processes to exit; usually a fifth of it is needed on a busy machine."""
 
 
 def is_alive(pid: int) -> bool:
@@ -26,7 +26,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def ended(pids: Iterable[int], *, within: float | None = GONE_SECONDS) -> None:
-    """Wait until these processes have ended, whoever their parents are."""
+    """Wait until these processes have exited, including those that are not our children."""
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(within):
         for pid in pids:
@@ -41,7 +41,7 @@ async def ended(pids: Iterable[int], *, within: float | None = GONE_SECONDS) -> 
 
 
 @pytest.mark.parametrize("victim", ["us", "supervisor", "browser"])
-async def test_nothing_is_left_alive(victim, tmp_path):
+async def test_all_browser_processes_exit_after_a_kill(victim, tmp_path):
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.a_browser", str(tmp_path)),
         cwd=ROOT,
@@ -60,7 +60,7 @@ async def test_nothing_is_left_alive(victim, tmp_path):
 
     if victim == "supervisor":
         await ended(pids)
-    else:  # it goes last, whatever the machine is busy with
+    else:  # exits last, which may take long on a busy machine
         await ended([supervisor])
         assert [each for each in started if is_alive(each[0])] == []
         assert [*tmp_path.iterdir()] == []

@@ -1,4 +1,4 @@
-"""The ledger's law: what is written is what is read, ``rebuild(write(x)) == x``."""
+"""The index rebuilt from the WARC files equals the original, ``rebuild(write(x)) == x``."""
 
 import asyncio
 import shutil
@@ -71,16 +71,16 @@ labels = st.lists(st.sampled_from("one two Ünï 日本".split()), max_size=3, u
 
 
 @dataclass(frozen=True)
-class Say:
-    """A person says something of a link."""
+class Annotate:
+    """The user saves a link or edits its metadata."""
 
     url: str
     annotation: Annotation
 
 
 @dataclass(frozen=True)
-class Bring:
-    """A visit brings a page home."""
+class Captured:
+    """A visit that captures a page."""
 
     url: str
     second: int
@@ -97,29 +97,29 @@ class Bring:
 
 
 @dataclass(frozen=True)
-class Fail:
-    """A visit brings nothing."""
+class Failed:
+    """A visit that fails."""
 
     url: str
     failure: Failure
 
 
 @dataclass(frozen=True)
-class Again:
-    """What an older extractor has read of a link is read again: the oldest of it alone, or all."""
+class Reextract:
+    """Articles of a link extracted by an older version are extracted again: the oldest, or all."""
 
     url: str
     is_all: bool
 
 
 @dataclass(frozen=True)
-class Note:
-    """What was said is written down without a visit."""
+class WriteAnnotations:
+    """Pending annotations are written without a visit."""
 
 
 @dataclass(frozen=True)
-class Shelve:
-    """A person puts a link into a list, moves it, or takes it out; or arranges what is there."""
+class ChangeList:
+    """The user adds a link to a list, moves it, or removes it; or sorts the list."""
 
     url: str
     path: str
@@ -128,33 +128,33 @@ class Shelve:
 
 
 @dataclass(frozen=True)
-class Roll:
+class NewSegment:
     """The next record goes to another segment."""
 
 
 @dataclass(frozen=True)
-class Throw:
-    """A person throws an entry away, or one of its snapshots."""
+class Delete:
+    """The user deletes an entry or one of its snapshots."""
 
     url: str
     nth: int | None
 
 
 @dataclass(frozen=True)
-class ThrowAll:
-    """A person throws all there is away, as one deletion, of which undoing may bring back some."""
+class DeleteAll:
+    """The user deletes everything in one deletion, of which undoing may restore a part."""
 
 
 @dataclass(frozen=True)
-class Late:
-    """A visit began, the entry is thrown away, the visit ends."""
+class DeleteDuringVisit:
+    """A visit starts, the entry is deleted, the visit ends."""
 
-    brought: Bring
+    brought: Captured
 
 
 @dataclass(frozen=True)
-class TakeBack:
-    """A person undoes what they threw away last."""
+class Undo:
+    """The user undoes the last deletion."""
 
 
 failures = st.builds(
@@ -220,7 +220,7 @@ said = st.builds(
 )
 seconds = st.integers(0, 40)
 brought = st.builds(
-    Bring,
+    Captured,
     st.sampled_from(URLS),
     seconds,
     st.sampled_from([b"", b"<p>badger</p>", b"<p>other</p>" * 9]),
@@ -253,31 +253,31 @@ brought = st.builds(
     st.lists(st.sampled_from([b"", b"sent"]), max_size=2).map(tuple),
 )
 steps = st.lists(
-    st.builds(Say, st.sampled_from(URLS), said)
+    st.builds(Annotate, st.sampled_from(URLS), said)
     | brought
     | brought
-    | st.builds(Throw, st.sampled_from(URLS), st.none() | st.integers(0, 2))
-    | st.just(ThrowAll())
-    | brought.map(Late)
-    | st.just(TakeBack())
-    | st.builds(Fail, st.sampled_from(URLS), failures)
-    | st.builds(Again, st.sampled_from(URLS), st.booleans())
+    | st.builds(Delete, st.sampled_from(URLS), st.none() | st.integers(0, 2))
+    | st.just(DeleteAll())
+    | brought.map(DeleteDuringVisit)
+    | st.just(Undo())
+    | st.builds(Failed, st.sampled_from(URLS), failures)
+    | st.builds(Reextract, st.sampled_from(URLS), st.booleans())
     | st.builds(
-        Shelve,
+        ChangeList,
         st.sampled_from(URLS),
         st.sampled_from(["A", "A/B", "Z/Ü"]),
         st.none() | st.integers(0, 3),
         st.booleans(),
     )
-    | st.just(Note())
-    | st.just(Roll()),
+    | st.just(WriteAnnotations())
+    | st.just(NewSegment()),
     min_size=1,
     max_size=14,
 )
 
 
 def _with_text(made: Article) -> Article:
-    """An article with its text; of one that was left for later there is nothing else."""
+    """Return an article with its text; a deferred article has none."""
     text = _text_of(whole(made))
     read = made if made.extractor else replace(made, html="", head="")
     return replace(read, text=text, words=indexed(text))
@@ -288,14 +288,14 @@ def _text_of(html: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def hurried(monkeypatch):
-    """Nothing is gathered: each step is a batch of its own."""
+def unbatched(monkeypatch):
+    """Write each step as its own batch."""
     monkeypatch.setattr(crawl_recorder, "GATHER_SECONDS", 0)
 
 
 @pytest.fixture(scope="module")
 def empty_index(tmp_path_factory):
-    """An index without anything in it, to be copied."""
+    """An empty index, to be copied."""
     path = tmp_path_factory.mktemp("empty") / "archive.sqlite3"
 
     async def make() -> None:
@@ -307,7 +307,7 @@ def empty_index(tmp_path_factory):
 
 @dataclass
 class Archive:
-    """A folder with an index and segments, and what writes to both."""
+    """A folder with an index and segments, and the services that write to both."""
 
     db: Database
     store: SegmentStore
@@ -318,64 +318,66 @@ class Archive:
 
     async def play(
         self,
-        step: Say
-        | Bring
-        | Fail
-        | Again
-        | Note
-        | Roll
-        | Throw
-        | ThrowAll
-        | Late
-        | TakeBack
-        | Shelve,
+        step: Annotate
+        | Captured
+        | Failed
+        | Reextract
+        | WriteAnnotations
+        | NewSegment
+        | Delete
+        | DeleteAll
+        | DeleteDuringVisit
+        | Undo
+        | ChangeList,
     ) -> None:
         match step:
-            case Say():
+            case Annotate():
                 async with self.db.write() as conn:
                     await new_entries.ensure(conn, [seed_of(step.url, step.annotation)])
-            case Roll():
+            case NewSegment():
                 self.store.close()
-            case Note():
+            case WriteAnnotations():
                 async with self.db.read() as conn:
                     owed = await pending_records.oldest(conn, 99)
                 await self.recorder.note(owed)
-            case Fail():
-                # Attempts fail as the clock goes; only pages of others come out of order.
+            case Failed():
+                # Failed attempts come in the order of time; only captured pages come out of order.
                 self.failed += 1
                 at = NOON + timedelta(minutes=1, seconds=self.failed)
                 entry_ref = await self.entry(step.url)
                 await self.recorder.close(VisitResult(entry_ref, at, failure=step.failure))
-            case Again():
-                await self.read_again(step)
-            case Bring() if await self.is_fresh(step):
-                await self.bring(step)
+            case Reextract():
+                await self.extract_again(step)
+            case Captured() if await self.is_fresh(step):
+                await self.capture(step)
             case _:
-                await self.play_of_many(step)
+                await self.play_other(step)
 
-    async def play_of_many(self, step: Throw | ThrowAll | Late | TakeBack | Shelve | Bring) -> None:
+    async def play_other(
+        self, step: Delete | DeleteAll | DeleteDuringVisit | Undo | ChangeList | Captured
+    ) -> None:
         match step:
-            case Late() if await self.is_fresh(step.brought):
+            case DeleteDuringVisit() if await self.is_fresh(step.brought):
                 entry_ref = await self.entry(step.brought.url)
                 await self.deleting.entries([step.brought.url])
-                await self.bring(step.brought, entry_ref)
-            case Throw():
-                await self.throw(step)
-            case ThrowAll():
+                await self.capture(step.brought, entry_ref)
+            case Delete():
+                await self.delete(step)
+            case DeleteAll():
                 await self.deleting.found(ListingQuery())
-            case TakeBack():
-                await self.take_back()
-            case Shelve():
-                await self.shelve(step)
+            case Undo():
+                await self.undo()
+            case ChangeList():
+                await self.change_list(step)
 
-    async def take_back(self) -> None:
+    async def undo(self) -> None:
         async with self.db.read() as conn:
             last = (await conn.execute(select(func.max(entry_table.c.deleted_at)))).scalar()
         with suppress(InputError, NotFound):
             await self.deleting.undo(last or 0)
 
-    async def shelve(self, step: Shelve) -> None:
-        """Change one membership, as an edit does; then arrange what is there anew, if asked to."""
+    async def change_list(self, step: ChangeList) -> None:
+        """Change one membership as an edit does; then sort the list if requested."""
 
         def become(_: int, said: Annotation) -> Annotation:
             held = {path: at for path, at in said.lists.items() if path != step.path}
@@ -393,7 +395,7 @@ class Archive:
                 await lists.arrange(conn, [EntryList("Found", "q"), *with_parents(kept)])
                 await lists.add_pending_record(conn)
 
-    async def throw(self, step: Throw) -> None:
+    async def delete(self, step: Delete) -> None:
         with suppress(NotFound, InputError):
             if step.nth is None:
                 await self.deleting.entries([step.url])
@@ -409,8 +411,8 @@ class Archive:
     def deleting(self) -> EntryDeletion:
         return EntryDeletion(self.db, self.store)
 
-    async def read_again(self, step: Again) -> None:
-        """Read what "0" has read by "1", and that the next time by the version of today."""
+    async def extract_again(self, step: Reextract) -> None:
+        """Extract articles of version "0" with "1", and the next time with the current version."""
         entry_ref = await self.entry(step.url)
         async with self.db.read() as conn:
             found = await snapshots.outdated_articles_of(
@@ -439,8 +441,8 @@ class Archive:
             at = NOON + timedelta(hours=2, seconds=self.reread)
             await self.recorder.close(VisitResult(entry_ref, at, visit=visit))
 
-    async def is_fresh(self, step: Bring) -> bool:
-        """Whether this second of an entry is still free: a snapshot is named by it."""
+    async def is_fresh(self, step: Captured) -> bool:
+        """Return whether this second of an entry is free, because it identifies a snapshot."""
         key = (step.url, step.second)
         is_fresh = key not in self.taken
         self.taken.add(key)
@@ -452,7 +454,7 @@ class Archive:
             (number,) = (await new_entries.ensure(conn, [seed])).values()
         return EntryRef(number, hash_url(url), url, host(url))
 
-    async def bring(self, step: Bring, entry_ref: EntryRef | None = None) -> None:
+    async def capture(self, step: Captured, entry_ref: EntryRef | None = None) -> None:
         at = NOON + timedelta(seconds=step.second)
         entry_ref = entry_ref or await self.entry(step.url)
         ref = await self.recorder.keep(exchange_of(step, at))
@@ -480,7 +482,7 @@ def seed_of(url: str, annotation: Annotation) -> Seed:
     return Seed(hash_url(url), url, host(url), annotation)
 
 
-def exchange_of(step: Bring, at: datetime) -> Exchange:
+def exchange_of(step: Captured, at: datetime) -> Exchange:
     location = f"Location: {step.location}\r\n" if step.location else ""
     head = f"HTTP/1.1 {step.status} X\r\nContent-Type: text/html\r\n{location}\r\n"
     headers = [("content-type", "text/html")]
@@ -501,8 +503,8 @@ def exchange_of(step: Bring, at: datetime) -> Exchange:
     )
 
 
-def answer_of(step: Bring, body: bytes, at: datetime) -> Exchange:
-    """What the page's script was answered."""
+def answer_of(step: Captured, body: bytes, at: datetime) -> Exchange:
+    """Return the response to the page's script."""
     whole = exchange_of(replace(step, body=body, location=""), at)
     return replace(whole, is_shown=False, fields=((ANSWERS, "POST"),))
 
@@ -510,7 +512,7 @@ def answer_of(step: Bring, body: bytes, at: datetime) -> Exchange:
 @asynccontextmanager
 async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
     (data / "run").mkdir(parents=True, exist_ok=True)
-    with suppress(FileNotFoundError):  # it lies on a server, and is made there
+    with suppress(FileNotFoundError):  # an index on a server has no file
         shutil.copy(empty_index, data / "archive.sqlite3")
     lock = RunLock(data / "run")
     store = SegmentStore(
@@ -531,7 +533,7 @@ async def opened(data: Path, empty_index: Path) -> AsyncIterator[Archive]:
 
 
 async def everything(archive: Archive) -> dict[str, object]:
-    """All that an index says, without the numbers of its rows or the places of its records."""
+    """Return the contents of an index, without row numbers and record positions."""
     while await compare_pending(archive.db, archive.store) or await rebuild_stale(
         archive.db, archive.store
     ):
@@ -581,7 +583,7 @@ async def everything(archive: Archive) -> dict[str, object]:
 
 
 async def _answers(archive: Archive, numbers):
-    """What the snapshots of entries name as answers, and whether it is where the index has it."""
+    """Return the extra responses of snapshots, and whether each is where the index says."""
     found = {}
     async with archive.db.read() as conn:
         for number in numbers:
@@ -651,8 +653,8 @@ async def rebuild(data, empty_index):
         return await everything(archive)
 
 
-def disturb(folder: Path, order: list[int], copies: int, torn: int) -> None:
-    """Name segments anew, in another order; copy some; let one end in the middle of a record."""
+def shuffle(folder: Path, order: list[int], copies: int, torn: int) -> None:
+    """Rename segments to change their order; copy some; truncate one in the middle of a record."""
     paths = sorted(folder.glob("*.warc.gz"))
     moved = [path.rename(path.with_name(f"held-{n}")) for n, path in enumerate(paths)]
     ranked = sorted(zip(order, range(len(moved)), strict=False))
@@ -667,10 +669,10 @@ def disturb(folder: Path, order: list[int], copies: int, torn: int) -> None:
 
 
 UNREAD_AND_SHARED = [
-    Bring(URLS[1], second, b"<p>other</p>", 200, "", Article(extractor=by), (), Charset())
+    Captured(URLS[1], second, b"<p>other</p>", 200, "", Article(extractor=by), (), Charset())
     for second, by in ((0, UNREAD), (1, EXTRACTOR_VERSION))
 ]
-"""The first one's article is read after the second one, which has it too, was captured."""
+"""Its article is extracted again after a second snapshot with the same article was captured."""
 
 
 @settings(
@@ -686,24 +688,24 @@ UNREAD_AND_SHARED = [
     copies=st.integers(0, 2),
     torn=st.integers(0, 150),
 )
-def test_what_is_written_is_what_is_read(empty_index, played, order, copies, torn):
+def test_a_rebuilt_index_equals_the_original(empty_index, played, order, copies, torn):
     with TemporaryDirectory() as folder:
         first, second = Path(folder) / "first", Path(folder) / "second"
         before = asyncio.run(write(first, empty_index, played))
         if not (first / "warc").exists():
             return
         shutil.copytree(first / "warc", second / "warc")
-        disturb(second / "warc", order, copies, torn)
+        shuffle(second / "warc", order, copies, torn)
 
         assert asyncio.run(rebuild(second, empty_index)) == before
 
 
-def brought(second: int, html: str, by: str = EXTRACTOR_VERSION) -> Bring:
+def brought(second: int, html: str, by: str = EXTRACTOR_VERSION) -> Captured:
     article = Article(html=html, text=_text_of(html), words=_text_of(html), extractor=by)
-    return Bring(URLS[1], second, b"<p>other</p>", 200, "", article, (), Charset())
+    return Captured(URLS[1], second, b"<p>other</p>", 200, "", article, (), Charset())
 
 
-def test_an_article_that_is_shared_stays_with_the_snapshots_that_are_not_read_again(
+def test_a_shared_article_stays_with_snapshots_that_are_not_extracted_again(
     empty_index, tmp_path, monkeypatch
 ):
     async def play(data: Path) -> dict[str, object]:
@@ -713,9 +715,9 @@ def test_an_article_that_is_shared_stays_with_the_snapshots_that_are_not_read_ag
                 for second in (0, 1, 2):
                     await archive.play(brought(second, "<p>badger</p>", "0"))
                     archive.store.close()
-            await archive.play(Again(URLS[1], is_all=False))
+            await archive.play(Reextract(URLS[1], is_all=False))
             archive.store.close()
-            await archive.play(Again(URLS[1], is_all=False))
+            await archive.play(Reextract(URLS[1], is_all=False))
             async with archive.db.read() as conn:
                 found = await snapshots.of_entry(conn, 1, limit=9)
             assert [each.snapshot.extractor for each in found] == ["0", "0", EXTRACTOR_VERSION]
@@ -724,6 +726,6 @@ def test_an_article_that_is_shared_stays_with_the_snapshots_that_are_not_read_ag
 
     before = asyncio.run(play(tmp_path / "first"))
     shutil.copytree(tmp_path / "first" / "warc", tmp_path / "second" / "warc")
-    disturb(tmp_path / "second" / "warc", [4, 3, 2, 1, 0], 1, 0)
+    shuffle(tmp_path / "second" / "warc", [4, 3, 2, 1, 0], 1, 0)
 
     assert asyncio.run(rebuild(tmp_path / "second", empty_index)) == before

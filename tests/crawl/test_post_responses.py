@@ -1,4 +1,4 @@
-"""What a page's scripts ask for by POST, by HEAD or in part: kept, and never taken for a page."""
+"""Responses to a page's POST, HEAD and range requests: archived, and never replayed as pages."""
 
 import gzip
 from contextlib import aclosing
@@ -78,7 +78,7 @@ def origin(settings):
 
 
 async def listed(runtime, origin):
-    """(path, status) of every row of the CDX of a site."""
+    """Return (path, status) of every CDX row of a site."""
     query = parse_cdx_query({"url": [f"{origin}/*"], "fl": ["original,statuscode"]})
     async with aclosing(runtime.cdx.answer(query)) as rows:
         lines = b"".join([piece async for piece in rows]).decode().splitlines()
@@ -92,7 +92,7 @@ async def replayed(runtime, url):
         return b"".join([piece async for piece in body]).decode()
 
 
-async def test_what_they_brought_is_on_the_page_and_found(settings, origin):
+async def test_content_loaded_by_post_is_in_the_snapshot_and_in_search(settings, origin):
     async with open_app(settings) as runtime:
         found = await runtime.entries.snapshot(f"{origin}/shop")
         listing = await runtime.search.listing(ListingQuery(q='"api POST"'))
@@ -104,7 +104,9 @@ async def test_what_they_brought_is_on_the_page_and_found(settings, origin):
     }
 
 
-async def test_they_are_whole_records_with_their_requests_and_no_captures(settings, origin):
+async def test_responses_to_post_are_stored_with_their_requests_but_not_as_captures(
+    settings, origin
+):
     kept = {}
     for name in segments(settings.data):
         for each in storage_of(settings.data).scan(name):
@@ -128,9 +130,7 @@ async def test_they_are_whole_records_with_their_requests_and_no_captures(settin
     assert findings == []
 
 
-async def test_none_is_shown_for_its_address_and_an_index_built_again_says_the_same(
-    settings, origin
-):
+async def test_responses_to_post_are_not_replayed_also_after_a_rebuild(settings, origin):
     async def seen():
         async with open_app(settings) as runtime:
             assert await replayed(runtime, f"{origin}/api") == "/api GET"
@@ -150,7 +150,7 @@ SENT = (b"query { herons }", b"/api POST", b"/api PUT", b"bytes=5-9", b"WARC-Arc
 
 
 def on_disk(data):
-    """All bytes of all segments, unpacked."""
+    """Return the bytes of all segments, decompressed."""
     return b"".join(map(gzip.decompress, segments(data).values()))
 
 
@@ -161,7 +161,7 @@ async def exported(runtime, selected):
 
 
 @pytest.mark.parametrize("is_built_anew", [False, True])
-async def test_they_leave_the_disk_with_the_page_that_brought_them(settings, origin, is_built_anew):
+async def test_deleting_a_page_erases_its_post_responses(settings, origin, is_built_anew):
     if is_built_anew:
         remove_index(settings.data)
         await reindex(settings)
@@ -179,7 +179,7 @@ async def test_they_leave_the_disk_with_the_page_that_brought_them(settings, ori
     assert (await reindex(settings)).problems == ()
 
 
-async def test_they_are_back_when_their_deletion_is_undone(settings, origin):
+async def test_undoing_a_deletion_restores_post_responses(settings, origin):
     async with open_app(settings) as runtime:
         deleted = await runtime.deleting.entries([f"{origin}/shop"])
         await runtime.deleting.undo(deleted.id)
@@ -196,7 +196,7 @@ async def test_they_are_back_when_their_deletion_is_undone(settings, origin):
     assert findings == []
 
 
-async def test_a_page_takes_them_along_into_another_archive(settings, origin, tmp_path):
+async def test_export_and_import_include_post_responses(settings, origin, tmp_path):
     shop = hash_url(f"{origin}/shop")
     async with open_app(settings) as runtime:
         of_another = await exported(runtime, Selected(hash_url=hash_url(f"{origin}/heron")))

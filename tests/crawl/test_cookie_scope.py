@@ -1,4 +1,4 @@
-"""Cookies that a person gave go where that person asked for a page, not where others lead."""
+"""User cookies are sent with pages that the user requested, not where other sites lead."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ PIXEL = "image/png"
 
 
 class Members:
-    """A site that a person has a cookie for, and what each path of it was asked with."""
+    """A site with a user cookie, which records the cookies that each path received."""
 
     def __init__(self, live):
         self.live = live
@@ -38,7 +38,7 @@ class Members:
 
     @property
     def known(self):
-        """The paths that were asked for by whom they know."""
+        """Return the paths that were requested with the cookie."""
         return {path for path, is_known in self.asked.items() if is_known}
 
 
@@ -49,13 +49,13 @@ def members(live):
 
 @pytest.fixture
 def elsewhere(live):
-    """The address of a path of another site's."""
+    """Return the URL of a path of another site."""
     return lambda path: live.origin.replace("127.0.0.1", "localhost") + path
 
 
 @pytest.fixture
-def leads(live):
-    """A path that leads to another address; its own address at the site with the cookie."""
+def redirect(live):
+    """Add a path that redirects; return its URL at the site with the cookie."""
 
     def put(path, target):
         async def answer(_):
@@ -68,7 +68,7 @@ def leads(live):
 
 @pytest.fixture
 async def settings(tmp_path):
-    """Those of an archive with a cookie for one of the two sites."""
+    """Settings of an archive with a cookie for one of two sites."""
     settings = Settings(data=tmp_path / "data", allow_networks="127.0.0.0/8", host_delay=0)
     cookie = f"127.0.0.1\tFALSE\t/\tFALSE\t0\ts\t{SECRET}\n"
     await CookieSettings(settings.data).take(cookie.encode())
@@ -94,9 +94,7 @@ def feed_of(*pages):
     return f"<rss version='2.0'><channel><title>A</title>{items}</channel></rss>"
 
 
-async def test_a_page_that_a_feed_of_another_site_names_is_asked_for_without_them(
-    archive, live, members, elsewhere
-):
+async def test_a_page_in_a_feed_of_another_site_gets_no_cookies(archive, live, members, elsewhere):
     page = members("/leave", '<img src="/seen.png">')
     members("/seen.png", kind=PIXEL)
     live.put("/theirs.xml", feed_of(page), kind="application/rss+xml")
@@ -106,7 +104,7 @@ async def test_a_page_that_a_feed_of_another_site_names_is_asked_for_without_the
     assert members.asked == {"/leave": False, "/seen.png": False}
 
 
-async def test_a_page_of_the_feed_s_own_site_is_asked_for_with_them(archive, live, members):
+async def test_a_page_in_a_feed_of_its_own_site_gets_cookies(archive, live, members):
     own = members("/story")
     live.put("/own.xml", feed_of(own), kind="application/rss+xml")
     await archive.subscriptions.follow(live.url("/own.xml"), everything=True)
@@ -115,9 +113,7 @@ async def test_a_page_of_the_feed_s_own_site_is_asked_for_with_them(archive, liv
     assert members.known == {"/story"}
 
 
-async def test_what_a_feed_named_becomes_a_person_s_when_they_save_it_and_not_by_itself(
-    archive, members, elsewhere
-):
+async def test_a_feed_item_gets_cookies_only_after_the_user_saves_it(archive, members, elsewhere):
     page = members("/story", '<img src="/lost.png">')
     await saved(archive, page, source=source_of(elsewhere("/theirs.xml")))
     assert await archive.recaptures.gaps() == (1, 0)
@@ -130,25 +126,25 @@ async def test_what_a_feed_named_becomes_a_person_s_when_they_save_it_and_not_by
     assert (await archive.entries.get(page)).entry.annotation.source == "web"
 
 
-async def test_a_redirect_through_another_site_is_followed_without_them(
-    archive, live, members, leads, elsewhere
+async def test_a_redirect_through_another_site_is_followed_without_cookies(
+    archive, live, members, redirect, elsewhere
 ):
     target, back = members("/target"), members("/back")
-    leads("/away", target)
-    leads("/round", back)
-    through = leads("/there", elsewhere("/round"))
-    own = leads("/own", members("/mine"))
+    redirect("/away", target)
+    redirect("/round", back)
+    through = redirect("/there", elsewhere("/round"))
+    own = redirect("/own", members("/mine"))
 
     await saved(archive, elsewhere("/away"), through, own)
 
     assert members.asked == {"/target": False, "/back": False, "/mine": True}
 
 
-async def test_what_another_site_s_redirect_style_sheet_or_frame_names_is_asked_for_without_them(
-    archive, live, members, leads, elsewhere
+async def test_resources_named_by_another_site_get_no_cookies(
+    archive, live, members, redirect, elsewhere
 ):
     pixels = {name: members(f"/{name}.png", kind=PIXEL) for name in ("led", "styled", "framed")}
-    leads("/led", pixels["led"])
+    redirect("/led", pixels["led"])
     live.put("/a.css", f"p {{ background: url({pixels['styled']}) }}", kind="text/css")
     live.put("/frame", f'<img src="{pixels["framed"]}">')
     members("/own.png", kind=PIXEL)
@@ -164,7 +160,7 @@ async def test_what_another_site_s_redirect_style_sheet_or_frame_names_is_asked_
     assert members.asked == {"/page": True, "/own.png": True, **unknown}
 
 
-async def test_what_nobody_asked_for_is_fetched_without_them_whatever_it_needs(
+async def test_pages_that_the_user_did_not_request_get_no_cookies(
     settings, crawling, members, live
 ):
     sheet = members("/a.css", "@import '/b.css'", kind="text/css")
@@ -176,7 +172,7 @@ async def test_what_nobody_asked_for_is_fetched_without_them_whatever_it_needs(
     assert members.asked == {"/a.css": False, "/b.css": False}
 
 
-async def test_who_asked_for_a_page_outlives_the_index(settings, members, elsewhere):
+async def test_the_origin_of_a_request_survives_a_rebuild(settings, members, elsewhere):
     feed = source_of(elsewhere("/theirs.xml"))
     theirs, mine = members("/theirs"), members("/mine")
     async with open_app(settings) as archive:
@@ -190,7 +186,7 @@ async def test_who_asked_for_a_page_outlives_the_index(settings, members, elsewh
     assert [each.annotation.source for each in entries] == [feed, "web"]
 
 
-async def test_a_public_archive_is_asked_with_nobody_s_cookies(live, members, leads, settings):
+async def test_public_archives_get_no_user_cookies(live, members, redirect, settings):
     settings = replace(settings, rescue=live.url("/web/"))
     gone = "http://localhost:9/gone"
     moment = {"Memento-Datetime": "Mon, 01 Jun 2015 00:00:00 GMT"}

@@ -1,4 +1,4 @@
-"""Articles whose lines a style sheet of a file of its own turns, as read in a crawl and again."""
+"""Articles with vertical text from an external style sheet, crawled and extracted again."""
 
 import pytest
 
@@ -13,7 +13,7 @@ TURNED = "main { writing-mode: vertical-rl }"
 
 @pytest.fixture
 def novel(live):
-    """A page of that text, whose sheet is the second that another one imports."""
+    """Make a page with this text whose style sheet is imported by another one."""
 
     def make(text=SENTENCE, *, css=TURNED):
         live.put("/first.css", "@import 'second.css'; p { color: red }", kind="text/css")
@@ -32,7 +32,7 @@ async def article_of(crawl, url):
     return read_article_document(block)[1]
 
 
-async def test_an_article_stands_as_the_sheets_of_its_page_set_it(crawl, novel):
+async def test_vertical_text_of_an_article_comes_from_its_style_sheets(crawl, novel):
     url = novel()
     await crawl.queue(url)
     await crawl.run()
@@ -44,7 +44,7 @@ async def test_an_article_stands_as_the_sheets_of_its_page_set_it(crawl, novel):
     ("text", "css"),
     [(SENTENCE, "h1 { writing-mode: vertical-rl }"), ("A mill stood by the river. ", TURNED)],
 )
-async def test_what_a_sheet_turns_elsewhere_or_is_never_set_so_stays_level(crawl, novel, text, css):
+async def test_text_stays_horizontal_if_only_other_elements_are_vertical(crawl, novel, text, css):
     url = novel(text, css=css)
     await crawl.queue(url)
     await crawl.run()
@@ -52,7 +52,7 @@ async def test_what_a_sheet_turns_elsewhere_or_is_never_set_so_stays_level(crawl
     assert "vertical-rl" not in await article_of(crawl, url)
 
 
-async def test_what_is_read_later_is_read_with_the_sheets_that_were_kept(crawling, novel, live):
+async def test_later_extraction_uses_the_stored_style_sheets(crawling, novel, live):
     url = novel()
     async with crawling(articles="later") as crawl:
         await crawl.queue(url)
