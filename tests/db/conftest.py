@@ -1,4 +1,4 @@
-"""An empty index on disk, and what to fill it with."""
+"""Fixtures for an empty index on disk and rows to fill it with."""
 
 import hashlib
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -29,7 +29,7 @@ SEGMENT = "archiver-20260301120000-0123456789ab-00001.warc.gz"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run what opens an index with each engine, unless it is marked as a rule of SQLite alone."""
+    """Run index tests with each engine, unless they are marked as SQLite only."""
     if "engine" in metafunc.fixturenames:
         is_both = SERVER and not metafunc.definition.get_closest_marker("sqlite")
         engines = ("sqlite", "postgresql") if is_both else ("sqlite",)
@@ -38,13 +38,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def engine(request: pytest.FixtureRequest) -> str:
-    """The database that the test's index is in."""
+    """Return the database engine of the test's index."""
     return str(request.param)
 
 
 @pytest.fixture(scope="session")
 def template() -> Iterator[str]:
-    """A PostgreSQL database with the schema, of which each test gets a copy."""
+    """A PostgreSQL database with the schema; each test gets a copy."""
     name = f"template_{uuid4().hex}"
     administer(f"CREATE DATABASE {name}")
     engines_of(f"{SERVER}/{name}").prepare()
@@ -54,7 +54,7 @@ def template() -> Iterator[str]:
 
 @pytest.fixture
 def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path | str]:
-    """Where the test's index is: a path, or the address of a database of its own."""
+    """The test's index: a path, or the URL of a separate database."""
     if engine == "sqlite":
         yield tmp_path / "archive.sqlite3"
         return
@@ -86,7 +86,7 @@ def seed() -> Callable[..., Seed]:
 
 @pytest.fixture
 def capture() -> Callable[..., Capture]:
-    """Make a capture; each one lies somewhere else."""
+    """Return a function that makes captures, each in another place."""
     made = 0
 
     def make(url: str, after: float = 0, **said: object) -> Capture:
@@ -110,13 +110,13 @@ def capture() -> Callable[..., Capture]:
 
 
 def found_by(title: str, text: str) -> SearchDocument:
-    """What an entry is found by that says no more than this."""
+    """Return a search document with this title and text only."""
     return SearchDocument(title=indexed(title), text=indexed(text))
 
 
 @pytest.fixture
 def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
-    """Index a page of an entry, so many seconds after noon; returns the snapshot to be added."""
+    """Return a function that indexes a page ``after`` seconds past noon, for a new snapshot."""
 
     async def make(
         conn: AsyncConnection,
@@ -154,7 +154,7 @@ def new_snapshot(capture: Callable[..., Capture]) -> Callable[..., object]:
 
 @pytest.fixture
 def keep(new_snapshot: Callable[..., object]) -> Callable[..., object]:
-    """Index a snapshot of an entry, so many seconds after noon."""
+    """Return a function that indexes a snapshot ``after`` seconds past noon."""
 
     async def index(conn: AsyncConnection, *page: object, **said: object) -> None:
         await visit_results.add_snapshots(conn, [await new_snapshot(conn, *page, **said)])
@@ -164,7 +164,7 @@ def keep(new_snapshot: Callable[..., object]) -> Callable[..., object]:
 
 @pytest.fixture
 def find(db: Database) -> Callable[..., object]:
-    """(document, entry id) of those that match a query, newest first."""
+    """Return (document, entry id) of the matches of a query, newest first."""
 
     async def matching(
         q: str, filters: Filters | None = None, *, beyond: int | None = None, count: int = 9

@@ -1,4 +1,4 @@
-"""Other addresses of a page: which of many are told of."""
+"""Other addresses of a page, limited in number."""
 
 from archiver.db import captures, segment_rows
 from archiver.db.entries import MOST_TOLD, aliases_of
@@ -6,7 +6,7 @@ from archiver.db.entries import MOST_TOLD, aliases_of
 URL = "http://a.example/page"
 
 
-async def test_those_of_its_own_host_come_first_however_many_lead_to_it_from_elsewhere(db, capture):
+async def test_aliases_on_the_same_host_come_first(db, capture):
     elsewhere = [f"http://ads{n:03}.example/go" for n in range(3 * MOST_TOLD)]
     own = ["http://a.example/short", "http://www.a.example/page", "https://a.example/page"]
     leading = [*elsewhere, own[0]]

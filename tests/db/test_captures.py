@@ -32,7 +32,7 @@ async def nearest(db, url, seconds, **how):
         return await captures.nearest(conn, url, at(seconds), **how)
 
 
-async def test_a_capture_comes_back_as_it_went_in(db, capture, index):
+async def test_a_capture_is_returned_as_inserted(db, capture, index):
     kept = capture(
         URL, status=301, redirect_to="http://b.example/", is_revisit=True, ip="192.0.2.1"
     )
@@ -45,7 +45,7 @@ async def test_a_capture_comes_back_as_it_went_in(db, capture, index):
     ("wanted", "expected"),
     [(-50, 0), (0, 0), (4, 0), (5, 0), (6, 10), (10, 10), (29, 30), (99, 30)],
 )
-async def test_the_capture_nearest_in_time_is_found_the_earlier_of_two_as_near(
+async def test_the_nearest_capture_is_found_and_the_earlier_of_two_equally_near(
     db, capture, index, wanted, expected
 ):
     await index(*[capture(URL, seconds) for seconds in (0, 10, 30)])
@@ -53,7 +53,7 @@ async def test_the_capture_nearest_in_time_is_found_the_earlier_of_two_as_near(
     assert (await nearest(db, URL, wanted)).timestamp == at(expected)
 
 
-async def test_nearness_is_of_moments_and_not_of_digits(db, capture, index):
+async def test_distance_is_measured_in_time_and_not_in_digits(db, capture, index):
     before, after = capture(URL, -1), capture(URL, 3600)
     midnight = datetime(2026, 3, 1, tzinfo=UTC) - NOW
     await index(before, after, capture("http://c.example/"))
@@ -62,30 +62,26 @@ async def test_nearness_is_of_moments_and_not_of_digits(db, capture, index):
     assert (await nearest(db, URL, midnight.total_seconds())).timestamp == at(-1)
 
 
-async def test_another_spelling_of_a_url_is_taken_where_the_url_itself_was_never_kept(
-    db, capture, index
-):
+async def test_an_equivalent_url_is_used_if_the_exact_url_has_no_capture(db, capture, index):
     await index(capture("https://www.a.example/page", 0))
 
     assert (await nearest(db, URL, 0)).url == "https://www.a.example/page"
     assert await nearest(db, URL, 0, exact_only=True) is None
 
 
-async def test_another_spelling_that_redirects_is_not_taken_for_it_could_lead_back(
-    db, capture, index
-):
+async def test_an_equivalent_url_that_redirects_is_not_used(db, capture, index):
     await index(capture("https://a.example/page", redirect_to=URL, status=301))
 
     assert await nearest(db, URL, 0) is None
 
 
-async def test_the_url_itself_goes_before_a_nearer_one_of_another_spelling(db, capture, index):
+async def test_the_exact_url_is_preferred_to_a_nearer_equivalent(db, capture, index):
     await index(capture(URL, -500), capture("https://a.example/page", 0))
 
     assert (await nearest(db, URL, 0)).url == URL
 
 
-async def test_all_captures_of_a_url_are_listed_oldest_first_the_newest_if_they_are_too_many(
+async def test_captures_of_a_url_are_listed_oldest_first_and_limited_to_the_newest(
     db, capture, index
 ):
     await index(*[capture(URL, seconds) for seconds in (20, 0, 10)])
@@ -131,7 +127,7 @@ async def test_an_original_without_chunk_framing_goes_before_one_with(db, captur
         assert await captures.originals_of_urls(conn, [here, elsewhere]) == {here: chunked}
 
 
-async def test_captures_are_told_by_their_records(db, capture, index):
+async def test_captures_are_found_by_their_record_ids(db, capture, index):
     one, two = capture(URL), capture("http://b.example/")
     rows = await index(one, two)
 

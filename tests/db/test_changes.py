@@ -1,4 +1,4 @@
-"""Whoever follows the changes of jobs misses none, whatever clocks say and whoever commits when."""
+"""Followers of job changes miss none, despite clock differences and late commits."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,7 @@ steps = st.lists(
 
 
 class Follower:
-    """Knows of each job what it was told last."""
+    """A follower that remembers the last reported state of each job."""
 
     def __init__(self, db: Database, cursor: ChangeCursor) -> None:
         self._db = db
@@ -37,7 +37,7 @@ class Follower:
         self.known: dict[int, Job] = {}
 
     async def look(self, limit: int) -> bool:
-        """Take the next changes; whether there were any."""
+        """Read the next changes; return whether there were any."""
         async with self._db.read() as conn:
             found = await jobs.changes_after(conn, self._cursor, limit=limit)
         for each in found:
@@ -52,7 +52,7 @@ class Follower:
 
 
 class Queue:
-    """A queue that several processes work at, each with a clock of its own."""
+    """A queue with several processes, each with a different clock."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -95,7 +95,7 @@ async def _all_jobs(db: Database) -> dict[int, Job]:
 
 @settings(max_examples=30)
 @given(steps)
-def test_a_follower_knows_every_job_as_it_stands(steps):
+def test_a_follower_knows_the_state_of_every_job(steps):
     async def follow() -> None:
         with TemporaryDirectory() as folder:
             db = await Database.open(Path(folder) / "archive.sqlite3")
@@ -112,7 +112,7 @@ def test_a_follower_knows_every_job_as_it_stands(steps):
     asyncio.run(follow())
 
 
-async def test_what_a_slow_clock_commits_later_is_behind_what_was_seen(db):
+async def test_a_late_commit_of_a_slow_clock_is_seen(db):
     worked = Queue(db)
     await worked.step("save", NOON)
     async with db.read() as conn:
@@ -123,7 +123,7 @@ async def test_what_a_slow_clock_commits_later_is_behind_what_was_seen(db):
     assert len(await follower.catch_up()) == 3
 
 
-async def test_more_changes_at_one_moment_than_a_look_takes_are_all_seen(db):
+async def test_more_changes_at_one_time_than_a_batch_holds_are_all_seen(db):
     worked = Queue(db)
     for _ in range(4):
         await worked.step("save", NOON)
@@ -133,7 +133,7 @@ async def test_more_changes_at_one_moment_than_a_look_takes_are_all_seen(db):
     assert len(await follower.catch_up()) == 12
 
 
-async def test_writers_at_the_same_time_are_seen_whole(db, place):
+async def test_concurrent_writers_are_seen_completely(db, place):
     other = await Database.open(place)
     follower = Follower(db, ChangeCursor(0, 0))
     mine, theirs = Queue(db), Queue(other)

@@ -1,4 +1,4 @@
-"""What is made of texts and keys that PostgreSQL can't hold as they are."""
+"""Conversion of texts and keys that PostgreSQL cannot store unchanged."""
 
 import pytest
 from hypothesis import given
@@ -11,18 +11,18 @@ TEXTS = st.text(alphabet="\0\x01\x02ab€😀", max_size=8)
 
 
 @given(TEXTS)
-def test_a_text_comes_back_as_it_was_and_holds_no_nul_meanwhile(text):
+def test_stored_texts_contain_no_nul_and_are_restored(text):
     assert "\0" not in storable(text)
     assert as_it_was(storable(text)) == text
 
 
 @given(TEXTS, TEXTS)
-def test_texts_sort_as_they_did(one, other):
+def test_converted_texts_keep_their_order(one, other):
     assert (storable(one) < storable(other)) == (one < other)
 
 
 @pytest.mark.parametrize("letter", ["a", "€", "😀"])
-def test_a_long_key_becomes_one_that_a_tree_holds_and_no_other_key_does(letter):
+def test_long_keys_are_shortened_and_stay_unique(letter):
     most = MOST_OF_KEY // len(letter.encode())
     keys = [letter * length for length in range(most - 1, most + 3)]
     kept = [bounded(key) for key in keys]

@@ -27,7 +27,7 @@ async def is_there(conn, name="a row"):
 
 @pytest.fixture
 async def other(db, place):
-    """The same index, opened as another process opens it."""
+    """The same index, opened a second time."""
     opened = await Database.open(place)
     yield opened
     await opened.close()
@@ -44,13 +44,13 @@ async def test_a_reader_sees_one_snapshot(db):
         assert await is_there(conn)
 
 
-async def test_a_reader_changes_nothing(db):
+async def test_a_reader_cannot_write(db):
     with pytest.raises(IndexUnavailable):
         async with db.read() as conn:
             await insert(conn)
 
 
-async def test_what_raises_leaves_nothing_behind(db):
+async def test_an_exception_rolls_back(db):
     async def insert_twice():
         async with db.write() as conn:
             await insert(conn)
@@ -63,7 +63,7 @@ async def test_what_raises_leaves_nothing_behind(db):
         assert not await is_there(conn)
 
 
-async def test_two_that_write_again_and_again_lose_nothing(db, other):
+async def test_two_concurrent_writers_lose_no_update(db, other):
     async def count_on(who):
         for _ in range(20):
             async with who.write() as conn:
@@ -82,7 +82,7 @@ async def test_two_that_write_again_and_again_lose_nothing(db, other):
         assert (await conn.execute(select(counter.c.value).where(is_ours))).scalar() == 60
 
 
-async def test_whoever_is_cancelled_while_others_write_waits_no_longer(db, other):
+async def test_cancellation_ends_waiting_for_the_write_lock(db, other):
     async def write():
         async with db.write() as conn:
             await insert(conn)
@@ -100,8 +100,8 @@ async def test_whoever_is_cancelled_while_others_write_waits_no_longer(db, other
         assert await is_there(conn)
 
 
-async def test_a_commit_is_not_broken_off(db):
-    """A task that is cancelled while it commits has committed, or the index is as it was."""
+async def test_a_commit_cannot_be_interrupted(db):
+    """A task cancelled during its commit has either committed or changed nothing."""
     began = asyncio.Event()
 
     async def write():
@@ -119,7 +119,7 @@ async def test_a_commit_is_not_broken_off(db):
         assert await is_there(conn)
 
 
-async def test_a_process_that_stops_waits_for_other_writers_only_for_seconds(db, other):
+async def test_a_stopping_process_waits_seconds_for_other_writers(db, other):
     db.hurry()
     async with other.write():
         with pytest.raises(IndexUnavailable, match="another process"):
@@ -129,7 +129,9 @@ async def test_a_process_that_stops_waits_for_other_writers_only_for_seconds(db,
 
 @pytest.mark.sqlite("pages of a file")
 @pytest.mark.parametrize(("made_with", "has"), [(None, PAGE_BYTES), (4096, 4096)])
-async def test_an_index_has_large_pages_unless_it_was_made_with_others(tmp_path, made_with, has):
+async def test_a_new_index_has_large_pages_and_an_old_one_keeps_its_page_size(
+    tmp_path, made_with, has
+):
     path = tmp_path / "another.sqlite3"
     if made_with:
         with closing(sqlite3.connect(path)) as made:

@@ -12,7 +12,7 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 @pytest.fixture
 async def filled(db, seed, keep):
-    """Eight entries, all of the same second: odd ones are tagged, the first four are saved."""
+    """Eight entries of the same second: odd ones are tagged, the first four are saved."""
     said = [
         seed(f"http://{'ab'[n % 2]}.example/{n}", tags=("odd",) if n % 2 else ()) for n in range(8)
     ]
@@ -35,7 +35,7 @@ async def pages(db, filters, limit):
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 8, 9])
-async def test_pages_show_each_entry_once_though_all_are_of_one_second(db, filled, limit):
+async def test_pagination_shows_each_entry_of_one_second_once(db, filled, limit):
     found = await pages(db, Filters(), limit)
 
     listed = [each.hash_url for page in found for each in page]
@@ -56,7 +56,7 @@ async def test_pages_show_each_entry_once_though_all_are_of_one_second(db, fille
         (Filters(host="a.example", status=206), {2}),
     ],
 )
-async def test_a_list_is_narrowed_by_every_filter_at_once(db, filled, filters, expected):
+async def test_filters_can_be_combined(db, filled, filters, expected):
     listed = [each.url for page in await pages(db, filters, 3) for each in page]
 
     assert sorted(listed) == sorted(filled[n].url for n in expected)
@@ -75,7 +75,7 @@ async def test_newer_entries_come_first(db, seed):
 
 
 @pytest.mark.parametrize("carried", [{"tags": ("t",)}, {"folders": ("t",)}])
-async def test_what_turns_out_to_be_saved_earlier_moves_there_in_every_list(db, seed, carried):
+async def test_an_earlier_saved_date_moves_an_entry_in_every_list(db, seed, carried):
     said = [
         seed(f"http://a.example/{n}", added_at=NOW + timedelta(days=n), **carried) for n in (1, 2)
     ]
@@ -89,13 +89,13 @@ async def test_what_turns_out_to_be_saved_earlier_moves_there_in_every_list(db, 
         assert [each.url[-1] for each in page] == ["1", "2"]
 
 
-async def test_what_is_not_there_is_none(db, seed):
+async def test_a_missing_entry_is_none(db, seed):
     async with db.read() as conn:
         assert await entries.by_hash(conn, seed("http://a.example/").hash_url) is None
         assert await entries.by_ids(conn, [1]) == {}
 
 
-async def test_what_was_said_after_the_last_record_is_noted_until_it_is_recorded(db, filled, seed):
+async def test_an_annotation_is_pending_until_its_record_is_written(db, filled, seed):
     async with db.write() as conn:
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
         said = [seed(filled[0].url, tags=("new",)), seed(filled[7].url, tags=("new",))]
@@ -110,9 +110,7 @@ async def test_what_was_said_after_the_last_record_is_noted_until_it_is_recorded
         assert await pending_records.oldest(conn, 9) == []
 
 
-async def test_what_was_said_since_it_was_read_for_its_record_is_still_to_be_written(
-    db, filled, seed
-):
+async def test_a_change_during_writing_is_still_pending(db, filled, seed):
     async with db.write() as conn:
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
         for tag in ("read", "unread"):
@@ -124,9 +122,7 @@ async def test_what_was_said_since_it_was_read_for_its_record_is_still_to_be_wri
         assert await pending_records.oldest(conn, 9) == [entry_id]
 
 
-async def test_an_attempt_that_is_made_again_forgets_nothing_that_is_still_to_be_written(
-    db, filled, seed
-):
+async def test_a_retry_keeps_annotations_pending(db, filled, seed):
     async with db.write() as conn:
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
         await new_entries.receive(conn, [seed(filled[0].url, note="N")], now=NOW, recapture=False)

@@ -1,4 +1,4 @@
-"""What is told of a whole archive beside it: its years, however many each has."""
+"""Years of a whole archive, limited in number."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +21,7 @@ async def years(database, most=9):
     return [(each.value, each.count, each.is_more) for each in found.get("added", ())]
 
 
-async def test_years_are_told_newest_first_and_none_that_has_nothing(database):
+async def test_years_with_entries_are_listed_newest_first(database):
     for first, year in ((0, 2010), (3, 2014), (6, 2015)):
         start = datetime(year, 1, 1, tzinfo=UTC)
         pages = [Page(f"p{first + n}", "x", "y") for n in range(3)]
@@ -31,12 +31,12 @@ async def test_years_are_told_newest_first_and_none_that_has_nothing(database):
     assert (await years(database, most=2))[0] == ("2015", 2, True), "and no further than asked"
 
 
-async def test_of_very_many_years_the_newest_are_told(database):
+async def test_years_are_limited_to_the_newest(database):
     pages = [Page(f"p{n}", "x", "y") for n in range(MOST_YEARS + 5)]
     await fill(database, pages, datetime(1990, 6, 1, tzinfo=UTC), YEAR)
 
     assert [each for each, *_ in await years(database)][-1] == "1995"
 
 
-async def test_nothing_is_told_of_an_empty_archive(database):
+async def test_an_empty_archive_has_no_years(database):
     assert await years(database) == []

@@ -22,7 +22,7 @@ async def test_the_record_ids_of_all_captures_are_read_in_batches(db, capture, m
         assert await captures.taken(conn, [later.record_id]) == {later.record_id}
 
 
-async def test_a_payload_is_found_by_the_digest_that_others_state(db):
+async def test_a_payload_is_found_by_the_digest_in_a_foreign_record(db):
     async with db.write() as conn:
         for _ in range(2):
             await captures.note_stated_digests(conn, {"sha1:" + "0" * 40: DIGEST})

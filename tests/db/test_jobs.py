@@ -1,4 +1,4 @@
-"""Of several visits of one job the index keeps the one that it heard of first."""
+"""If one job is visited several times, the index keeps the visit recorded first."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +21,7 @@ SAVED, OVER = MADE + timedelta(minutes=5), MADE + timedelta(minutes=9)
 
 @pytest.fixture
 async def conn(crawl):
-    """An index with a job that was made, brought a page, and was over a while after that."""
+    """An index with a job that captured a page and was completed later."""
     (number,) = await crawl.queue(URL)
     async with crawl.context.db.write() as conn:
         ended = {
@@ -38,16 +38,14 @@ async def conn(crawl):
 @pytest.mark.parametrize(
     ("minutes", "is_late"), [(-1, False), (1, True), (5, False), (7, True), (10, False)]
 )
-async def test_a_visit_of_a_job_that_another_visit_ended_is_superseded(conn, minutes, is_late):
+async def test_a_visit_of_a_completed_job_is_superseded(conn, minutes, is_late):
     visit = hash_url(parse_url(URL)), to_timestamp(MADE + timedelta(minutes=minutes))
 
     assert await jobs.superseded(conn, [visit]) == ({visit} if is_late else set())
 
 
 @pytest.mark.parametrize(("minutes", "is_late"), [(10, True), (11, False), (14, False)])
-async def test_so_is_one_of_a_holder_that_had_not_heard_of_the_end_before_the_next_job_was_made(
-    conn, minutes, is_late
-):
+async def test_a_late_visit_is_superseded_also_after_the_next_job_was_made(conn, minutes, is_late):
     visit = hash_url(parse_url(URL)), to_timestamp(MADE + timedelta(minutes=minutes))
     made = {"created_at": int((MADE + timedelta(minutes=11)).timestamp())}
     seed = Seed(hash_url(parse_url(URL)), URL, host(URL), Annotation(URL, MADE))

@@ -1,4 +1,4 @@
-"""Which index a list without words walks: of what nothing has none."""
+"""The database index used for lists without a search text; empty facets need none."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -14,13 +14,13 @@ from benchmarks.synthetic import Page, fill
 START = datetime(2019, 12, 30, tzinfo=UTC)
 
 
-async def walked(db, q):
+async def index_used(db, q):
     async with db.read() as conn:
-        return await list_order.walked(conn, parse_query(q), Filters())
+        return await list_order.index_used(conn, parse_query(q), Filters())
 
 
 @pytest.mark.parametrize("q", ["tag:none", "list:none", "list:none/", "site:none.example"])
-async def test_what_nothing_is_called_is_one_empty_page_however_many_there_are(db, monkeypatch, q):
+async def test_an_unused_name_is_one_empty_page(db, monkeypatch, q):
     for name in ("LEAST_LOOK", "MOST_LOOKED_AT"):
         monkeypatch.setattr(f"archiver.services.result_iteration.{name}", 2)
     await fill(db, [Page(f"p{n}", "x", "x") for n in range(9)], START, timedelta(days=1))
@@ -30,7 +30,7 @@ async def test_what_nothing_is_called_is_one_empty_page_however_many_there_are(d
     assert (page.items, page.after) == ((), None)
 
 
-async def test_every_spelling_of_a_tag_is_walked_by_its_own_index_and_each_entry_comes_once(db):
+async def test_each_spelling_of_a_tag_is_read_from_an_index_and_each_entry_listed_once(db):
     pages = [
         Page("a", "x", "x", ("Old",)),
         Page("b", "x", "x"),
@@ -42,7 +42,7 @@ async def test_every_spelling_of_a_tag_is_walked_by_its_own_index_and_each_entry
     page = await Search(db, store=None).listing(ListingQuery(q="tag:OLD"))
 
     both = {Filters(tag="old"), Filters(tag="Old")}
-    assert set((await walked(db, "tag:OLD")).any_of) == both
+    assert set((await index_used(db, "tag:OLD")).any_of) == both
     assert [each.entry.url[-1] for each in page.items] == ["d", "c", "a"]
 
 
@@ -55,5 +55,5 @@ async def test_every_spelling_of_a_tag_is_walked_by_its_own_index_and_each_entry
         ("is:starred OR is:read", Filters()),
     ],
 )
-async def test_what_few_are_has_an_index_of_its_own(db, q, filters):
-    assert await walked(db, q) == filters
+async def test_rare_states_have_a_separate_index(db, q, filters):
+    assert await index_used(db, q) == filters

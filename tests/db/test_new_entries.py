@@ -13,14 +13,14 @@ from archiver.model.seed import Reception, RevisedSeed
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-async def receive(db, *wished, recapture=False, **more):
+async def receive(db, *seed, recapture=False, **more):
     async with db.write() as conn:
-        return await new_entries.receive(conn, wished, now=NOW, recapture=recapture, **more)
+        return await new_entries.receive(conn, seed, now=NOW, recapture=recapture, **more)
 
 
-async def entry_of(db, wished):
+async def entry_of(db, seed):
     async with db.read() as conn:
-        return await entries.by_hash(conn, wished.hash_url)
+        return await entries.by_hash(conn, seed.hash_url)
 
 
 async def count(db, table):
@@ -28,7 +28,7 @@ async def count(db, table):
         return (await conn.execute(select(func.count()).select_from(table))).scalar()
 
 
-async def test_each_url_gets_one_entry_and_one_job_however_often_it_is_wished_for(db, seed):
+async def test_each_url_gets_one_entry_and_one_job(db, seed):
     first = await receive(db, seed("http://a.example/"), seed("http://a.example/"))
     second = await receive(db, seed("http://a.example/"))
 
@@ -42,7 +42,7 @@ async def test_each_url_gets_one_entry_and_one_job_however_often_it_is_wished_fo
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_what_was_said_of_a_url_in_two_places_is_all_kept(db, seed, at_once):
+async def test_metadata_of_repeated_urls_is_merged(db, seed, at_once):
     deferred, early = NOW, NOW - timedelta(days=900)
     one = seed("http://a.example/", title="Mine", tags=("b", "a"), note="First.", added_at=deferred)
     two = seed("http://a.example/", title="Other", tags=("c", "a"), note="Again.", added_at=early)
@@ -65,7 +65,7 @@ async def test_a_note_that_is_already_there_is_not_repeated(db, seed):
     assert found.annotation.note == "Read this.\n\nTwice."
 
 
-async def test_several_that_are_known_are_wished_for_again_at_once(db, seed):
+async def test_several_known_urls_can_be_saved_again_together(db, seed):
     both = [seed("http://a.example/"), seed("http://b.example/")]
     first = await receive(db, *both)
     async with db.write() as conn:
@@ -78,7 +78,7 @@ async def test_several_that_are_known_are_wished_for_again_at_once(db, seed):
     assert [(await entry_of(db, each))[1].state for each in both] == [State.QUEUED] * 2
 
 
-async def test_a_tag_counts_the_entries_that_carry_it(db, seed):
+async def test_a_tag_counts_its_entries(db, seed):
     await receive(db, seed("http://a.example/", tags=("x", "y")), seed("http://b.example/"))
     await receive(db, seed("http://a.example/", tags=("x",)))
     await receive(db, seed("http://b.example/", tags=("x",)))
@@ -87,7 +87,7 @@ async def test_a_tag_counts_the_entries_that_carry_it(db, seed):
         assert await tags_and_lists.most_used(conn, 10) == [("x", 2), ("y", 1)]
 
 
-async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says(db, seed, keep):
+async def test_an_import_adds_metadata_to_captured_entries_without_a_job(db, seed, keep):
     await receive(db, seed("http://a.example/"))
     entry_id, _ = await entry_of(db, seed("http://a.example/"))
     async with db.write() as conn:
@@ -105,7 +105,7 @@ async def test_an_import_leaves_alone_what_has_a_snapshot_and_keeps_what_it_says
         assert entry_id in await pending_records.oldest(conn, 10)
 
 
-async def test_saving_by_hand_brings_what_an_import_queued_to_the_front(db, seed):
+async def test_saving_by_hand_prioritises_an_imported_job(db, seed):
     await receive(db, *[seed(f"http://{n}.example/") for n in range(5)])
     await receive(db, seed("http://4.example/"), recapture=True)
 
@@ -116,7 +116,7 @@ async def test_saving_by_hand_brings_what_an_import_queued_to_the_front(db, seed
     assert [lease.priority for lease in leases] == [queue.INTERACTIVE]
 
 
-async def test_counters_agree_with_the_rows(db, seed):
+async def test_counters_match_the_rows(db, seed):
     await receive(db, *[seed(f"http://{n}.example/") for n in range(5)])
     await receive(db, seed("http://4.example/"), recapture=True)
 
@@ -124,7 +124,7 @@ async def test_counters_agree_with_the_rows(db, seed):
         assert (await jobs.queue_counts(conn)).queued == await count(db, job) == 5
 
 
-async def test_restoring_makes_entries_as_records_say_without_a_job(db, seed):
+async def test_restoring_adds_entries_from_records_without_a_job(db, seed):
     said = [seed("http://a.example/", title="A", tags=("t",)), seed("http://b.example/")]
 
     async with db.write() as conn:
@@ -138,9 +138,7 @@ async def test_restoring_makes_entries_as_records_say_without_a_job(db, seed):
 
 
 @pytest.mark.parametrize("order", [(1, 2, 3), (3, 2, 1), (2, 3, 1), (3, 1, 3)])
-async def test_the_highest_revision_of_an_annotation_holds_in_whatever_order_they_come(
-    db, seed, order
-):
+async def test_the_highest_revision_of_an_annotation_wins_in_any_order(db, seed, order):
     def revised(number):
         url, tags = "http://a.example/", (f"t{number}",)
         return RevisedSeed(seed(url, title=f"T{number}", note=f"N{number}", tags=tags), number)
@@ -155,9 +153,7 @@ async def test_the_highest_revision_of_an_annotation_holds_in_whatever_order_the
         assert await tags_and_lists.most_used(conn, 9) == [("t3", 1)]
 
 
-async def test_new_links_of_a_file_keep_its_order_and_those_known_or_repeated_stand_among_them(
-    db, seed
-):
+async def test_links_keep_the_order_of_their_file_with_known_and_repeated_ones(db, seed):
     urls = [f"http://{host}.example/{number}" for number in range(9) for host in "cab"]
     await receive(db, seed(urls[4]))
     async with db.write() as conn:
@@ -181,15 +177,15 @@ async def test_new_links_of_a_file_keep_its_order_and_those_known_or_repeated_st
         assert dict(jobs_of.all()) == dict.fromkeys(urls, 1)
 
 
-async def test_batches_go_on_in_lists_and_tags_where_those_before_them_stopped(db, seed):
+async def test_list_and_tag_positions_continue_across_batches(db, seed):
     said = {"tags": ("one",), "folders": ("a list",)}
-    wished = [
+    seed = [
         replace(each, annotation=replace(each.annotation, **said))
         for each in map(seed, [f"http://a.example/{number}" for number in range(8)])
     ]
     await receive(db, seed("http://a.example/3"))
 
-    for batch in (wished[:2], wished[2:5], wished[5:]):
+    for batch in (seed[:2], seed[2:5], seed[5:]):
         await receive(db, *batch)
 
     async with db.read() as conn:
@@ -199,8 +195,8 @@ async def test_batches_go_on_in_lists_and_tags_where_those_before_them_stopped(d
             .order_by(in_list.c.place)
         )
         urls, places = zip(*placed, strict=True)
-        assert [*urls] == [each.url for each in wished]
-        assert len({*places}) == len(wished)
+        assert [*urls] == [each.url for each in seed]
+        assert len({*places}) == len(seed)
         assert await tags_and_lists.most_used(conn, 9) == [("one", 8)]
         ready = await conn.execute(select(queue_host.c.host))
         assert [*ready.scalars()] == ["a.example"]

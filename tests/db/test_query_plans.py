@@ -1,4 +1,4 @@
-"""No query that a page or a worker waits for reads a whole table, or sorts what it found."""
+"""Queries for pages and workers neither read a whole table nor sort all matches."""
 
 import re
 from datetime import UTC, datetime
@@ -47,10 +47,10 @@ DIGESTS = ["sha256:" + "0" * 64, "sha256:" + "1" * 64]
 SMALL = (
     r"found|json_each|ready|wanted|taken|\(subquery|segment|counter|import|search_part|(day|year)_"
 )
-"""Lists that were given, a few rows made for this query, and tables of a few rows."""
+"""Virtual tables of this query, and tables of a few rows."""
 
 
-def asked(q):
+def filters_of(q):
     return Question(parse_query(q), Filters(), Setting(NOW, [0]))
 
 
@@ -90,7 +90,7 @@ READS = {
     "unrecorded": lambda conn: pending_records.oldest(conn, 50),
     **{
         f"search, {where}": lambda conn, m=more: search.found(
-            conn, Split('"a"', EVERYTHING), asked("a"), count=50, **m
+            conn, Split('"a"', EVERYTHING), filters_of("a"), count=50, **m
         )
         for where, more in {
             "newest": {"parts": [1, 0]},
@@ -99,14 +99,14 @@ READS = {
     },
     "by day": lambda conn: list_order.by_day(conn, [Place(3, 1), BELOW], Sort.NEWEST),
     "search, narrowed": lambda conn: search.found(
-        conn, Split('"a"', parse_query("is:read")), asked("a"), parts=[0], count=50
+        conn, Split('"a"', parse_query("is:read")), filters_of("a"), parts=[0], count=50
     ),
-    "entries of documents": lambda conn: search.entries_of(conn, [1], EVERYTHING, asked("a")),
+    "entries of documents": lambda conn: search.entries_of(conn, [1], EVERYTHING, filters_of("a")),
     "names of documents": lambda conn: ranking.named_among(
         conn, [1, 2], [*positive_terms(parse_query("a b"))], ["a", "b"]
     ),
     **{
-        f"passing {q}": lambda conn, q=q: search.passing(conn, [1, 2, 3], asked(q))
+        f"passing {q}": lambda conn, q=q: search.passing(conn, [1, 2, 3], filters_of(q))
         for q in (field.example for field in FIELDS if field.read)
     },
     **{
@@ -188,7 +188,7 @@ READS = {
 
 
 class Plans:
-    """The statements that ran on a connection, and how SQLite goes about each."""
+    """Recorder for the SQLite query plans of a connection's statements."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
@@ -216,14 +216,14 @@ class Plans:
         return [each for each in self.steps if re.match(built, each)]
 
     def sorts(self) -> list[str]:
-        """Sorts of all that was found; one of a "right part" sorts what is of the same second."""
+        """Return sorts of all rows; "right part" sorts only rows of the same second."""
         sorted_ = [each for each in self.steps if "TEMP B-TREE" in each]
         return [each for each in sorted_ if "RIGHT PART OF ORDER BY" not in each]
 
 
 @pytest.fixture
 async def watched(db):
-    """Note the plan of every statement; the archive must hold something, or plans are idle."""
+    """Record the plan of every statement; the archive must have rows for realistic plans."""
     async with db.write() as conn:
         for part in range(2):
             await search_documents.ensure_part(conn, part)
@@ -234,7 +234,7 @@ async def watched(db):
 
 
 @pytest.mark.parametrize("name", READS)
-async def test_a_read_walks_an_index(db, watched, name):
+async def test_reads_use_an_index(db, watched, name):
     async with db.read() as conn:
         await READS[name](conn)
 
@@ -252,9 +252,7 @@ async def test_a_read_walks_an_index(db, watched, name):
         [Filters(list_id=1), Filters(list_id=2)],
     ],
 )
-async def test_what_is_one_of_a_few_walks_the_index_of_each_and_sorts_no_more_than_those(
-    db, watched, few
-):
+async def test_rare_values_use_an_index_each_and_sort_only_their_rows(db, watched, few):
     async with db.read() as conn:
         await list_order.rows_in_order(conn, Filters(any_of=tuple(few)), beyond=BELOW, limit=50)
 
@@ -262,7 +260,7 @@ async def test_what_is_one_of_a_few_walks_the_index_of_each_and_sorts_no_more_th
     assert len(watched.sorts()) <= len(few)
 
 
-async def test_leasing_walks_indices(db, watched, seed):
+async def test_leasing_uses_indexes(db, watched, seed):
     async with db.write() as conn:
         await new_entries.receive(conn, [seed(URL)], now=NOW, recapture=False)
         watched.steps.clear()
@@ -275,7 +273,7 @@ async def test_leasing_walks_indices(db, watched, seed):
     assert watched.sorts() == []
 
 
-async def test_receiving_walks_indices(db, watched, seed):
+async def test_saving_uses_indexes(db, watched, seed):
     wished = [seed(f"http://a.example/{n}", tags=("t",)) for n in range(3)]
     async with db.write() as conn:
         for _ in range(2):
@@ -285,9 +283,7 @@ async def test_receiving_walks_indices(db, watched, seed):
     assert watched.scans() == []
 
 
-async def test_articles_left_for_later_are_found_by_their_index_where_rows_were_counted(
-    db, watched
-):
+async def test_deferred_articles_are_found_by_their_index(db, watched):
     async with db.write() as conn:
         await conn.exec_driver_sql("ANALYZE")
         for counted in (

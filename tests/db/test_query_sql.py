@@ -1,4 +1,4 @@
-"""Where words of some documents are looked for."""
+"""Document ranges of the index parts in which words are searched."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ from archiver.db.query_sql import Setting
 from archiver.db.schema import PART_SIZE
 
 
-def test_words_are_looked_for_in_each_part_between_its_own_documents_and_in_no_part_without_any():
+def test_each_part_is_searched_within_its_documents_and_empty_parts_are_skipped():
     setting = Setting(datetime(2026, 1, 1, tzinfo=UTC), [3, 2, 1, 0])
 
     own = setting.of_documents([2 * PART_SIZE + 9, 7, 5, 2 * PART_SIZE + 3])

@@ -16,7 +16,7 @@ FAILURE = Failure(FailureKind.TIMEOUT, "Too slow.")
 
 @pytest.fixture
 def fill(db, seed):
-    """Queue pages of hosts, in the order given: ``("a", 3)`` is three of a.example."""
+    """Queue pages of hosts in this order: ``("a", 3)`` is three of a.example."""
 
     async def queue_up(*hosts: tuple[str, int], **more: object) -> None:
         wanted = [
@@ -44,7 +44,7 @@ async def give_back(db, leases, *, interrupted=False):
         await queue.requeue(conn, ids, owner="me", interrupted=interrupted, now=NOW)
 
 
-async def test_hosts_take_turns_however_the_list_was_ordered(db, fill):
+async def test_hosts_alternate_whatever_the_order_of_the_list(db, fill):
     await fill(("a", 50), ("b", 3), ("c", 1))
 
     first = await lease(db, 6)
@@ -58,7 +58,7 @@ async def test_hosts_take_turns_however_the_list_was_ordered(db, fill):
     assert Counter(each.entry.host for each in second) == {"a.example": 1, "b.example": 1}
 
 
-async def test_a_host_that_had_its_turn_goes_to_the_end_of_the_line(db, fill):
+async def test_a_served_host_moves_to_the_end_of_the_queue(db, fill):
     await fill(("a", 9), ("b", 9), ("c", 9))
 
     turns = [
@@ -70,7 +70,7 @@ async def test_a_host_that_had_its_turn_goes_to_the_end_of_the_line(db, fill):
     assert turns[3:] == turns[:3]
 
 
-async def test_a_host_that_has_not_answered_yet_gives_one_lease(db, fill):
+async def test_a_host_without_a_response_gets_one_lease(db, fill):
     await fill(("a", 50), ("b", 3))
 
     found = await lease(db, 9, each=4, hosts=HostGroups(proven=["b.example"]))
@@ -78,7 +78,7 @@ async def test_a_host_that_has_not_answered_yet_gives_one_lease(db, fill):
     assert Counter(each.entry.host for each in found) == {"a.example": 1, "b.example": 3}
 
 
-async def test_hosts_that_may_be_dead_take_half_of_what_others_have_jobs_for(db, fill):
+async def test_suspect_hosts_get_half_as_many_leases_as_others(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 50))
 
     found = await lease(db, 20, each=50, hosts=HostGroups(proven=["a.example"]))
@@ -86,7 +86,7 @@ async def test_hosts_that_may_be_dead_take_half_of_what_others_have_jobs_for(db,
     assert Counter(each.entry.host == "a.example" for each in found) == {True: 10, False: 10}
 
 
-async def test_hosts_that_may_be_dead_take_what_others_leave_of_the_room(db, fill):
+async def test_suspect_hosts_get_the_slots_that_others_leave(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(30)], ("a", 3))
 
     few = await lease(db, 20, each=50, hosts=HostGroups(proven=["a.example", "b.example"]))
@@ -96,7 +96,7 @@ async def test_hosts_that_may_be_dead_take_what_others_leave_of_the_room(db, fil
     assert len(none) == 10
 
 
-async def test_busy_hosts_are_left_out(db, fill):
+async def test_busy_hosts_are_skipped(db, fill):
     await fill(("a", 5), ("b", 5))
 
     assert {
@@ -104,7 +104,7 @@ async def test_busy_hosts_are_left_out(db, fill):
     } == {"b.example"}
 
 
-async def test_what_someone_is_looking_at_goes_before_an_import(db, fill):
+async def test_manual_saves_come_before_imports(db, fill):
     await fill(("a", 5))
     await fill(("b", 1), recapture=True)
 
@@ -126,7 +126,7 @@ async def test_two_processes_are_never_leased_the_same_job(db, fill, place):
         assert sorted(await queue.job_owners(conn)) == ["one", "two"]
 
 
-async def test_a_lease_given_back_is_leased_again_as_it_was(db, fill):
+async def test_a_released_lease_can_be_leased_again_unchanged(db, fill):
     await fill(("a", 1))
     (before,) = await lease(db, 1)
 
@@ -135,7 +135,7 @@ async def test_a_lease_given_back_is_leased_again_as_it_was(db, fill):
     assert await lease(db, 1) == [before]
 
 
-async def test_a_lease_that_was_interrupted_says_so_from_then_on(db, fill):
+async def test_an_interrupted_lease_stays_marked(db, fill):
     await fill(("a", 1))
     await give_back(db, await lease(db, 1), interrupted=True)
     await give_back(db, await lease(db, 1), interrupted=False)
@@ -145,7 +145,7 @@ async def test_a_lease_that_was_interrupted_says_so_from_then_on(db, fill):
     assert after.interrupted
 
 
-async def test_giving_back_what_is_not_held_changes_nothing(db, fill):
+async def test_releasing_a_lease_that_is_not_held_changes_nothing(db, fill):
     await fill(("a", 2))
     leases = await lease(db, 1)
     await give_back(db, leases)
@@ -156,7 +156,7 @@ async def test_giving_back_what_is_not_held_changes_nothing(db, fill):
     assert (counts.queued, counts.fetching) == (2, 0)
 
 
-async def test_hosts_whose_jobs_are_over_never_block_the_queue(db, fill):
+async def test_hosts_without_jobs_never_block_the_queue(db, fill):
     await fill(("a", 1), ("b", 1), ("c", 1), ("d", 1))
     early = NOW - timedelta(seconds=60)
     async with db.write() as conn:
@@ -173,7 +173,7 @@ async def test_hosts_whose_jobs_are_over_never_block_the_queue(db, fill):
         assert (await conn.execute(select(queue_host))).all() == []
 
 
-async def test_a_job_that_ended_after_it_was_given_back_leaves_no_host_waiting(db, fill):
+async def test_a_job_completed_after_its_release_leaves_no_waiting_host(db, fill):
     await fill(("a", 1))
     (held,) = await lease(db, 1)
     await give_back(db, [held])
@@ -185,7 +185,7 @@ async def test_a_job_that_ended_after_it_was_given_back_leaves_no_host_waiting(d
         assert await queue.next_due(conn, ()) is None
 
 
-async def test_who_lost_a_job_to_another_neither_ends_it_nor_puts_it_off(db, fill):
+async def test_a_process_that_lost_a_lease_can_neither_complete_nor_delay_the_job(db, fill):
     await fill(("a", 1))
     (lost,) = await lease(db, 1, owner="me")
     await give_back(db, [lost])
@@ -202,7 +202,7 @@ async def test_who_lost_a_job_to_another_neither_ends_it_nor_puts_it_off(db, fil
         assert (await jobs.queue_counts(conn)).saved == 1
 
 
-async def test_a_job_that_is_due_later_is_not_leased_before_and_holds_nothing_up(db, fill):
+async def test_a_delayed_job_is_not_leased_early_and_blocks_no_others(db, fill):
     await fill(("a", 2), ("b", 1))
     later = NOW + timedelta(seconds=30)
     (first,) = await lease(db, 1, each=1)
@@ -220,7 +220,7 @@ async def test_a_job_that_is_due_later_is_not_leased_before_and_holds_nothing_up
     assert (again.job_id, again.attempts) == (first.job_id, 1)
 
 
-async def test_the_next_moment_is_that_of_the_earliest_host_that_is_not_busy(db, fill):
+async def test_the_next_due_time_ignores_busy_hosts(db, fill):
     await fill(("a", 1), ("b", 1))
     async with db.write() as conn:
         at = int(NOW.timestamp() * 1000) + 5000
@@ -234,7 +234,7 @@ async def test_the_next_moment_is_that_of_the_earliest_host_that_is_not_busy(db,
         assert await queue.next_due(conn, ("a.example",)) == NOW + timedelta(seconds=5)
 
 
-async def test_only_some_jobs_can_be_leased_whatever_else_waits(db, fill):
+async def test_leasing_can_be_limited_to_some_jobs(db, fill):
     await fill(("a", 9))
     async with db.read() as conn:
         newest = select(job.c.id).order_by(job.c.id.desc()).limit(3)
@@ -251,7 +251,7 @@ async def test_only_some_jobs_can_be_leased_whatever_else_waits(db, fill):
     assert {each.job_id for each in taken} == set(wanted)
 
 
-async def test_a_worker_leases_jobs_only_of_hosts_that_it_has(db, fill):
+async def test_a_worker_leases_jobs_only_of_its_hosts(db, fill):
     await fill(*[(f"h{number}", 2) for number in range(4)])
     mine = ["h1.example", "h3.example"]
 
@@ -276,7 +276,7 @@ async def test_a_worker_leases_jobs_only_of_hosts_that_it_has(db, fill):
     assert {each.entry.host for each in others} == {"h2.example"}
 
 
-async def test_who_is_alone_takes_all_that_there_is_room_for(db, fill):
+async def test_a_single_worker_takes_all_free_slots(db, fill):
     await fill(*[(f"h{number}", 1) for number in range(40)])
 
     assert len(await lease(db, 100, hosts=HostGroups())) == 40

@@ -22,9 +22,9 @@ def config_on(connection=None):
 
 
 def shapes(connection):
-    """Every table and index as SQLite keeps it, spelled alike, a table's parts sorted.
+    """Return every table and index of SQLite in one spelling, with sorted columns.
 
-    SQLite puts a column that came later behind the constraints.
+    SQLite puts a column that was added later after the constraints.
     """
     rows = connection.execute(
         text("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
@@ -40,7 +40,7 @@ def shapes(connection):
 
 @pytest.fixture
 def connection(tmp_path):
-    """A connection to a file that migrations have made."""
+    """A connection to a file created by migrations."""
     engine = create_engine(f"sqlite:///{tmp_path / 'archive.sqlite3'}")
     with engine.connect() as opened:
         command.upgrade(config_on(opened), "head")
@@ -49,11 +49,11 @@ def connection(tmp_path):
     engine.dispose()
 
 
-def test_the_tables_are_those_of_the_newest_migration():
+def test_the_schema_version_is_the_newest_migration():
     assert ScriptDirectory.from_config(config_on()).get_heads() == [HEAD]
 
 
-def test_migrations_make_exactly_the_tables_of_the_schema(connection, tmp_path):
+def test_migrations_create_exactly_the_tables_of_the_schema(connection, tmp_path):
     context = MigrationContext.configure(connection)
     fresh = create_engine(f"sqlite:///{tmp_path / 'fresh.sqlite3'}")
     with fresh.begin() as other:
@@ -65,7 +65,7 @@ def test_migrations_make_exactly_the_tables_of_the_schema(connection, tmp_path):
     assert shapes(connection) == expected
 
 
-def test_a_new_index_is_what_migrations_make_of_nothing(connection, tmp_path):
+def test_a_new_index_equals_a_fully_migrated_one(connection, tmp_path):
     engines_of(tmp_path / "new.sqlite3").prepare()
     engine = create_engine(f"sqlite:///{tmp_path / 'new.sqlite3'}")
     with engine.connect() as new:
@@ -79,7 +79,7 @@ def test_a_new_index_is_what_migrations_make_of_nothing(connection, tmp_path):
     engine.dispose()
 
 
-def test_the_way_down_leads_back_to_nothing_and_up_again(connection):
+def test_migrations_can_be_downgraded_and_upgraded_again(connection):
     command.downgrade(config_on(connection), "base")
     connection.commit()
     left = set(inspect(connection).get_table_names())
@@ -91,7 +91,7 @@ def test_the_way_down_leads_back_to_nothing_and_up_again(connection):
     assert set(metadata.tables) <= set(inspect(connection).get_table_names())
 
 
-async def test_an_index_that_a_newer_version_wrote_is_left_alone(connection, tmp_path):
+async def test_an_index_of_a_newer_version_is_refused_unchanged(connection, tmp_path):
     connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     connection.commit()
 
@@ -99,7 +99,7 @@ async def test_an_index_that_a_newer_version_wrote_is_left_alone(connection, tmp
         await Database.open(tmp_path / "archive.sqlite3")
 
 
-async def test_an_index_of_an_earlier_version_is_left_alone(connection, tmp_path):
+async def test_an_index_of_an_earlier_version_is_refused_unchanged(connection, tmp_path):
     connection.execute(text("UPDATE alembic_version SET version_num = '0038'"))
     connection.commit()
 
@@ -108,9 +108,7 @@ async def test_an_index_of_an_earlier_version_is_left_alone(connection, tmp_path
 
 
 @pytest.mark.parametrize("revision", ["0000", "abc", "", "00011"])
-async def test_an_index_of_a_schema_that_nobody_wrote_is_said_plainly(
-    connection, tmp_path, revision
-):
+async def test_an_unknown_schema_has_a_clear_error(connection, tmp_path, revision):
     connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
     connection.commit()
 
@@ -118,7 +116,7 @@ async def test_an_index_of_a_schema_that_nobody_wrote_is_said_plainly(
         await Database.open(tmp_path / "archive.sqlite3")
 
 
-async def test_a_file_that_is_no_database_is_said_plainly(tmp_path):
+async def test_a_file_that_is_not_a_database_has_a_clear_error(tmp_path):
     path = tmp_path / "archive.sqlite3"
     path.write_bytes(b"something else entirely" * 100)
 

@@ -11,7 +11,7 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 @pytest.fixture
 async def filled(db, seed, keep):
-    """Entry ids of five saved pages, in the order they were saved."""
+    """Entry ids of five saved pages, in order of saving."""
     said = [seed(f"http://{'ab'[n % 2]}.example/{n}", tags=("t",) * (n < 2)) for n in range(5)]
     ids = []
     async with db.write() as conn:
@@ -28,13 +28,11 @@ async def test_matches_come_newest_first(find, filled):
 
 
 @pytest.mark.parametrize("match", ["uber", "ÜBER", "naive", "wombat*", '"naive wombats"', "page"])
-async def test_words_are_found_without_their_accents_in_any_case_in_title_and_text(
-    find, filled, match
-):
+async def test_search_ignores_accents_and_case_in_title_and_text(find, filled, match):
     assert filled[1] in [entry_id for _, entry_id in await find(match)]
 
 
-async def test_a_page_goes_on_below_the_last_match_of_the_one_before(find, filled):
+async def test_a_page_continues_after_the_last_match_of_the_previous(find, filled):
     first = await find("wombats", count=3)
     second = await find("wombats", beyond=first[-1][0], count=3)
 
@@ -49,7 +47,7 @@ async def test_a_page_goes_on_below_the_last_match_of_the_one_before(find, fille
         (Filters(status=200, host="b.example"), {1, 3}),
     ],
 )
-async def test_matches_are_narrowed_as_lists_are(find, filled, filters, expected):
+async def test_searches_take_the_same_filters_as_lists(find, filled, filters, expected):
     found = {entry_id for _, entry_id in await find("wombats", filters)}
 
     assert found == {filled[n] for n in expected}

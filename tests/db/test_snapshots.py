@@ -55,7 +55,7 @@ async def test_the_newest_snapshot_of_each_entry(db, entry_id):
         (99, (30, None)),
     ],
 )
-async def test_the_snapshots_around_a_moment(db, entry_id, seconds, expected):
+async def test_snapshots_before_and_after_a_time(db, entry_id, seconds, expected):
     async with db.read() as conn:
         found = await snapshots.around(conn, entry_id, at(seconds))
 
@@ -72,7 +72,7 @@ async def test_the_neighbours_of_a_snapshot(db, entry_id, seconds, expected):
     assert found == tuple(None if each is None else at(each) for each in expected)
 
 
-async def test_all_snapshots_are_walked_in_stretches(db, entry_id):
+async def test_all_snapshots_are_iterated_in_batches(db, entry_id):
     walked, after = [], 0
     async with db.read() as conn:
         while (stretch := await snapshots.after(conn, after, limit=2))[0]:
@@ -82,7 +82,7 @@ async def test_all_snapshots_are_walked_in_stretches(db, entry_id):
     assert walked == [at(0), at(10), at(30)]
 
 
-async def test_a_snapshot_comes_back_as_it_went_in(db, entry_id, keep):
+async def test_a_snapshot_is_returned_as_inserted(db, entry_id, keep):
     article, said = Location("s.warc.gz", 7, 8), PageMetadata("T", "B", "S", "E", "L", "P")
     async with db.write() as conn:
         await segment_rows.advance(conn, {article.segment: 100})

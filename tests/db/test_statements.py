@@ -8,7 +8,7 @@ from archiver.db.schema import counter
 from archiver.db.statements import insert_rows
 
 MANY = 40_000
-"""More rows than one statement has parameters."""
+"""More rows than the parameters of one statement allow."""
 
 
 async def count(db):
@@ -16,7 +16,7 @@ async def count(db):
         return (await conn.execute(select(func.count()).select_from(counter))).scalar()
 
 
-async def test_no_row_stays_where_one_of_many_fails(db):
+async def test_no_row_is_inserted_if_one_fails(db):
     before = await count(db)
     rows = [(f"row {n}", n) for n in range(MANY)]
 

@@ -30,7 +30,7 @@ FAILURE = Failure(FailureKind.HTTP_STATUS, "The server answered 503.", 503)
 
 @pytest.fixture
 async def lease(db, seed):
-    """The lease of an entry with a title and a tag, that an import brought."""
+    """The lease of an imported entry with a title and a tag."""
     async with db.write() as conn:
         number = await imports.create(conn, name="f", form="plain", path=None, owner="a", now=NOW)
         said = seed(URL, title="Given", tags=("t",))
@@ -47,7 +47,7 @@ async def entry_of(db, lease):
 
 @pytest.fixture
 def found(find):
-    """Entries with a word."""
+    """Return a function that finds entries with a word."""
 
     async def matching(word):
         return [entry_id for _, entry_id in await find(word)]
@@ -62,7 +62,7 @@ def attempt_of(lease, *, final, after=1):
     )
 
 
-async def test_a_snapshot_makes_its_entry_saved_and_brings_it_up_to_date(db, lease, keep, found):
+async def test_a_snapshot_marks_its_entry_as_saved_and_updates_it(db, lease, keep, found):
     async with db.write() as conn:
         await keep(conn, lease.entry.id, URL, 5, ("Given", "wombats"), status=206)
 
@@ -72,7 +72,7 @@ async def test_a_snapshot_makes_its_entry_saved_and_brings_it_up_to_date(db, lea
     assert await found("wombats") == [lease.entry.id]
 
 
-async def test_an_entry_that_is_captured_again_stays_where_it_was_saved(db, lease, keep, seed):
+async def test_an_entry_captured_again_keeps_its_place(db, lease, keep, seed):
     async with db.write() as conn:
         moment = NOW + timedelta(seconds=10)
         newer = seed("http://b.example/", tags=("t",), added_at=moment)
@@ -89,7 +89,7 @@ async def test_an_entry_that_is_captured_again_stays_where_it_was_saved(db, leas
         assert first.row == lease.entry.id
 
 
-async def test_what_fails_again_and_again_stays_in_every_list_where_it_was_saved(db, lease, seed):
+async def test_an_entry_that_fails_repeatedly_keeps_its_place(db, lease, seed):
     async with db.write() as conn:
         moment = NOW + timedelta(seconds=10)
         newer = seed("http://b.example/", tags=("t",), added_at=moment)
@@ -104,7 +104,7 @@ async def test_what_fails_again_and_again_stays_in_every_list_where_it_was_saved
             assert [each.url for each in listed] == ["http://b.example/", URL]
 
 
-async def test_an_entry_is_found_by_the_words_of_its_newest_snapshot_only(db, lease, keep, found):
+async def test_search_covers_only_the_newest_snapshot(db, lease, keep, found):
     async with db.write() as conn:
         await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
         await keep(conn, lease.entry.id, URL, 2, ("", "badgers"))
@@ -124,7 +124,7 @@ async def test_one_second_of_an_entry_has_one_snapshot(db, lease, keep):
     assert (await entry_of(db, lease)).snapshot_count == 1
 
 
-async def test_one_that_is_told_of_twice_at_once_is_one_and_has_been_read(
+async def test_a_snapshot_reported_twice_is_stored_once_with_its_article(
     db, lease, new_snapshot, found
 ):
     async with db.write() as conn:
@@ -138,7 +138,7 @@ async def test_one_that_is_told_of_twice_at_once_is_one_and_has_been_read(
     assert len(await found("wombats")) == 1
 
 
-async def test_what_a_newer_extractor_has_read_holds_whichever_comes_first(
+async def test_the_article_of_the_newer_extractor_wins_in_any_order(
     db, lease, keep, new_snapshot, found
 ):
     async with db.write() as conn:
@@ -153,7 +153,7 @@ async def test_what_a_newer_extractor_has_read_holds_whichever_comes_first(
     assert [await found(word) for word in ("nine", "one", "odd", "x")] == [[], [], [], []]
 
 
-async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_queued(db, lease):
+async def test_attempts_are_recorded_and_a_retry_leaves_the_entry_queued(db, lease):
     again = NOW + timedelta(seconds=30)
     async with db.write() as conn:
         await attempts.add_failures(conn, [attempt_of(lease, final=False)])
@@ -170,7 +170,7 @@ async def test_each_attempt_is_kept_and_one_that_is_made_again_leaves_the_entry_
     assert (await entry_of(db, lease)).state is State.QUEUED
 
 
-async def test_an_entry_that_failed_for_good_is_found_by_its_title(db, lease, found):
+async def test_a_permanently_failed_entry_is_found_by_its_title(db, lease, found):
     async with db.write() as conn:
         await attempts.add_failures(conn, [attempt_of(lease, final=True)])
         await queue.end_jobs(conn, [(lease, None, FAILURE)], NOW)
@@ -180,7 +180,7 @@ async def test_an_entry_that_failed_for_good_is_found_by_its_title(db, lease, fo
     assert await found("Given") == [lease.entry.id]
 
 
-async def test_a_failure_takes_nothing_from_an_entry_that_was_saved_before(db, lease, keep, found):
+async def test_a_failure_does_not_change_a_saved_entry(db, lease, keep, found):
     async with db.write() as conn:
         await keep(conn, lease.entry.id, URL, 1, ("", "wombats"))
         await attempts.add_failures(conn, [attempt_of(lease, final=True, after=90)])
@@ -190,7 +190,7 @@ async def test_a_failure_takes_nothing_from_an_entry_that_was_saved_before(db, l
     assert await found("wombats") == [lease.entry.id]
 
 
-async def test_the_end_of_a_job_is_counted_once_wherever_it_is_counted(db, lease, keep):
+async def test_the_end_of_a_job_is_counted_once(db, lease, keep):
     async with db.write() as conn:
         await keep(conn, lease.entry.id, URL, 1)
         await queue.end_jobs(conn, [(lease, "20260301120001", None)], NOW)
@@ -204,7 +204,7 @@ async def test_the_end_of_a_job_is_counted_once_wherever_it_is_counted(db, lease
     assert (job.state, job.attempts, job.timestamp) == (State.SAVED, 1, "20260301120001")
 
 
-async def test_nothing_is_nothing(db):
+async def test_no_results_write_nothing(db):
     async with db.write() as conn:
         await visit_results.add_snapshots(conn, [])
         await attempts.add_failures(conn, [])

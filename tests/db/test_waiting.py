@@ -7,7 +7,7 @@ from archiver.model.seed import RevisedSeed
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-async def test_what_is_open_is_told_as_the_wishes_it_was(db, seed):
+async def test_open_jobs_are_returned_as_their_requests(db, seed):
     said = seed("http://a.example/said", title="T", tags=("x", "y"), note="N", source="cli")
     others = [seed(f"http://b.example/{number}") for number in range(4)]
     async with db.write() as conn:
@@ -23,7 +23,7 @@ async def test_what_is_open_is_told_as_the_wishes_it_was(db, seed):
     assert [each.seed for each in first + rest] == [said, *others]
 
 
-async def test_what_is_in_no_record_yet_is_told(db, seed, keep):
+async def test_annotations_without_a_record_are_returned(db, seed, keep):
     async with db.write() as conn:
         await new_entries.ensure(conn, [seed("http://a.example/"), seed("http://b.example/")])
         entry_id, _ = await entries.by_hash(conn, seed("http://a.example/").hash_url)

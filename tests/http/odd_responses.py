@@ -1,4 +1,4 @@
-"""Responses that no grammar allows, and how Chromium and the archiver treat each."""
+"""Malformed responses, and how Chromium and the archiver treat each."""
 
 from dataclasses import dataclass
 

@@ -33,10 +33,10 @@ BOTH = (Coding.BROTLI, Coding.GZIP)
         ("gzip;level=9, é, ,, br;q=0.1", "br"),
     ],
 )
-def test_the_coding_that_is_wanted_most_is_taken(field, expected):
+def test_the_coding_with_the_highest_weight_is_chosen(field, expected):
     assert choose_coding(field, BOTH) == expected
 
 
 @given(st.text(max_size=40) | st.from_regex(r"[a-z*]{1,4};q=[0-9.]{1,6}(, *[a-z*;=q0-9.]*)*"))
-def test_whatever_the_field_says_one_coding_is_chosen(field):
+def test_any_field_value_selects_one_coding(field):
     assert choose_coding(field, BOTH) in Coding

@@ -31,16 +31,16 @@ class Names(AbstractResolver):
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_an_address_that_is_not_public_is_not_permitted(address):
+def test_private_addresses_are_refused(address):
     assert not AddressGuard(()).permits(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_a_public_address_is_permitted(address):
+def test_public_addresses_are_allowed(address):
     assert AddressGuard(()).permits(address)
 
 
-def test_a_network_that_is_named_is_permitted_and_no_other():
+def test_only_the_allowed_networks_are_permitted():
     guard = AddressGuard((ip_network("192.168.1.0/24"),))
 
     assert guard.permits("192.168.1.7")
@@ -48,20 +48,20 @@ def test_a_network_that_is_named_is_permitted_and_no_other():
     assert not guard.permits("192.168.2.7")
 
 
-async def test_a_name_gives_only_its_public_addresses():
+async def test_a_name_resolves_to_its_public_addresses_only():
     resolver = GuardedResolver(AddressGuard(()), Names("10.0.0.1", "8.8.8.8"))
 
     assert [each["host"] for each in await resolver.resolve("example.com")] == ["8.8.8.8"]
 
 
-async def test_a_name_with_none_but_private_addresses_is_refused():
+async def test_a_name_with_only_private_addresses_is_refused():
     resolver = GuardedResolver(AddressGuard(()), Names("10.0.0.1", "::1"))
 
     with pytest.raises(BlockedAddressError):
         await resolver.resolve("intranet.example")
 
 
-async def test_looking_up_a_name_holds_no_thread_that_a_stop_would_have_to_wait_for():
+async def test_a_name_lookup_does_not_delay_shutdown():
     before = {each.ident for each in threading.enumerate()}
     resolver = GuardedResolver(AddressGuard(()))
 
@@ -80,7 +80,7 @@ async def test_looking_up_a_name_holds_no_thread_that_a_stop_would_have_to_wait_
     ("address", "network"),
     [("10.1.2.3", "10.1.2.0/24"), ("fe80::1%eth0", "fe80::/64"), ("odd", "192.168.1.0/24")],
 )
-def test_a_refusal_names_a_network_that_would_allow_it(address, network):
+def test_a_refusal_names_the_network_to_allow(address, network):
     refused = BlockedAddressError("intranet.example", address)
 
     assert refused.network == network

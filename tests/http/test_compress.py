@@ -15,14 +15,14 @@ CODED = pytest.mark.parametrize("coding", UNPACK)
 
 @CODED
 @given(body=st.binary(max_size=3000))
-def test_a_packed_body_unpacks_to_itself(coding, body):
+def test_a_compressed_body_decompresses_to_the_original(coding, body):
     assert UNPACK[coding](pack(body, coding)) == body
     assert UNPACK[coding](pack_once(body, coding)) == body
 
 
 @CODED
 @given(pieces=st.lists(st.binary(max_size=500), max_size=8))
-def test_every_piece_of_a_stream_can_be_read_when_it_was_sent(coding, pieces):
+def test_every_chunk_of_a_stream_is_readable_when_sent(coding, pieces):
     packer = new_packer(coding)
     reader = brotli.Decompressor() if coding is Coding.BROTLI else zlib.decompressobj(31)
     read = reader.process if coding is Coding.BROTLI else reader.decompress

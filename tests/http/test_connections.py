@@ -37,7 +37,7 @@ async def server_of(serve):
         await asyncio.gather(*under_way)
 
 
-async def test_a_kept_connection_that_ended_meanwhile_is_made_again():
+async def test_a_pooled_connection_that_was_closed_is_reopened():
     async def serve(reader, writer, number):
         await read_request(reader)
         writer.write(SHORT)
@@ -65,7 +65,7 @@ async def test_a_kept_connection_that_ended_meanwhile_is_made_again():
     assert happened == ["sent", "sent", "waited", "sent"]  # each request that was sent is counted
 
 
-async def test_a_request_is_on_its_way_once_the_system_has_all_of_it():
+async def test_a_request_counts_as_sent_once_the_kernel_has_all_of_it():
     async def serve(reader, writer, _number):
         await read_request(reader)
         seen.append("head")
@@ -87,7 +87,7 @@ async def test_a_request_is_on_its_way_once_the_system_has_all_of_it():
     assert seen[0] == "head"
 
 
-async def test_what_may_not_be_asked_twice_is_asked_once():
+async def test_unsafe_requests_are_not_repeated():
     async def serve(reader, _writer, _number):
         await read_request(reader)
 
@@ -127,7 +127,7 @@ class Wire(asyncio.Transport):
 
 
 @pytest.mark.parametrize("is_taken", [True, False])
-async def test_a_body_that_is_not_taken_holds_its_server_up_and_is_not_given_up_for_it(is_taken):
+async def test_a_slow_reader_pauses_the_server_without_a_timeout(is_taken):
     loop, later = asyncio.get_running_loop(), asyncio.Event()
     wire, line = Wire(), HttpConnection(asyncio.get_running_loop())
     line.connection_made(wire)
@@ -145,7 +145,7 @@ async def test_a_body_that_is_not_taken_holds_its_server_up_and_is_not_given_up_
     line.connection_lost(None)
 
 
-async def test_what_comes_unasked_ends_a_connection():
+async def test_unexpected_data_closes_a_connection():
     ended = asyncio.Event()
 
     async def serve(reader, writer, number):
@@ -167,7 +167,7 @@ async def test_what_comes_unasked_ends_a_connection():
     assert len(counted) == 2
 
 
-async def test_an_answer_that_is_left_before_its_end_takes_its_connection_with_it():
+async def test_an_abandoned_response_closes_its_connection():
     async def serve(reader, writer, _number):
         await read_request(reader)
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
@@ -182,8 +182,8 @@ async def test_an_answer_that_is_left_before_its_end_takes_its_connection_with_i
     assert len(counted) == 2
 
 
-async def test_no_request_follows_content_over_the_same_connection():
-    """The server answers before it reads the content, and would take that for a request."""
+async def test_a_connection_is_not_reused_after_request_content():
+    """The server responds before it reads the content, and would read that as a request."""
 
     async def serve(reader, writer, number):
         await read_request(reader)
@@ -201,7 +201,7 @@ def open_files():
     return sum(1 for _ in OPEN.iterdir())
 
 
-async def test_a_server_that_reads_nothing_keeps_no_connection():
+async def test_connections_to_a_server_that_never_reads_are_closed():
     never = asyncio.Event()
 
     async def serve(reader, _writer, _number):

@@ -38,7 +38,7 @@ def pieces(data, size):
 
 @pytest.mark.parametrize("name", CODERS)
 @given(data=st.binary(max_size=4000).map(lambda data: data * 60), size=st.integers(1, 9000))
-def test_what_was_coded_is_decoded_whatever_the_pieces(name, data, size):
+def test_content_is_decoded_for_any_chunk_size(name, data, size):
     label, pack = CODERS[name]
 
     found = b"".join(decode(pieces(pack(data), max(size, 50)), label, limit=1 << 30))
@@ -47,7 +47,7 @@ def test_what_was_coded_is_decoded_whatever_the_pieces(name, data, size):
 
 
 @pytest.mark.parametrize("name", ["gzip", "zlib", "raw deflate", "br", "zstd"])
-def test_a_bomb_is_told_of_before_it_is_unpacked(name):
+def test_a_decompression_bomb_is_detected_before_it_is_decompressed(name):
     label, pack = CODERS[name]
     out = []
 
@@ -57,13 +57,13 @@ def test_a_bomb_is_told_of_before_it_is_unpacked(name):
 
 
 @pytest.mark.parametrize("label", ["gzip", "deflate", "br", "zstd"])
-def test_content_that_is_not_in_its_coding_is_given_as_it_is(label):
+def test_content_with_a_wrong_coding_is_returned_unchanged(label):
     page = b"<!DOCTYPE html><p>plain all along</p>"
 
     assert b"".join(decode([page], label, limit=1000)) == page
 
 
-def test_content_that_is_cut_short_is_given_as_far_as_it_goes():
+def test_truncated_content_is_decoded_up_to_its_end():
     data = b"so far so good " * 5000
 
     found = b"".join(decode([gzip.compress(data)[:-60]], "gzip", limit=1 << 30))
@@ -73,7 +73,7 @@ def test_content_that_is_cut_short_is_given_as_far_as_it_goes():
 
 
 @given(parts=st.lists(st.binary(min_size=1, max_size=50), max_size=9), size=st.integers(1, 99))
-def test_chunk_framing_is_removed_whatever_the_pieces(parts, size):
+def test_chunk_framing_is_removed_for_any_chunk_size(parts, size):
     framed = (
         b"".join(b"%x;e=1\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\nT: x\r\n\r\n"
     )

@@ -26,7 +26,7 @@ def sent(url, *led_by):
     return cookies_for(url, read_cookies(FILE)[0], NOW, hosts)
 
 
-def test_a_file_is_read_as_curl_reads_it_and_what_is_no_cookie_is_named_by_its_line():
+def test_cookie_files_are_parsed_like_curl_and_bad_lines_are_reported():
     found, refused = read_cookies(FILE)
 
     assert [(each.host, each.name, each.value) for each in found] == [
@@ -38,7 +38,7 @@ def test_a_file_is_read_as_curl_reads_it_and_what_is_no_cookie_is_named_by_its_l
     assert refused == [5, 8, 9]
 
 
-def test_a_cookie_goes_to_its_host_path_and_scheme_alone_and_not_after_its_end():
+def test_a_cookie_is_sent_to_its_host_path_and_scheme_until_it_expires():
     assert sent("https://www.shop.example/cart/1") == "cart=12; session=abc; empty="
     assert sent("https://www.shop.example/cartoon") == "session=abc; empty="
     assert sent("http://www.shop.example/") == "empty="
@@ -48,28 +48,28 @@ def test_a_cookie_goes_to_its_host_path_and_scheme_alone_and_not_after_its_end()
     assert sent("https://shop.example.evil.example/") == ""
 
 
-def test_what_a_page_of_another_site_needs_gets_none():
+def test_resources_of_a_page_on_another_site_get_no_cookies():
     asked = "https://x.shop.example/"
 
     assert sent(asked, "x.shop.example", "shop.example") == "session=abc"
     assert sent(asked, "evil.example", "x.shop.example") == ""
 
 
-def test_what_passed_another_site_on_its_way_gets_none_and_what_nobody_asked_for_neither():
+def test_redirects_through_other_sites_and_automatic_requests_get_no_cookies():
     asked = "https://www.shop.example/"
 
     assert sent(asked, "shop.example", "evil.example", "www.shop.example") == ""
     assert cookies_for(asked, read_cookies(FILE)[0], NOW, ()) == ""
 
 
-def test_a_host_and_the_same_with_www_lead_to_each_other_and_no_other_beneath_it():
+def test_a_host_and_its_www_form_share_a_site_and_other_subdomains_do_not():
     own = read_cookies("www.a.example\tFALSE\t/\tFALSE\t0\ta\tb\n")[0]
 
     assert cookies_for("http://www.a.example/", own, NOW, ["a.example", "www.a.example"]) == "a=b"
     assert cookies_for("http://www.a.example/", own, NOW, ["x.a.example"]) == ""
 
 
-def test_an_address_has_no_subdomains():
+def test_an_ip_address_has_no_subdomains():
     (cookie,) = read_cookies(".0.0.1\tTRUE\t/\tFALSE\t0\ta\tb\n127.0.0.1\tTRUE\t/\tFALSE\t0\tc\td")[
         0
     ][1:]
@@ -79,7 +79,7 @@ def test_an_address_has_no_subdomains():
 
 
 @given(st.text())
-def test_any_text_is_read_and_no_field_of_it_breaks_a_request(text):
+def test_any_cookie_file_can_be_parsed_and_cannot_break_a_request(text):
     field = cookies_for("https://a.example/", read_cookies(text)[0], NOW, ["a.example"])
 
     assert not set(field) & set("\r\n\t\0")

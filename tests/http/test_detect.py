@@ -27,7 +27,7 @@ def written(encoding: str) -> bytes:
 
 
 @pytest.mark.parametrize("encoding", SENTENCES)
-def test_a_sentence_is_enough_where_the_domain_says_the_country(encoding):
+def test_a_sentence_suffices_with_a_country_domain(encoding):
     domain, sentence = SENTENCES[encoding]
 
     found = detect(b"<title>x</title><p>" + written(encoding), f"http://a.{domain}/")
@@ -36,7 +36,7 @@ def test_a_sentence_is_enough_where_the_domain_says_the_country(encoding):
 
 
 @pytest.mark.parametrize("encoding", SENTENCES)
-def test_a_page_is_enough_where_nothing_does(encoding):
+def test_a_page_suffices_without_a_country_domain(encoding):
     found = detect(b"<p>".join([written(encoding)] * 10), NOWHERE)
 
     assert decode(written(encoding), found) == SENTENCES[encoding][1]
@@ -56,7 +56,7 @@ def test_a_few_characters_of_english_are_windows_1252(text):
     assert detect(f"<title>{text}</title>".encode("cp1252"), NOWHERE) == "windows-1252"
 
 
-def test_the_domain_decides_where_bytes_can_not():
+def test_the_domain_decides_between_equally_likely_encodings():
     hungarian = "Árvíztűrő tükörfúrógép".encode("iso8859-2")
 
     assert detect(hungarian, "http://a.hu/") == "iso-8859-2"
@@ -65,19 +65,19 @@ def test_the_domain_decides_where_bytes_can_not():
 
 
 @pytest.mark.parametrize("bad", [b"\xff", b"\xe9 ", b"\xc3("])
-def test_a_damaged_character_does_not_make_utf_8_another_encoding(bad):
+def test_utf_8_with_a_damaged_character_is_detected(bad):
     text = "Où était l'été, où était le bœuf ?".encode()
 
     assert detect(text + bad + text, NOWHERE) == "utf-8"
 
 
 @pytest.mark.parametrize("encoding", SENTENCES)
-def test_no_other_encoding_is_taken_for_damaged_utf_8(encoding):
+def test_other_encodings_are_not_mistaken_for_damaged_utf_8(encoding):
     for length in range(4, 40):
         assert detect(written(encoding)[:length], NOWHERE) != "utf-8"
 
 
-def test_what_comes_late_is_looked_at_too():
+def test_late_non_ascii_bytes_are_considered():
     ascii_only = b"x" * 3 * SAMPLE_BYTES
 
     assert detect(ascii_only + "é".encode(), NOWHERE) == "utf-8"
@@ -87,5 +87,5 @@ def test_what_comes_late_is_looked_at_too():
 
 
 @given(st.binary())
-def test_no_bytes_make_it_fail(data):
+def test_any_bytes_have_a_result(data):
     assert detect(data, NOWHERE) in ENCODINGS

@@ -244,7 +244,7 @@ async def test_chromium_reads_style_sheets_in_the_same_encoding():
         ("text/xml", b"<a/>", "", Source.BYTES),
     ],
 )
-def test_what_was_declared_is_kept_whether_or_not_it_decided(content_type, body, declared, source):
+def test_the_declared_encoding_is_recorded_even_if_not_used(content_type, body, declared, source):
     choice = read(content_type, body).choice
 
     assert (choice.declared, choice.source) == (declared, source)
@@ -257,7 +257,7 @@ LABELS = st.sampled_from(
 
 
 @given(st.binary(), KINDS, LABELS | st.text())
-def test_no_bytes_and_no_label_make_it_fail(body, kind, label):
+def test_any_bytes_and_label_have_a_result(body, kind, label):
     decoded = decode_document(body, kind, label, URL)
 
     assert lookup(decoded.choice.encoding)
@@ -265,7 +265,7 @@ def test_no_bytes_and_no_label_make_it_fail(body, kind, label):
 
 
 @given(st.text(), st.binary(max_size=3), st.sampled_from(["windows-1252", "utf-8", "koi8-r"]))
-def test_a_declared_encoding_is_never_doubted(text, bad, label):
+def test_a_declared_encoding_is_always_used(text, bad, label):
     body = f"<meta charset={label}>{text}".encode() + bad
 
     assert decode_document(body, "text/html", "", URL).choice.encoding == label
@@ -274,7 +274,7 @@ def test_a_declared_encoding_is_never_doubted(text, bad, label):
 @settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_the_start_of_a_document_decides_for_all_of_it(start):
-    """Replay chooses the encoding before the whole document is read, so its start must suffice."""
+    """Replay chooses the encoding before it has read the whole document."""
     start = (start * 70_000)[:70_000] if start else b""
     if is_enough(start, "text/html", ""):
         later = start + b"\xff\xfe" + "Широкая".encode() * 100

@@ -21,7 +21,7 @@ def html5lib_cases():
 
 
 @pytest.mark.parametrize(("page", "encoding"), [*html5lib_cases()])
-def test_html5lib_finds_the_same(page, encoding):
+def test_results_match_the_tests_of_html5lib(page, encoding):
     assert choose_encoding(page, "text/html", "", URL).encoding == lookup(encoding)
 
 
@@ -37,7 +37,7 @@ def test_html5lib_finds_the_same(page, encoding):
     ],
     ids=["body", "behind the head", "script", "open script", "far", "cut"],
 )
-def test_what_comes_late_is_no_declaration_where_no_head_has_it(page):
+def test_a_late_declaration_outside_the_head_is_ignored(page):
     assert declared_in_markup(page) is None
 
 
@@ -55,12 +55,12 @@ def test_what_comes_late_is_no_declaration_where_no_head_has_it(page):
         (b"<?xml" + b" " * 2000 + b"encoding='koi8-r'?>", ("koi8-r", "koi8-r")),
     ],
 )
-def test_an_xml_declaration_says_its_encoding(start, found):
+def test_an_xml_declaration_sets_the_encoding(start, found):
     assert xml_declaration(start) == found
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_make_it_fail(data):
+def test_any_bytes_have_a_result(data):
     for start in (data, b"<meta " + data):
         found = declared_in_markup(start)
 

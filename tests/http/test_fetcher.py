@@ -1,4 +1,4 @@
-"""Exchanges have the exact bytes of the wire; failures have a reason."""
+"""Exchanges contain the exact bytes of the wire; failures have a reason."""
 
 import asyncio
 import time
@@ -73,7 +73,7 @@ async def failure(url, chosen):
 
 
 @pytest.mark.parametrize("path", ANSWERS)
-async def test_a_response_and_its_request_are_kept_byte_for_byte(path):
+async def test_responses_and_requests_are_recorded_byte_for_byte(path):
     async with raw_server(ANSWERS) as (port, received), Fetcher(settings()) as fetcher:
         exchange = await fetcher.fetch(Outgoing(f"http://127.0.0.1:{port}{path}"))
 
@@ -83,7 +83,7 @@ async def test_a_response_and_its_request_are_kept_byte_for_byte(path):
         assert exchange.ip == "127.0.0.1"
 
 
-async def test_a_request_goes_out_once_it_is_connected_and_may():
+async def test_a_request_is_sent_after_connecting_and_when_permitted():
     happened = asyncio.Queue()
 
     async def serve(reader, writer):
@@ -119,7 +119,7 @@ async def test_an_interim_response_is_not_part_of_the_final_one():
             assert exchange.head + body.read() == ANSWERS["/length"]
 
 
-async def test_the_payload_s_digest_does_not_depend_on_its_chunks():
+async def test_the_payload_digest_does_not_depend_on_chunking():
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
     answers = {"/a": ANSWERS["/length"], "/b": chunked}
     async with raw_server(answers) as (port, _), Fetcher(settings()) as fetcher:
@@ -146,7 +146,7 @@ async def test_the_payload_s_digest_does_not_depend_on_its_chunks():
     ],
     ids=["short", "junk", "large", "framing", "extension", "hints", "slow"],
 )
-async def test_what_goes_wrong_has_its_reason(answer, kind):
+async def test_failures_have_a_reason(answer, kind):
     ends = kind is not FailureKind.TIMEOUT and len(answer) < 9000
     path = "/short" if ends else "/goes-on"
     chosen = settings(max_body_bytes=1000, read_timeout=0.2)
@@ -154,19 +154,19 @@ async def test_what_goes_wrong_has_its_reason(answer, kind):
         assert await failure(f"http://127.0.0.1:{port}{path}", chosen) is kind
 
 
-async def test_nobody_listening_is_refused():
+async def test_a_closed_port_is_reported_as_refused():
     assert await failure("http://127.0.0.1:1/", settings()) is FailureKind.REFUSED
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"])
-async def test_an_address_that_is_not_public_is_refused(host):
+async def test_a_private_address_is_refused(host):
     assert (
         await failure(f"http://{host}:9/", Settings(allow_networks=()))
         is FailureKind.BLOCKED_ADDRESS
     )
 
 
-def test_a_fetcher_leaves_no_thread_behind():
+def test_a_closed_fetcher_has_no_threads():
     async def come_and_go():
         async with Fetcher(Settings()):
             pass

@@ -6,7 +6,7 @@ from archiver.http.text_decoders import ENCODINGS, lookup
 ENCODINGS_OF_THE_STANDARD = 40
 
 
-def test_every_encoding_of_the_standard_has_its_own_name_as_a_label():
+def test_every_encoding_has_its_name_as_a_label():
     assert len(ENCODINGS) == ENCODINGS_OF_THE_STANDARD
     assert {lookup(name) for name in ENCODINGS - {"replacement"}} == ENCODINGS - {"replacement"}
     assert lookup("replacement") == "replacement"
@@ -30,7 +30,7 @@ def test_every_encoding_of_the_standard_has_its_own_name_as_a_label():
         ("logical", "iso-8859-8-i"),
     ],
 )
-def test_a_label_means_what_the_web_says(label, encoding):
+def test_labels_map_to_the_encodings_of_the_web_standard(label, encoding):
     assert lookup(label) == encoding
 
 
@@ -41,5 +41,5 @@ def test_a_label_means_what_the_web_says(label, encoding):
         *("unicode_escape", "undefined", "punycode", "\x0butf-8", "\u212aoi8-r", "utf-8\0", ""),
     ],
 )
-def test_what_only_python_knows_is_no_label(label):
+def test_encodings_known_only_to_python_are_not_labels(label):
     assert lookup(label) is None

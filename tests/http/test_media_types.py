@@ -26,7 +26,7 @@ from archiver.http.media_types import extract_media_type, parse_media_type
         *((bad, None) for bad in ("", "\t", "text", "text/", "a/b/c", "text/html(;x=y", "ā/ā")),
     ],
 )
-def test_a_media_type_is_read_and_written_in_one_way(given, written):
+def test_media_types_are_parsed_and_serialised(given, written):
     parsed = parse_media_type(given)
 
     assert (parsed and str(parsed)) == written
@@ -48,7 +48,7 @@ def test_a_media_type_is_read_and_written_in_one_way(given, written):
         ('text/html;", text/plain', "text/html"),
     ],
 )
-def test_of_several_types_the_last_that_is_one_counts(given, meant):
+def test_the_last_valid_type_of_several_is_used(given, meant):
     extracted = extract_media_type(given)
 
     assert (extracted and str(extracted)) == meant

@@ -27,11 +27,10 @@ NAMES = list(ODD)
 
 @asynccontextmanager
 async def serving(answers):
-    """Run a server that answers ``/n`` with the n-th answer and closes.
+    """Run a server that sends the n-th answer to ``/n`` and closes.
 
-    Yield its port and connections.
-
-    An answer that begins with ``+`` leaves the connection open, one with ``!`` resets it.
+    Yield its port and connections. An answer that begins with ``+`` leaves the connection open, one
+    with ``!`` resets it.
     """
     connections, under_way = [], set()
 
@@ -78,7 +77,7 @@ async def fetched(odd):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if ODD[name].is_kept])
-async def test_what_a_browser_shows_is_kept_as_it_came(name):
+async def test_responses_that_a_browser_shows_are_stored_as_received(name):
     odd = ODD[name]
 
     exchange = await fetched(odd)
@@ -93,7 +92,7 @@ async def test_what_a_browser_shows_is_kept_as_it_came(name):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if not ODD[name].is_kept])
-async def test_what_is_no_response_is_refused_with_a_reason(name):
+async def test_invalid_responses_are_refused_with_a_reason(name):
     with pytest.raises(FetchError) as raised:
         await fetched(ODD[name])
 
@@ -101,7 +100,7 @@ async def test_what_is_no_response_is_refused_with_a_reason(name):
 
 
 ITS_STATUS = {"HTTP/1.1\t200\tOK": "", "HTTP/1.1 200OK": "200OK"}
-"""Status that warcio, which splits status lines at spaces, reads for some."""
+"""Status codes that warcio, which splits status lines at spaces, reports for some responses."""
 
 NOT_DECHUNKED = {
     *("LF after chunks", "LF at the end of chunks", "a trailer", "an odd trailer"),
@@ -113,7 +112,7 @@ NOT_DECHUNKED = {
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if ODD[name].is_kept])
-async def test_its_record_is_read_by_others_and_by_us(name):
+async def test_the_records_are_read_by_other_tools_and_by_us(name):
     exchange = await fetched(ODD[name])
     record = warc_writer.response(exchange, id=new_record_id(), request_id=None)
     file = io.BytesIO()
@@ -153,7 +152,7 @@ REGULAR = ("a value in UTF-8", "a trailer", "an extension", "103 Early Hints bef
 @pytest.mark.parametrize(
     ("name", "count"), [*((name, 2) for name in LENIENT), *((name, 1) for name in REGULAR)]
 )
-async def test_a_connection_is_used_again_after_regular_responses_only(name, count):
+async def test_a_connection_is_reused_after_regular_responses_only(name, count):
     answers = {"/": b"+" + ODD[name].answer, "/next": b"+" + response(LENGTH)}
     async with fetching(answers) as (fetch, connections):
         with suppress(FetchError):
@@ -165,7 +164,7 @@ async def test_a_connection_is_used_again_after_regular_responses_only(name, cou
 
 
 @pytest.mark.parametrize("field", [b"Content-Length: 500", b"X: no length", b"Connection: close"])
-async def test_of_a_body_that_a_reset_cuts_short_what_came_is_kept(field):
+async def test_a_body_truncated_by_a_reset_is_stored(field):
     answer = response(field)
     async with fetching({"/": b"!" + answer}) as (fetch, _):
         exchange = await fetch("/")

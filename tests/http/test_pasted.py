@@ -26,7 +26,7 @@ from archiver.http.urls import address_in, with_scheme, without_trackers, words_
         ("", ""),
     ],
 )
-def test_a_scheme_is_put_before_what_can_only_be_an_address(given, meant):
+def test_a_missing_scheme_is_added_to_addresses(given, meant):
     assert with_scheme(given) == meant
 
 
@@ -42,7 +42,7 @@ def test_a_scheme_is_put_before_what_can_only_be_an_address(given, meant):
         ("https://a.example/?=&&", "https://a.example/?=&&"),
     ],
 )
-def test_only_named_parameters_are_dropped_and_the_rest_stays_as_it_was(url, bare):
+def test_only_tracking_parameters_are_removed(url, bare):
     assert without_trackers(url, TRACKERS) == bare
 
 
@@ -72,7 +72,7 @@ def test_only_named_parameters_are_dropped_and_the_rest_stays_as_it_was(url, bar
         ("", ""),
     ],
 )
-def test_words_are_told_from_what_is_meant_as_an_address(given, words):
+def test_search_words_are_distinguished_from_addresses(given, words):
     assert words_of(given) == words
 
 
@@ -89,5 +89,5 @@ def test_words_are_told_from_what_is_meant_as_an_address(given, words):
         ("3.14", ""),
     ],
 )
-def test_words_that_may_be_an_address_are_told_as_one(words, address):
+def test_words_that_may_be_an_address_are_reported(words, address):
     assert address_in(words) == address

@@ -1,4 +1,4 @@
-"""Requests to a host are limited in number, spaced, and withheld during a pause."""
+"""Requests to a host are limited in number, spaced, and stopped during a pause."""
 
 import asyncio
 from contextlib import suppress
@@ -32,7 +32,7 @@ async def send(turn):
         pass
 
 
-async def test_pages_of_a_host_are_apart_and_requisites_are_not():
+async def test_pages_of_a_host_are_spaced_and_resources_are_not():
     polite, clock = throttle(host_delay=2)
     moments = []
     for spaced in (True, True, False, True):
@@ -42,7 +42,7 @@ async def test_pages_of_a_host_are_apart_and_requisites_are_not():
     assert moments == [100, 102, 102, 104]
 
 
-async def test_pages_go_out_apart_however_long_their_connections_took():
+async def test_pages_are_spaced_however_long_connecting_takes():
     polite, clock = throttle(host_delay=2)
     async with polite.slot("a.example") as slow, polite.slot("a.example") as quick:
         moments = [clock.now]
@@ -56,7 +56,7 @@ async def test_pages_go_out_apart_however_long_their_connections_took():
     assert moments == [102, 102, 104, 104]
 
 
-async def test_the_distance_runs_from_when_the_system_had_the_request():
+async def test_the_delay_starts_when_the_kernel_has_the_request():
     polite, clock = throttle(host_delay=2)
     async with polite.slot("a.example") as turn, polite.slot("a.example") as next_turn:
         async with turn.sending():
@@ -69,7 +69,7 @@ async def test_the_distance_runs_from_when_the_system_had_the_request():
     assert clock.now == gone_out + 2
 
 
-async def test_a_request_goes_out_again_at_its_distance_if_the_host_may_have_had_it():
+async def test_a_repeated_request_waits_for_the_delay_if_the_host_may_have_received_it():
     polite, clock = throttle(host_delay=2)
     async with polite.slot("a.example") as turn:
         with suppress(ConnectionError):
@@ -77,7 +77,7 @@ async def test_a_request_goes_out_again_at_its_distance_if_the_host_may_have_had
                 raise ConnectionError  # the connection was closed, so nothing was sent
         await send(turn)
         first = clock.now
-        clock.now += 0.5  # until the lack of a response is known
+        clock.now += 0.5  # until the missing response is noticed
         await turn.due()
         await send(turn)
         again = clock.now
@@ -88,7 +88,7 @@ async def test_a_request_goes_out_again_at_its_distance_if_the_host_may_have_had
 
 
 @pytest.mark.parametrize("spaced", [True, False])
-async def test_what_is_connected_already_waits_for_a_host_that_asks_for_rest(spaced):
+async def test_connected_requests_also_wait_during_a_pause(spaced):
     polite, clock = throttle(host_delay=2)
     async with polite.slot("a.example", spaced=spaced) as turn:
         polite.pause("a.example", 30)
@@ -98,7 +98,7 @@ async def test_what_is_connected_already_waits_for_a_host_that_asks_for_rest(spa
 
 
 @pytest.mark.parametrize("spaced", [True, False])
-async def test_nobody_waits_longer_than_they_would_for_a_host_that_asks_for_rest(spaced):
+async def test_a_request_does_not_wait_longer_than_its_limit_for_a_paused_host(spaced):
     polite, clock = throttle(host_delay=2, host_concurrency=1)
     async with polite.slot("a.example", spaced=spaced, longest_rest=10) as turn:
         polite.pause("a.example", 30)
@@ -140,7 +140,7 @@ async def test_nothing_is_sent_while_the_worker_lock_is_lost():
         await sending
 
 
-async def test_workers_share_the_delay_of_a_host_that_none_of_them_has():
+async def test_workers_share_the_delay_of_an_unassigned_host():
     polite, clock = throttle(Worker(3, {"mine.example"}), host_delay=2)
     for host, seconds in (("mine.example", 2), ("other.example", 6)):
         begun = clock.now
@@ -161,7 +161,7 @@ async def test_workers_share_the_number_of_requests_at_a_host():
     await third
 
 
-async def test_a_host_that_was_just_asked_is_not_forgotten(monkeypatch):
+async def test_a_recently_requested_host_is_remembered(monkeypatch):
     monkeypatch.setattr(politeness, "IDLE_HOSTS", 1)
     polite, clock = throttle(host_delay=2)
     async with polite.slot("a.example") as turn:
@@ -181,7 +181,7 @@ async def test_hosts_do_not_wait_for_each_other():
             assert clock.now == 100
 
 
-async def test_no_more_than_so_many_are_under_way_at_a_host():
+async def test_concurrent_requests_to_a_host_are_limited():
     polite, _ = throttle(host_delay=0, host_concurrency=2)
     under_way, most = 0, 0
 
@@ -197,7 +197,7 @@ async def test_no_more_than_so_many_are_under_way_at_a_host():
     assert most == 2
 
 
-async def test_a_host_that_asked_for_rest_gets_it():
+async def test_a_pause_requested_by_a_host_is_kept():
     polite, clock = throttle(host_delay=0)
     polite.pause("a.example", 30)
 

@@ -17,7 +17,7 @@ PATHS = ["/", "/a?b=%20c&d", "/a?", "/a??", "/%C3%A4;x=1?q=%3F", "/a//b/:@!$&'()
 
 @pytest.mark.parametrize("headers", [(), (("Referer", "http://a.example/b?c"),), (("X", "y"),)])
 @pytest.mark.parametrize("path", PATHS)
-async def test_what_is_sent_is_what_aiohttp_would_send(path, headers):
+async def test_requests_equal_those_of_aiohttp(path, headers):
     async with raw_server(dict.fromkeys([*PATHS, "/a"], ANSWER)) as (port, received):
         url = f"http://127.0.0.1:{port}{path}"
         async with Fetcher(settings()) as fetcher:
@@ -29,7 +29,7 @@ async def test_what_is_sent_is_what_aiohttp_would_send(path, headers):
     assert received[0] == received[1]
 
 
-async def test_a_user_in_a_url_is_told_to_its_host_and_to_no_other():
+async def test_credentials_in_a_url_are_sent_to_its_host_only():
     async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
         for who in ("ann%40a:b%3Ac@", ""):
             (await fetcher.fetch(Outgoing(f"http://{who}127.0.0.1:{port}/"))).body.close()
@@ -38,7 +38,7 @@ async def test_a_user_in_a_url_is_told_to_its_host_and_to_no_other():
     assert b"Authorization" not in received[1]
 
 
-async def test_a_browsers_fields_go_out_as_the_bytes_they_came_as():
+async def test_header_fields_of_the_browser_are_sent_unchanged():
     came = "é".encode().decode("latin-1")
     headers = (("X-A", came), ("X-B", "\xe9"))
     async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
@@ -51,7 +51,7 @@ async def test_a_browsers_fields_go_out_as_the_bytes_they_came_as():
     assert b"\r\nX-B: \xc3\xa9\r\n" in received[1]
 
 
-async def test_cookies_that_a_person_gave_go_before_a_browsers_each_as_its_bytes():
+async def test_user_cookies_come_before_cookies_of_the_browser():
     asked = Outgoing("http://a.example/", headers=(("Cookie", "b=\xe9"),), is_browser=True)
 
     head = Requests(AddressGuard(()), {}).head(asked, "a=日")
@@ -62,12 +62,12 @@ async def test_cookies_that_a_person_gave_go_before_a_browsers_each_as_its_bytes
 @pytest.mark.parametrize(
     "url", ["http:///a", "ftp://a/", "http://127.0.0.1:1/a b", "http://127.0.0.1:1/a\r\nX: y"]
 )
-async def test_what_is_no_address_of_a_page_is_not_requested(url):
+async def test_urls_that_are_not_http_are_not_requested(url):
     assert await failure(url, settings()) is FailureKind.INVALID_URL
 
 
 @pytest.mark.parametrize("name", ["Referer", "X-Other"])
-async def test_a_field_that_holds_the_end_of_a_line_is_not_sent(name):
+async def test_a_header_field_with_a_line_end_is_refused(name):
     async with raw_server({"/": ANSWER}) as (port, received), Fetcher(settings()) as fetcher:
         asked = Outgoing(f"http://127.0.0.1:{port}/", headers=((name, "a\r\nX: y"),))
         with pytest.raises(FetchError) as raised:

@@ -10,7 +10,7 @@ from archiver.http import responses
 from archiver.http.responses import SPOOL_BYTES, BodySink
 
 
-async def test_what_is_broken_off_while_it_is_put_aside_is_kept_once(monkeypatch):
+async def test_a_body_cancelled_while_it_is_written_to_disk_is_stored_once(monkeypatch):
     began, may_go_on = Event(), Event()
 
     def slow_file():

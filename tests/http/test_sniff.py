@@ -1,4 +1,4 @@
-"""Media type that a payload is treated as."""
+"""Media types of payloads, as declared or detected."""
 
 import pytest
 
@@ -21,11 +21,11 @@ from archiver.http.media_types import declared_media_type, extract_media_type, s
         ("*/*", b"<htmlx", "text/plain"),
     ],
 )
-def test_a_declared_type_is_believed_and_a_missing_one_is_guessed(declared, start, kind):
+def test_a_declared_type_is_used_and_a_missing_one_is_detected(declared, start, kind):
     assert sniff(extract_media_type(declared), start) == kind
 
 
-def test_a_head_is_read_as_servers_write_it():
+def test_headers_of_real_servers_are_parsed():
     head = parse_head(
         b'HTTP/1.0 200\nContent-TYPE : text/HTML;Charset="UTF-8"\nX: a\n b\nbroken\n\n'
     )

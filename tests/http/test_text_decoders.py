@@ -42,17 +42,17 @@ INPUTS = {
     "iso-2022-jp": [*KANJI, b"\x1b(B\x1b(Ba", b"\x1b(Bx\x1b$Ba", b"\x1b", b"\x1b$", b"\x0e\x80"],
 }
 LOOK_ALIKES = {"big5": {b"\xa2\x41", b"\xa2\x42"}, "euc-jp": {b"\x8f\xa2\xb7"}}
-"""Characters for which ours differs by a similar one."""
+"""Characters that we decode to a similar one."""
 MISREAD = {b"\x88\x62", b"\x88\x64", b"\x88\xa3", b"\x88\xa5"}
-"""Bytes that Chromium, against the standard, decodes to lone surrogates: Ê and ê with accents."""
+"""Bytes that Chromium, against the standard, decodes to lone surrogates (Ê and ê with accents)."""
 READ = """([name, inputs]) => JSON.stringify(inputs.split(",").map((each) => {
   const bytes = Uint8Array.from(atob(each), (one) => one.charCodeAt(0));
   return new TextDecoder(name, {ignoreBOM: false}).decode(bytes);
 }))"""
-"""Each result as one string, because the browser driver is slow with lists."""
+"""One string per result, because the browser driver is slow with lists."""
 
 
-async def test_every_byte_and_pair_is_what_chromium_reads():
+async def test_every_byte_and_pair_is_decoded_like_in_chromium():
     differences = {}
     async with chromium() as browser:
         page = await browser.new_page()
@@ -69,7 +69,7 @@ async def test_every_byte_and_pair_is_what_chromium_reads():
 
 
 @given(NAMES, st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=5))
-def test_pieces_of_any_size_give_the_same_text(name, data, cuts):
+def test_chunks_of_any_size_give_the_same_text(name, data, cuts):
     reading = decoder(name)
     places = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
 
@@ -79,7 +79,7 @@ def test_pieces_of_any_size_give_the_same_text(name, data, cuts):
 
 
 @given(st.sampled_from(sorted(ASCII_TRANSPARENT)), st.text())
-def test_what_an_encoding_lacks_is_written_as_a_reference(name, text):
+def test_characters_missing_in_an_encoding_are_written_as_references(name, text):
     written = encode_part(text.encode("utf-8", "replace").decode(), name)
 
     assert written.isascii() or name != "euc-jp"
@@ -95,10 +95,10 @@ def test_what_an_encoding_lacks_is_written_as_a_reference(name, text):
         ("euc-jp", "é日", b"&#233;&#26085;"),
     ],
 )
-def test_text_in_markup_is_written_in_the_markup_s_encoding(name, text, written):
+def test_text_in_markup_uses_the_encoding_of_the_markup(name, text, written):
     assert encode_part(text, name) == written
 
 
-def test_an_encoding_that_can_be_abused_is_not_read():
+def test_unsafe_encodings_are_not_decoded():
     assert decode(b"<script>", "replacement") == "\ufffd"
     assert decode(b"", "replacement") == ""

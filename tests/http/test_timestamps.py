@@ -19,13 +19,13 @@ MOMENTS = st.datetimes(timezones=st.just(UTC)).map(lambda each: each.replace(mic
 
 
 @given(MOMENTS)
-def test_a_moment_survives_its_timestamp_and_its_http_date(moment):
+def test_times_survive_timestamp_and_http_date(moment):
     assert to_datetime(to_timestamp(moment)) == moment
     assert parse_accept_datetime(http_date(moment)) == moment
 
 
 @given(st.datetimes(timezones=ZONES))
-def test_a_moment_of_any_zone_has_14_digits_and_an_http_date(moment):
+def test_times_of_any_zone_have_14_digits_and_an_http_date(moment):
     digits = to_timestamp(moment)
 
     assert len(digits) == 14
@@ -33,13 +33,13 @@ def test_a_moment_of_any_zone_has_14_digits_and_an_http_date(moment):
 
 
 @pytest.mark.parametrize("text", ["", "2024", "20240230000000", "2024022912000x", "\uff12" * 14])
-def test_what_is_no_timestamp_is_refused(text):
+def test_invalid_timestamps_are_refused(text):
     with pytest.raises(InputError):
         to_datetime(text)
 
 
 @given(MOMENTS, st.integers(4, 14))
-def test_a_prefix_is_padded_to_a_moment_within_its_period(moment, digits):
+def test_a_prefix_is_padded_to_a_time_within_its_period(moment, digits):
     prefix = to_timestamp(moment)[:digits]
 
     if prefix != "0000":
@@ -47,12 +47,12 @@ def test_a_prefix_is_padded_to_a_moment_within_its_period(moment, digits):
 
 
 @given(st.from_regex(r"[0-9]{4,14}", fullmatch=True))
-def test_any_digits_are_padded_to_a_moment_that_can_be(prefix):
+def test_any_digits_are_padded_to_a_valid_time(prefix):
     assert to_timestamp(to_datetime(pad(prefix))) == pad(prefix)
 
 
 @pytest.mark.parametrize("prefix", ["", "202", "2024x", "202402291200011", "-2024"])
-def test_what_names_no_period_is_refused(prefix):
+def test_invalid_periods_are_refused(prefix):
     with pytest.raises(InputError):
         pad(prefix)
 
@@ -66,11 +66,11 @@ def test_what_names_no_period_is_refused(prefix):
         "Thu, 29 Feb 2024 13:00:01 +0100",
     ],
 )
-def test_every_form_of_http_date_is_read(value):
+def test_every_form_of_http_date_is_parsed(value):
     assert parse_accept_datetime(value) == datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)
 
 
 @given(st.text())
-def test_what_is_no_http_date_is_refused(value):
+def test_invalid_http_dates_are_refused(value):
     with suppress(InputError):
         assert parse_accept_datetime(value).tzinfo is UTC

@@ -21,12 +21,12 @@ _near = st.builds(
 
 
 @given(st.from_regex(re.compile(_NORMALISED.pattern, _NORMALISED.flags), fullmatch=True) | _near)
-def test_what_seems_to_need_no_parser_is_what_the_parser_gives(url):
+def test_the_fast_path_equals_the_parser(url):
     if _NORMALISED.fullmatch(url):
         assert ada_url.normalize_url(url) == url
 
 
-def test_the_name_of_an_entry_is_the_md5_of_its_url():
+def test_the_hash_of_an_entry_is_the_md5_of_its_url():
     assert hash_url(parse_url(ORIGINAL)) == "44abc2fd416f673b9c6ae0f5147726a9"
     assert is_hash_url("44abc2fd416f673b9c6ae0f5147726a9")
     assert not is_hash_url("44ABC2FD416F673B9C6AE0F5147726A9")
@@ -42,7 +42,7 @@ def test_the_name_of_an_entry_is_the_md5_of_its_url():
         ("http://example.com/a/../b?x=1&y#z", "http://example.com/b?x=1&y"),
     ],
 )
-def test_a_url_is_serialised_as_browsers_do_without_its_fragment(given, parsed):
+def test_urls_are_serialised_like_in_browsers_without_the_fragment(given, parsed):
     assert parse_url(given) == parsed
 
 
@@ -60,18 +60,18 @@ def test_a_url_is_serialised_as_browsers_do_without_its_fragment(given, parsed):
         ("http://example.com/\ud800", "characters"),
     ],
 )
-def test_what_can_t_be_kept_is_refused_with_a_reason(given, says):
+def test_unsupported_urls_are_refused_with_a_reason(given, says):
     with pytest.raises(InvalidUrl, match=says.replace("?", r"\?")):
         parse_url(given)
 
 
 @given(st.text(max_size=60))
-def test_nothing_given_raises_anything_but_a_reason(text):
+def test_any_text_raises_only_the_documented_error(text):
     with suppress(InvalidUrl):
         assert surt(parse_url(text))
 
 
-def test_references_are_resolved_or_lead_nowhere():
+def test_references_are_resolved_or_none():
     base = "http://example.com/a/b"
 
     assert join(base, "../c?d#e") == "http://example.com/c?d"

@@ -51,7 +51,7 @@ def everything_in(directory):
             yield path, gzip.decompress(content) if path.suffix == ".gz" else content
 
 
-async def test_they_go_with_requests_and_into_no_file_and_no_log(
+async def test_cookies_are_sent_and_appear_in_no_file_or_log(
     crawling, live, keeping, members, tmp_path, caplog
 ):
     await keeping.take(cookie())
@@ -73,9 +73,7 @@ async def test_they_go_with_requests_and_into_no_file_and_no_log(
     assert SECRET not in caplog.text
 
 
-async def test_what_a_page_of_another_host_needs_is_asked_for_without_them(
-    crawling, live, keeping, members
-):
+async def test_resources_of_pages_on_other_hosts_get_no_cookies(crawling, live, keeping, members):
     await keeping.take(cookie())
     elsewhere = live.origin.replace("127.0.0.1", "localhost")
     live.put("/hostile", f'<img src="{live.url("/pixel.png")}"><p>A page of another site.')
@@ -88,9 +86,7 @@ async def test_what_a_page_of_another_host_needs_is_asked_for_without_them(
     assert members == {"/pixel.png": ""}
 
 
-async def test_others_see_the_host_and_the_name_and_nobody_but_the_owner_reads_the_file(
-    keeping, tmp_path
-):
+async def test_only_host_and_name_are_shown_and_only_the_owner_can_read_the_file(keeping, tmp_path):
     await keeping.take(cookie() + cookie("theme", "dark", "other.example"))
 
     assert [(each.host, each.name) for each in await keeping.list()] == [
@@ -101,7 +97,7 @@ async def test_others_see_the_host_and_the_name_and_nobody_but_the_owner_reads_t
     assert stat.S_IMODE((tmp_path / "data" / "cookies.txt").stat().st_mode) == 0o600
 
 
-async def test_what_is_removed_is_sent_no_more(crawling, live, keeping, members):
+async def test_removed_cookies_are_not_sent(crawling, live, keeping, members):
     await keeping.take(cookie())
     assert await keeping.remove("127.0.0.1") == 1
 

@@ -1,4 +1,4 @@
-"""The index beside another program that writes to it, and knows nothing of our lock files."""
+"""The index while another program writes to it without using our lock files."""
 
 import asyncio
 import sys
@@ -25,7 +25,7 @@ COUNT_ON = "UPDATE tally SET count = count + 1"
 
 @asynccontextmanager
 async def another_program(tmp_path, *, patience):
-    """A process that carries out SQL, one statement a line, and says what came of it."""
+    """A process that runs SQL statements, one per line, and reports the results."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", PROGRAM, str(tmp_path / "archive.sqlite3"), str(patience)),
         stdin=PIPE,
@@ -52,8 +52,8 @@ async def counted(conn):
     return (await conn.execute(text("SELECT count FROM tally"))).scalar()
 
 
-async def test_a_writer_that_reads_first_is_overtaken_by_nobody(db, tmp_path):
-    """A reader that turns writer when somebody wrote meanwhile fails, however patient it is."""
+async def test_a_writer_that_reads_first_locks_the_index(db, tmp_path):
+    """In SQLite, a reader that starts writing after another commit fails despite its timeout."""
     async with another_program(tmp_path, patience=0) as execute:
         async with db.write() as conn:
             before = await counted(conn)
@@ -65,7 +65,7 @@ async def test_a_writer_that_reads_first_is_overtaken_by_nobody(db, tmp_path):
         assert await counted(conn) == 11
 
 
-async def test_two_programs_that_read_and_write_again_and_again_lose_nothing(db, tmp_path):
+async def test_two_programs_that_read_and_write_lose_no_update(db, tmp_path):
     async with another_program(tmp_path, patience=60) as execute, asyncio.timeout(120):
 
         async def others():
