@@ -6,20 +6,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import pytest
 from sqlalchemy import text
 
 from archiver.crawl.archive import INDEX, LOCKS
 from archiver.db.engine import Database, engines_of
-
-TESTS = Path(__file__).parent
-
-
-def why(mark: pytest.Mark) -> str:
-    """Why a test is of one engine, or of one place of segments, alone."""
-    if not mark.args:
-        raise pytest.UsageError(f'Such a test says why: @pytest.mark.{mark.name}("...")')
-    return str(mark.args[0])
 
 
 @contextmanager

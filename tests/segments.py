@@ -1,9 +1,7 @@
 """Segments as tests look at them and change them past the program, wherever an archive has them."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from archiver.config import Settings
 from archiver.crawl import archive
@@ -31,23 +29,8 @@ def as_files(data: Path, folder: Path) -> list[Path]:
     return [*found]
 
 
-def besides_the_store(health: str) -> str:
-    """What a service says of its health, but for how much of it is in the store."""
-    lines = health.splitlines(keepends=True)
-    return "".join(each for each in lines if not each.startswith("object store: "))
-
-
 def change_segment(data: Path, name: str, change: Callable[[bytearray], None]) -> None:
     """Change bytes of a segment where they lie."""
     content = bytearray(segments(data)[name])
     change(content)
-    for path in (data / "warc" / name, data / "uploaded" / name):
-        if path.exists():
-            path.write_bytes(content)
-    if bucket := getattr(storage_of(data), "bucket", None):
-        with suppress(FileNotFoundError), TemporaryDirectory() as folder:
-            bucket.size(name)
-            changed = Path(folder) / name
-            changed.write_bytes(content)
-            bucket.remove(name)
-            bucket.create(name, changed)
+    (data / "warc" / name).write_bytes(content)

@@ -45,7 +45,6 @@ def test_every_export_form_is_in_the_table_of_forms(kind):
     assert row in FORMATS.read_text(encoding="utf-8")
 
 
-@pytest.mark.sqlite("files of an index")
 async def test_every_file_of_the_data_directory_is_explained(tmp_path):
     known = data_patterns()
 

@@ -52,9 +52,6 @@ def program(tmp_path):
     return run
 
 
-@pytest.mark.sqlite(
-    "one at a time holds a host of a server's index: tests/cluster/test_hosts_held.py"
-)
 async def test_two_processes_together_ask_a_host_no_more_often_than_one_may(
     live, program, tmp_path
 ):

@@ -1,7 +1,6 @@
-"""A small web on loopback, and the program as a person runs it."""
+"""Local website, and the program's commands."""
 
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -11,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.copied import program
+from tests.command_line import Finished, run_command
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+Run = Callable[..., Finished]
 
 ARTICLE = """<!DOCTYPE html><html lang="en"><head><title>About {name}</title></head><body>
 <article><h1>About {name}</h1>{paragraphs}</article></body></html>"""
@@ -80,35 +79,35 @@ def site() -> Iterator[Site]:
         thread.join()
 
 
-def _command(data: Path, *arguments: str) -> dict[str, object]:
-    variables = {
+def _variables(data: Path) -> dict[str, str]:
+    return {
         "ARCHIVER_DATA": str(data),
         "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
         "ARCHIVER_HOST_DELAY": "0",
         "ARCHIVER_RETRIES": "0",
     }
-    return {
-        "args": [sys.executable, "-m", "archiver", *arguments],
-        "env": {**os.environ, **variables},
-        "text": True,
-    }
 
 
 @pytest.fixture(scope="session")
 def command() -> Callable[..., dict[str, object]]:
-    """What ``subprocess`` needs to run the program on a data directory."""
-    return _command
+    """Return the arguments of ``subprocess`` that run the program on a data directory."""
+
+    def arguments_of(data: Path, *arguments: str) -> dict[str, object]:
+        return {
+            "args": [sys.executable, "-m", "archiver", *arguments],
+            "env": {**os.environ, **_variables(data)},
+            "text": True,
+        }
+
+    return arguments_of
 
 
 @pytest.fixture(scope="session")
 def run_in() -> Run:
-    """Run the program on a data directory, to its end."""
+    """Run a command on a data directory, in this process."""
 
-    def run(
-        data: Path, *arguments: str, given: str | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        command = _command(data, *arguments) | {"args": program(*arguments)}
-        return subprocess.run(**command, input=given, capture_output=True, timeout=120, check=False)
+    def run(data: Path, *arguments: str, **given: object) -> Finished:
+        return run_command(*arguments, variables=_variables(data), **given)
 
     return run
 
@@ -120,5 +119,5 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def archiver(run_in: Run, data: Path) -> Run:
-    """Run the program on this module's archive."""
+    """Run a command on this module's archive."""
     return partial(run_in, data)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import Finished
 from tests.indices import remove_index
 from tests.segments import change_segment, segments, storage_of
 
@@ -24,15 +25,13 @@ def rows(text: str) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def added(site, archiver) -> subprocess.CompletedProcess[str]:
+def added(site, archiver) -> Finished:
     """Four URLs were added: two are pages, one is missing, one is no URL."""
     urls = [site.url("/foxes"), "nonsense", site.url("/missing"), site.url("/bears")]
     return archiver("add", *urls, "--tag", "animals", "--tag", "wild")
 
 
-def test_add_prints_a_line_for_each_url_and_fails_if_one_does(
-    site, added: subprocess.CompletedProcess[str]
-) -> None:
+def test_add_prints_a_line_for_each_url_and_fails_if_one_does(site, added: Finished) -> None:
     found = {row[0]: row[1:] for row in rows(added.stdout)}
 
     assert added.returncode == 1
@@ -192,15 +191,20 @@ def test_import_of_a_file_without_links_is_an_error_in_a_line(archiver) -> None:
     assert "no link" in refused.stderr
 
 
-def test_a_signal_stops_it_and_the_url_stays_queued(site, command, run_in, tmp_path) -> None:
+def test_while_it_captures_reindex_is_refused_and_a_signal_leaves_the_url_queued(
+    site, command, run_in, tmp_path
+) -> None:
     site.asked.clear()
     line = command(tmp_path / "data", "add", site.url("/slow"))
     with subprocess.Popen(**line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert site.asked.wait(60)
+        refused = run_in(tmp_path / "data", "reindex")
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=60)
     listed = run_in(tmp_path / "data", "list", "--json")
 
+    assert refused.returncode == 1
+    assert "in use by another process" in refused.stderr
     assert process.returncode == 128 + signal.SIGTERM
     assert "`archiver crawl` continues" in said
     assert [each["state"] for each in json.loads(listed.stdout)] == ["queued"]
@@ -217,19 +221,6 @@ def test_a_signal_stops_an_import_that_waits_for_more_from_a_pipe(command, tmp_p
         process.send_signal(signal.SIGTERM)
 
         assert process.wait(timeout=120) == 128 + signal.SIGTERM
-
-
-def test_reindex_refuses_while_another_process_is_at_work(site, command, run_in, tmp_path) -> None:
-    site.asked.clear()
-    line = command(tmp_path / "data", "add", site.url("/slow"))
-    with subprocess.Popen(**line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert site.asked.wait(60)
-        refused = run_in(tmp_path / "data", "reindex")
-        process.terminate()
-        process.communicate(timeout=60)
-
-    assert refused.returncode == 1
-    assert "in use by another process" in refused.stderr
 
 
 def test_progress_is_for_a_terminal_and_output_for_whoever_reads_it(

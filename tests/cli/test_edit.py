@@ -1,9 +1,8 @@
-"""``archiver edit``, run as a person runs it."""
+"""``archiver edit``, and the confirmation that it shares with ``archiver delete``."""
 
 import json
 import os
 import pty
-import subprocess
 
 import pytest
 
@@ -43,31 +42,25 @@ def test_an_edit_is_undone_by_the_number_that_it_printed(kept, site):
     assert "undone already" in kept("edit", "--undo", number).stderr
 
 
-@pytest.mark.parametrize(
-    ("answer", "asked", "is_done"),
-    [("n", (), False), ("y", (), True), ("n", ("--yes",), True)],
-)
-def test_deleting_all_search_results_asks_first_at_a_terminal(
-    run_at_a_terminal, answer, asked, is_done
-):
-    done = run_at_a_terminal(answer, "delete", "--query", "site:127.0.0.1", *asked)
-
-    assert ("2 entries?" in done.stderr) is (not asked)
-    assert done.stdout.splitlines()[:1] == (["entries\t2"] if is_done else [])
-
-
 @pytest.fixture
-def run_at_a_terminal(command, run_in, site, tmp_path):
-    """Run the program on an archive of two entries, with a terminal where something is typed."""
+def terminal():
+    """Return a standard input that is a terminal where ``n`` and then ``y`` are typed."""
+    typing, screen = pty.openpty()
+    os.write(typing, b"n\ny\n")
+    with os.fdopen(screen) as standard_input:
+        yield standard_input
+    os.close(typing)
 
-    def run(answer, *arguments):
-        run_in(tmp_path, "add", site.url("/foxes"), site.url("/bears"))
-        terminal, theirs = pty.openpty()
-        os.write(terminal, f"{answer}\n".encode())
-        line = command(tmp_path, *arguments)
-        done = subprocess.run(**line, stdin=theirs, capture_output=True, timeout=120, check=False)
-        os.close(theirs)
-        os.close(terminal)
-        return done
 
-    return run
+def test_deleting_all_search_results_asks_first_at_a_terminal(run_in, site, tmp_path, terminal):
+    run_in(tmp_path, "add", site.url("/foxes"), site.url("/bears"))
+    delete = ("delete", "--query", "site:127.0.0.1")
+
+    refused, confirmed = (run_in(tmp_path, *delete, stdin=terminal) for _ in range(2))
+    undo = confirmed.stdout.split()[-1]
+    run_in(tmp_path, "delete", "--undo", undo)
+    unasked = run_in(tmp_path, *delete, "--yes", stdin=terminal)
+
+    assert ("2 entries?" in refused.stderr, refused.stdout) == (True, "")
+    assert ("2 entries?" in confirmed.stderr, confirmed.stdout[:10]) == (True, "entries\t2\n")
+    assert ("2 entries?" in unasked.stderr, unasked.stdout[:10]) == (False, "entries\t2\n")

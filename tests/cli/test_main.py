@@ -1,4 +1,4 @@
-"""The program from outside: help, usage, exit statuses."""
+"""Help, usage errors, exit statuses and closed outputs of the program."""
 
 import os
 import subprocess
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from archiver.services.access import has_password
+from tests.command_line import run_command
 
 COMMANDS = (
     ["serve"],
@@ -26,23 +27,12 @@ COMMANDS = (
 HEAVY = {"aiohttp", "asyncio", "pydantic", "rich", "sqlalchemy", "sqlite3", "uvloop"}
 
 
-def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "archiver", *arguments],
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 def test_the_program_says_its_version() -> None:
-    assert run("--version").stdout.startswith("archiver ")
+    assert run_command("--version").stdout.startswith("archiver ")
 
 
 def test_a_flag_before_the_command_is_told_where_it_goes() -> None:
-    told, unknown = run("--data", "x", "list"), run("--nonsense", "list")
+    told, unknown = run_command("--data", "x", "list"), run_command("--nonsense", "list")
 
     assert (told.returncode, unknown.returncode) == (2, 2)
     assert "--data goes after the command" in told.stderr
@@ -67,8 +57,6 @@ print("LOADED", *({HEAVY!r} & sys.modules.keys()))
     assert "\\b" not in result.stdout
 
 
-@pytest.mark.sqlite("where tests have an index on a server, each process needs its driver")
-@pytest.mark.folder("where tests have segments in a store, each process needs its driver")
 @pytest.mark.parametrize(
     ("driver", "given"),
     [
@@ -77,23 +65,11 @@ print("LOADED", *({HEAVY!r} & sys.modules.keys()))
     ],
 )
 def test_a_driver_that_is_not_installed_is_said_with_what_installs_it(
-    driver: str, given: list[str], tmp_path: Path
+    driver: str, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ["import", "-", "--no-crawl", "--data", str(tmp_path), *given]
-    code = f"""
-import sys
-sys.modules[{driver!r}] = None
-from archiver.cli.main import run
-sys.exit(run({words!r}))
-"""
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    monkeypatch.setitem(sys.modules, driver, None)
+
+    result = run_command("import", "-", "--no-crawl", "--data", str(tmp_path), *given)
 
     (line,) = result.stderr.splitlines()
     assert result.returncode == 1
@@ -112,7 +88,7 @@ sys.exit(run({words!r}))
     ],
 )
 def test_wrong_usage_is_2_and_says_what(arguments: list[str], said: str) -> None:
-    result = run(*arguments)
+    result = run_command(*arguments)
 
     assert result.returncode == 2
     assert said in result.stderr
@@ -120,7 +96,7 @@ def test_wrong_usage_is_2_and_says_what(arguments: list[str], said: str) -> None
 
 
 def test_a_bad_variable_is_2_and_named() -> None:
-    result = run("crawl", ARCHIVER_CONCURRENCY="many")
+    result = run_command("crawl", variables={"ARCHIVER_CONCURRENCY": "many"})
 
     assert result.returncode == 2
     assert "ARCHIVER_CONCURRENCY: " in result.stderr
@@ -138,7 +114,7 @@ def test_a_bad_variable_is_2_and_named() -> None:
     ],
 )
 def test_commands_that_read_make_no_archive(command: list[str], tmp_path: Path) -> None:
-    result = run(*command, "--data", str(tmp_path / "none"))
+    result = run_command(*command, "--data", str(tmp_path / "none"))
 
     assert result.returncode == 1
     assert result.stderr == (
@@ -150,7 +126,7 @@ def test_commands_that_read_make_no_archive(command: list[str], tmp_path: Path) 
 def test_an_error_of_the_system_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
 
-    result = run("add", "https://a.example/", "--data", str(tmp_path / "file"))
+    result = run_command("add", "https://a.example/", "--data", str(tmp_path / "file"))
 
     assert result.returncode == 1
     assert result.stderr.startswith("archiver: ")
@@ -194,9 +170,7 @@ os.execv(sys.executable, [sys.executable, "-m", "archiver", "imports"])
 
 def test_a_password_is_read_from_input_and_taken_away(tmp_path):
     def ask(*arguments, text=""):
-        data = ("--data", str(tmp_path / "new"))
-        command = [sys.executable, "-m", "archiver", "password", *arguments, *data]
-        return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+        return run_command("password", *arguments, "--data", str(tmp_path / "new"), given=text)
 
     assert ask(text="short\n").returncode == 1
     assert ask(text="a good pass phrase\n").stdout == "The password is set.\n"

@@ -91,7 +91,6 @@ async def test_a_segment_of_a_living_process_is_not_truncated(crawling, live):
         os.truncate(path, segment.size)
 
 
-@pytest.mark.sqlite("an index that is put back as a file")
 async def test_records_missing_from_the_index_are_indexed_and_end_their_job(crawling, live):
     """Combine the index from before a capture with the segments from after it, as a kill does."""
     async with crawling() as crawl:

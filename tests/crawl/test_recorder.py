@@ -67,7 +67,6 @@ async def test_a_failed_write_leaves_the_job_open(crawl, live):
     assert [each.state for each in await crawl.jobs()] == [State.SAVED]
 
 
-@pytest.mark.sqlite("a refusal in words of SQLite")
 async def test_errors_of_the_index_are_reported_without_sql(crawl, live):
     await crawl.queue(live.article("foxes"))
     async with crawl.context.db.write() as conn:
@@ -147,7 +146,6 @@ async def kept(crawl, url):
         return await captures.of_url(conn, url, limit=9 * BATCH)
 
 
-@pytest.mark.sqlite("a trigger as SQLite has it")
 async def test_a_payload_of_a_batch_being_indexed_is_not_stored_again(crawl, live):
     exchange = await crawl.context.fetcher.fetch(Outgoing(live.article("foxes")))
     async with crawl.context.db.write() as conn:
@@ -161,7 +159,6 @@ async def test_a_payload_of_a_batch_being_indexed_is_not_stored_again(crawl, liv
     assert sum(not each.is_revisit for each in found) == 1
 
 
-@pytest.mark.sqlite("a trigger as SQLite has it")
 async def test_batches_after_a_failed_batch_are_not_indexed(crawl, live, monkeypatch):
     """The second batch may refer to records of the first, which then could not be found."""
     monkeypatch.setattr(crawl_recorder, "MOST_TRIES", 99)  # one try per batch

@@ -39,7 +39,6 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize(("refuse", "accept"), REFUSALS.values(), ids=REFUSALS)
-@pytest.mark.sqlite("refusals in words of SQLite")
 async def test_written_records_are_indexed_later_without_another_visit(
     crawl, live, caplog, refuse, accept
 ):
@@ -64,7 +63,6 @@ async def test_written_records_are_indexed_later_without_another_visit(
         assert await segment_rows.indexed(conn) == written
 
 
-@pytest.mark.sqlite("a refusal in words of SQLite")
 async def test_records_that_are_always_refused_do_not_delay_others(crawl, live, caplog):
     caplog.set_level(logging.INFO, dispatcher.__name__)
     await crawl.queue(live.article("foxes"), live.article("geese"))

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 import pytest
 from sqlalchemy import text
 
-pytestmark = pytest.mark.sqlite("locks of files")
 TIMES = 100
 PROGRAM = """
 import sqlite3, sys

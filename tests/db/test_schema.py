@@ -11,8 +11,6 @@ from archiver.db.schema import HEAD, metadata
 from archiver.errors import ConfigurationError, IndexOutdated
 from archiver.helpers import MIGRATIONS
 
-pytestmark = pytest.mark.sqlite("the schema as a file has it, and files that are none")
-
 
 def config_on(connection=None):
     config = Config()

@@ -18,8 +18,6 @@ from archiver.config import Settings
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
 
-pytestmark = pytest.mark.folder("killed at calls that are about files of it")
-
 STEPS = [
     ("fsync", ".{first}.new"),
     ("rename", ".{first}.new"),

@@ -25,8 +25,6 @@ from tests.durability.cuts import LOSES, moments, put_back
 from tests.durability.test_order import first_sync, first_write, index_log
 from tests.system_calls import Trace, program_of
 
-pytestmark = pytest.mark.sqlite("what of an index's file lies on a disk; a server's is its own")
-
 MANY = 12
 BATCH = 4
 """So many links are a transaction."""

@@ -11,8 +11,6 @@ import pytest
 
 from tests.system_calls import SYNCS
 
-pytestmark = pytest.mark.sqlite("writes to an index's file")
-
 
 @pytest.fixture(params=["served", "added"])
 def recorded(request):

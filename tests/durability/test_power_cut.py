@@ -15,8 +15,6 @@ from archiver.services.entries import Entries
 from archiver.services.fixity import Fixity
 from tests.durability.cuts import LOSES, moments, put_back
 
-pytestmark = pytest.mark.sqlite("what of an index's file lies on a disk; a server's is its own")
-
 
 async def problems(archive, told):
     """What is not as a person was told, and what is wrong with the archive."""

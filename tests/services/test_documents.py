@@ -104,7 +104,6 @@ async def test_a_tag_and_a_note_that_came_later_are_found(filled, parts_of, live
     assert await rebuild_stale(db, store) == 0
 
 
-@pytest.mark.sqlite("what waits in a server's index is looked at in tests of cluster")
 async def test_a_full_part_is_put_into_one_piece_and_finds_the_same(filled, parts_of, monkeypatch):
     db, _ = parts_of
     before = [await found(filled, q) for q in ("badgers", "dig story*", '"by night"')]

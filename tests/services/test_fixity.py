@@ -86,7 +86,6 @@ async def test_what_lies_beside_the_segments_is_named_and_is_no_problem(filled, 
     assert not any(each.is_wrong for each in found)
 
 
-@pytest.mark.folder("what a name in it can be is no file")
 async def test_a_segment_that_can_not_be_opened_is_found_and_hides_no_other(filled, findings):
     path = filled.data / "warc" / segment(filled)[0]
     path.with_name("archiver-20240229120001-0123456789ab-00001.warc.gz").mkdir()
@@ -99,7 +98,6 @@ async def test_a_segment_that_can_not_be_opened_is_found_and_hides_no_other(fill
     ]
 
 
-@pytest.mark.folder("an object of another name is no segment to begin with")
 async def test_a_foreign_file_that_the_index_has_rows_of_is_a_problem(
     filled, findings, change_index
 ):

@@ -110,7 +110,6 @@ async def test_an_upload_that_was_stopped_goes_on_where_it_was_after_the_next_st
     assert newest.entry.annotation.source == "import:links.txt"
 
 
-@pytest.mark.sqlite("a server has no limit of pages; tests/cluster stops one instead")
 async def test_an_upload_outlives_an_index_that_refuses_for_a_while(
     archive, upload, monkeypatch, caplog
 ):

@@ -142,7 +142,6 @@ async def test_a_living_service_takes_over_what_a_dead_one_was_reading(opened, u
     assert (status.read, status.added, status.merged) == (MANY, MANY, 0)
 
 
-@pytest.mark.folder("where machines share an archive, another may have the file")
 async def test_a_kept_file_that_no_reader_can_open_ends_its_import(opened, settings):
     async with opened() as archive:
         async with archive.imports._db.write() as conn:

@@ -20,10 +20,6 @@ from archiver.errors import IndexOutdated
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
 
-pytestmark = [
-    pytest.mark.sqlite("a file of an earlier version"),
-    pytest.mark.folder("segments of an earlier version"),
-]
 WRITTEN = Path(__file__).parent / "schema_0038"
 ORIGIN = "http://127.0.0.1:8431"
 BACKUP = "archive.sqlite3.old-0038"

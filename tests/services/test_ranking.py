@@ -165,7 +165,6 @@ async def test_a_half_typed_word_is_the_beginning_of_one(kept):
     assert page.answers == "grey her*"
 
 
-@pytest.mark.sqlite("PostgreSQL does not say how rare a word is")
 async def test_of_a_beginning_that_most_pages_have_the_newest_come_first_and_names_before_them(
     kept, monkeypatch
 ):

@@ -145,7 +145,6 @@ async def test_an_index_that_is_no_database_is_built_anew(live, settings, opened
         assert await told(archive) == before
 
 
-@pytest.mark.sqlite("a file that is damaged")
 async def test_an_index_that_breaks_off_in_the_middle_is_built_anew_and_said(
     live, settings, opened
 ):
@@ -205,7 +204,6 @@ async def refused(settings):
     return str(error.value)
 
 
-@pytest.mark.folder("files of segments are moved")
 async def test_reindex_refuses_without_the_segments_that_the_index_uses(saved, settings, opened):
     before, names = saved
     (settings.data / "warc").rename(settings.data / "unmounted")
@@ -220,7 +218,6 @@ async def test_reindex_refuses_without_the_segments_that_the_index_uses(saved, s
         assert await told(archive) == before
 
 
-@pytest.mark.folder("files of segments are moved")
 async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(saved, settings, opened):
     before, (first, second) = saved
     content = (settings.data / "warc" / second).read_bytes()
@@ -273,8 +270,6 @@ async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, setting
         assert await told(archive) == before
 
 
-@pytest.mark.folder("files of segments are moved")
-@pytest.mark.sqlite("a file that is damaged")
 async def test_reindex_refuses_to_replace_an_unreadable_index_where_there_are_no_segments(
     saved, settings
 ):

@@ -313,7 +313,6 @@ async def test_media_are_given_in_parts_and_not_twice(client, archive):
         assert "sandbox" in rules(each)
 
 
-@pytest.mark.folder("what a store lacks may lie on another machine: it says 503")
 async def test_bytes_that_are_gone_are_told_while_there_is_time(client, archive):
     (segment,) = archive.store.directory.iterdir()
     segment.unlink()

@@ -1,0 +1,54 @@
+"""Commands of the program, run in the process of the test."""
+
+import sys
+from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
+from tempfile import TemporaryFile
+from typing import TextIO
+
+import pytest
+
+from archiver.cli.main import run
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Exit status and output of a command, named as ``subprocess`` names them."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run_command(
+    *arguments: str,
+    variables: dict[str, str] | None = None,
+    given: str = "",
+    stdin: TextIO | None = None,
+) -> Finished:
+    """Run a command.
+
+    Args:
+        arguments: of the command line.
+        variables: added to the environment.
+        given: text on standard input.
+        stdin: standard input, instead of that text.
+    """
+    output, errors = (TextIOWrapper(BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
+    with TemporaryFile("w+", encoding="utf-8") as file, pytest.MonkeyPatch.context() as patch:
+        file.write(given)
+        file.seek(0)
+        for name, value in (variables or {}).items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "stdin", stdin or file)
+        patch.setattr(sys, "stdout", output)
+        patch.setattr(sys, "stderr", errors)
+        status = run(arguments)
+    return Finished(status, _text(output), _text(errors))
+
+
+def _text(stream: TextIOWrapper) -> str:
+    stream.flush()
+    written = stream.buffer
+    assert isinstance(written, BytesIO)
+    return written.getvalue().decode()
