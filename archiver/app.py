@@ -12,7 +12,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from archiver.config import Settings, fit_to_open_files, share_among_processes, tune_memory
-from archiver.crawl.archive import Archive, open_archive, open_store
+from archiver.crawl.archive import INDEX, Archive, open_archive, open_store
+from archiver.db.schema_version import outdated_revision
 from archiver.services.background_tasks import keep_running
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from archiver.services.change_stream import ChangeStream
     from archiver.services.compaction import CompactionService
     from archiver.services.comparison import SnapshotComparison
-    from archiver.services.crawl_status import CrawlStatus
-    from archiver.services.crawling import Crawling
+    from archiver.services.crawling import Crawling, CrawlStatus
     from archiver.services.deletion import EntryDeletion
     from archiver.services.derived_data import Articles, Documents, Reextraction
     from archiver.services.editing import Editing
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from archiver.services.import_previews import ImportSurveys
     from archiver.services.import_reading import ImportStatuses
     from archiver.services.import_receipts import Receipts
-    from archiver.services.import_undo import ImportUndo
-    from archiver.services.imports import Imports
+    from archiver.services.imports import Imports, ImportUndo
     from archiver.services.list_exports import Feeds
     from archiver.services.lists import EntryLists
     from archiver.services.machines import Machines
@@ -338,7 +337,7 @@ class App:
 
     @cached_property
     def crawl_status(self) -> "CrawlStatus":
-        from archiver.services.crawl_status import CrawlStatus
+        from archiver.services.crawling import CrawlStatus
 
         return CrawlStatus(self.context, self.crawling, self.open_writer)
 
@@ -380,7 +379,7 @@ class App:
 
     @cached_property
     def import_undo(self) -> "ImportUndo":
-        from archiver.services.import_undo import ImportUndo
+        from archiver.services.imports import ImportUndo
 
         undo = ImportUndo(self.db, self.store, on_changed=self.wake_crawl)
         self._stack.push_async_callback(undo.stop)
@@ -398,6 +397,11 @@ class App:
         return SegmentUploads(
             self.db, self.store, storage, self.settings, self.crawling.close_segment
         )
+
+
+def outdated_index(settings: Settings) -> str | None:
+    """Return the schema revision of the archive's index file if an earlier version wrote it."""
+    return outdated_revision(settings.data / INDEX)
 
 
 @asynccontextmanager

@@ -2,8 +2,8 @@
 
 import click
 
+from archiver.app import outdated_index
 from archiver.config import Settings
-from archiver.services.outdated_index import outdated_index
 
 _BEGIN = (
     "The index in {data} was written by an earlier version of archiver (schema {revision}). It is "

@@ -23,8 +23,7 @@ from archiver.model.imports import (
     ImportSurvey,
     ImportUndone,
 )
-from archiver.services.import_options import typed_choices
-from archiver.services.import_reading import kind_of_file
+from archiver.services.import_reading import kind_of_file, typed_choices
 from archiver.services.imports import Imports
 
 LEFT_OUT = ("in no folder that was chosen",)

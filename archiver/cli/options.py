@@ -236,7 +236,7 @@ _Body = Callable[..., int]
 
 def _write_formats(_: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the table of formats."""
-    known = import_module("archiver.services.import_options").KNOWN_FORMATS
+    known = import_module("archiver.services.import_reading").KNOWN_FORMATS
     with formatter.section("Formats"):
         formatter.write_dl([(each.name, each.origin) for each in known])
 
@@ -355,12 +355,12 @@ class _ExportGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the export formats in order."""
-        kinds = import_module("archiver.services.export_formats").EXPORTS
+        kinds = import_module("archiver.services.exports").EXPORTS
         return [*(each.key for each in kinds), *super().list_commands(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of one format."""
-        kind = import_module("archiver.services.export_formats").BY_KEY.get(cmd_name)
+        kind = import_module("archiver.services.exports").BY_KEY.get(cmd_name)
         return (
             super().get_command(ctx, cmd_name) if kind is None else _command(kind.key, kind.holds)
         )
@@ -393,4 +393,4 @@ def export() -> None:
 @export.command()
 def schema() -> None:
     """Print the JSON Schema of `archiver export json`."""
-    click.echo(import_module("archiver.services.export_formats").schema(), nl=False)
+    click.echo(import_module("archiver.services.exports").schema(), nl=False)

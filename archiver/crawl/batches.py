@@ -15,8 +15,8 @@ from archiver.crawl.visit_result import VisitResult
 from archiver.db import (
     attempts,
     captures,
+    edit_history,
     entries,
-    pending_records,
     queue,
     segment_rows,
     snapshots,
@@ -296,7 +296,7 @@ class BatchRows:
             ]
             await _end_visits(conn, visit_results, found, known, basis)
             noted = [each for each in noted if each in basis.there]
-            await pending_records.mark_recorded(
+            await edit_history.mark_recorded(
                 conn, row_building.now_recorded(visit_results, noted, known.facts)
             )
             await tombstones.remove_pending(conn, owed)

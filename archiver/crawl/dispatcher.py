@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from archiver.crawl.context import CrawlContext, failure_of
 from archiver.crawl.crash_recovery import recover
 from archiver.crawl.frontier import Frontier
-from archiver.db import crawl_status, pending_records, queue, tombstones
+from archiver.db import crawl_status, edit_history, queue, tombstones
 from archiver.errors import StoreError
 from archiver.logs import get_log
 from archiver.model.job import Lease
@@ -235,7 +235,7 @@ class Dispatcher:
         """Write pending metadata records of entries that no visit will write soon."""
         self._noted = asyncio.get_running_loop().time()
         async with self._context.db.read() as conn:
-            changed = await pending_records.oldest(conn, NOTES)
+            changed = await edit_history.oldest(conn, NOTES)
             owed = await tombstones.pending(conn, limit=DELETIONS)
         await self._context.recorder.note(changed)
         await self._context.recorder.write_pending(owed)

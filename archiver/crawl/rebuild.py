@@ -24,7 +24,7 @@ from archiver.crawl.restoring import (
 )
 from archiver.crawl.visit_result import UnwantedVisit
 from archiver.db import captures as db_captures
-from archiver.db import lists, queue, rebuild_tables, segment_rows, tombstones
+from archiver.db import queue, rebuild_tables, segment_rows, tags_and_lists, tombstones
 from archiver.db.dialects import dialect_of
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.rebuild_tables import Dated
@@ -286,7 +286,7 @@ async def build_anew(
     tails = {name: indexed.get(name, 0) for name in names}
     rebuilt = await _Rebuild(store, db.write, on_progress, unheard=timedelta(0)).run(tails)
     async with db.write() as conn:
-        await lists.sweep(conn)
+        await tags_and_lists.sweep(conn)
     return rebuilt
 
 
@@ -368,7 +368,7 @@ async def _index(conn: AsyncConnection, name: str, findings: Findings) -> None:
     await rebuild_tables.remember_conversions(conn, findings.conversions)
     await rebuild_tables.remember_entry_records(conn, findings.entry_records)
     await tombstones.note(conn, findings.deletions)
-    await lists.note(conn, findings.arrangements)
+    await tags_and_lists.note(conn, findings.arrangements)
 
 
 def _read_entry_records(

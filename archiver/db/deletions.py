@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Row, bindparam, case, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import counters, lists, queue, tags_and_lists, tombstones
+from archiver.db import counters, queue, tags_and_lists, tombstones
 from archiver.db.schema import (
     attempt,
     capture,
@@ -375,7 +375,7 @@ async def _restore_entries(
     of_tags = {key: each[_TAGS] for key, each in carried.items() if each}
     of_lists = {key: each[_LISTS] for key, each in carried.items() if each}
     await tags_and_lists.attach(conn, of_tags, known=added, added=added)
-    await lists.put_members(conn, of_lists, known=added, added=added)
+    await tags_and_lists.put_members(conn, of_lists, known=added, added=added)
     waiting = [(key, row.host) for key, row in back.items() if row.state == State.QUEUED]
     await queue.enqueue(conn, waiting, priority=_BULK, now=datetime.now(UTC))
     await _count(conn, -len(back), -snapshots.rowcount)

@@ -12,10 +12,10 @@ from typing import Any
 from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import counters, entries, host_queue, lists, queue, tags_and_lists, tombstones
+from archiver.db import counters, entries, host_queue, queue, tags_and_lists, tombstones
 from archiver.db.counters import next_number
+from archiver.db.edit_history import mark_unrecorded
 from archiver.db.imports import mark_touched
-from archiver.db.pending_records import mark_unrecorded
 from archiver.db.schema import entry, entry_table, job
 from archiver.db.statements import among, among_texts, insert_rows
 from archiver.formats.own_json import describes_captures, without_captures
@@ -231,9 +231,9 @@ async def add_labels(
     listed = {
         ids[key]: seed.annotation.lists for key, seed in seeds.items() if seed.annotation.folders
     }
-    present = await lists.lists_of_entries(conn, listed.keys() & there)
+    present = await tags_and_lists.lists_of_entries(conn, listed.keys() & there)
     listed |= {each: {**listed[each], **at} for each, at in present.items()}
-    return changed | await lists.put_members(
+    return changed | await tags_and_lists.put_members(
         conn, listed, known=there, added=added, import_id=import_id
     )
 

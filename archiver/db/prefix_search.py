@@ -13,8 +13,16 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import dialect_of
-from archiver.db.prefix_costs import EXPENSIVE_PAGES, MOST_PAGES, pages_of, prefix_terms
-from archiver.db.query_sql import Split, is_open_ended, is_worded, split
+from archiver.db.query_sql import (
+    EXPENSIVE_PAGES,
+    MOST_PAGES,
+    Split,
+    is_open_ended,
+    is_worded,
+    pages_of,
+    prefix_terms,
+    split,
+)
 from archiver.db.ranking import by_part, which_of
 from archiver.db.schema import PART_SIZE, search_table
 from archiver.search.query_tree import Node, Term, conjunction, conjuncts

@@ -17,8 +17,15 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import SqlDialect, dialect_of
 from archiver.db.full_text import asking, gathering
-from archiver.db.prefix_costs import EXPENSIVE_PAGES, pages_of, parts_within_cost, prefix_terms
-from archiver.db.query_sql import expression, is_open_ended, is_worded
+from archiver.db.query_sql import (
+    EXPENSIVE_PAGES,
+    expression,
+    is_open_ended,
+    is_worded,
+    pages_of,
+    parts_within_cost,
+    prefix_terms,
+)
 from archiver.db.schema import PART_SIZE, document, entry, entry_tag, search_table, tag
 from archiver.db.sql_functions import Gathered, ListedNumbers
 from archiver.db.statements import THESE

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import CreateTable, DropTable
 
-from archiver.db import attempts, deletions, pending_records, segment_rows
+from archiver.db import attempts, deletions, edit_history, segment_rows
 from archiver.db.captures import CAPTURES, to_blob, to_capture
 from archiver.db.schema import (
     Number,
@@ -230,7 +230,7 @@ async def lose(conn: AsyncConnection, names: Collection[str], why: Failure, at: 
     bare = await _bare(conn, concerned)
     failed = [attempts.FailedAttempt(each, at, why, final=True) for each in concerned]
     await attempts.add_failures(conn, failed)
-    await pending_records.mark_unrecorded(conn, concerned)
+    await edit_history.mark_unrecorded(conn, concerned)
     return Lost(len(found), len(bare))
 
 

@@ -1,16 +1,400 @@
-"""Tags of entries, and tags and lists read together."""
+"""Tags and lists of entries.
 
+Empty lists, saved searches and the order of lists are in no entry record, so every change of them
+adds a pending lists record (``add_pending_record``). Entry counts are updated with each change, as
+for tags, so that a sidebar reads one row per list.
+"""
+
+import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import lists as db_lists
-from archiver.db.schema import entry, entry_tag, in_list, tag
+from archiver.db import counters, tombstones
+from archiver.db.schema import counter, entry, entry_list, entry_tag, imports, in_list, tag
 from archiver.db.statements import THESE, OnConflict, among, among_texts, execute_rows, insert_rows
-from archiver.search.words import fold
+from archiver.model.entry_list import (
+    MOST_LISTS,
+    Arrangement,
+    EntryList,
+    beside,
+    folders_above,
+    with_more,
+    with_parents,
+)
+from archiver.search.words import fold, list_key
+from archiver.warc.metadata_records import write_arrangement
+
+_REVISION = "lists"
+_ARRANGED = "lists arranged"
+_COLUMNS = ("path", "folded", "position", "query")
+_ARRANGE = (
+    update(entry_list)
+    .where(entry_list.c.path == bindparam("of_path"))
+    .values(position=bindparam("new_position"), query=bindparam("new_query"))
+)
+
+
+async def all_lists(conn: AsyncConnection) -> list[EntryList]:
+    """Return all lists in order, with their entry counts; saved searches have none."""
+    rows = await conn.execute(
+        select(entry_list.c.path, entry_list.c.query, entry_list.c.entry_count)
+        .order_by(entry_list.c.position, entry_list.c.id)
+        .limit(MOST_LISTS)
+    )
+    return [EntryList(path, query, None if query else count) for path, query, count in rows]
+
+
+async def arrange(conn: AsyncConnection, lists: Sequence[EntryList]) -> None:
+    """Set the lists and their order; other lists with entries follow."""
+    rows = [(each.path, list_key(each.path), n, each.query) for n, each in enumerate(lists, 1)]
+    moved = [(path, position, query) for path, _, position, query in rows]
+    await execute_rows(conn, _ARRANGE, ("of_path", "new_position", "new_query"), moved)
+    await insert_rows(conn, entry_list, _COLUMNS, rows, OnConflict.KEEP)
+    others = entry_list.c.path.not_in(among_texts(each.path for each in lists))
+    await conn.execute(delete(entry_list).where(others, entry_list.c.entry_count == 0))
+    await conn.execute(
+        update(entry_list).where(others).values(position=len(lists) + entry_list.c.id)
+    )
+    await _part_from_searches(conn, entry_list.c.entry_count > 0)
+
+
+async def add(conn: AsyncConnection, given: Sequence[EntryList], *, import_id: int) -> int:
+    """Append the lists of an import file; return how many did not fit."""
+    if not given:
+        return 0
+    known = await all_lists(conn)
+    wanted, left_out = with_more(known, given)
+    if len(wanted) > len(known):
+        await arrange(conn, wanted)
+        await add_pending_record(conn)
+    fresh = {each.path for each in wanted} - {each.path for each in known}
+    await note_creator(conn, import_id, fresh)
+    return len(left_out)
+
+
+async def add_pending_record(conn: AsyncConnection) -> None:
+    """Add a pending record of the lists and their order."""
+    await counters.change(conn, {_REVISION: 1})
+    lists = tuple(await all_lists(conn))
+    now = datetime.now(UTC).replace(microsecond=0)
+    arrangement = Arrangement(await _counted(conn, _REVISION), now, lists)
+    await tombstones.add_pending(
+        conn, json.dumps(write_arrangement(arrangement), ensure_ascii=False)
+    )
+
+
+async def note(conn: AsyncConnection, found: Sequence[Arrangement]) -> None:
+    """Apply lists records that are newer than the current state."""
+    known = await _counted(conn, _REVISION)
+    newest = max(found, key=lambda each: each.revision, default=None)
+    if newest and newest.revision > known:
+        await arrange(conn, with_parents(newest.lists))
+        arranged = await _counted(conn, _ARRANGED)
+        await counters.change(
+            conn,
+            {
+                _REVISION: newest.revision - known,
+                _ARRANGED: len(with_parents(newest.lists)) - arranged,
+            },
+        )
+
+
+async def sweep(conn: AsyncConnection) -> None:
+    """Remove lists that only older records mention, after a rebuild."""
+    full = await conn.execute(select(entry_list.c.path).where(entry_list.c.entry_count > 0))
+    kept = [each.path for each in with_parents(map(EntryList, full.scalars()))]
+    await conn.execute(
+        delete(entry_list).where(
+            entry_list.c.position > await _counted(conn, _ARRANGED),
+            entry_list.c.path.not_in(among_texts(kept)),
+        )
+    )
+
+
+async def _counted(conn: AsyncConnection, name: str) -> int:
+    known = await conn.execute(select(counter.c.value).where(counter.c.name == name))
+    return known.scalar() or 0
+
+
+async def ids_to_fill(
+    conn: AsyncConnection, paths: Collection[str], import_id: int | None
+) -> dict[str, int]:
+    """Return the row ids of lists that get entries; missing lists are created."""
+    if not paths:
+        return {}
+    before = await _known(conn, _with_outer(paths))
+    if await _part_from_searches(conn, entry_list.c.path.in_(among_texts(paths))):
+        await add_pending_record(conn)
+    ids = await list_ids(conn, paths)
+    created = ids.keys() - before.keys()
+    await note_creator(conn, import_id, ids if import_id is None else created)
+    return ids
+
+
+async def list_ids(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
+    """Return the row ids of lists; missing ones are appended."""
+    wanted = _with_outer(paths)
+    known = await _known(conn, wanted)
+    fresh = [path for path in wanted if path not in known]
+    if not fresh:
+        return known
+    last = (await conn.execute(select(func.max(entry_list.c.position)))).scalar() or 0
+    rows = [(path, list_key(path), last + n) for n, path in enumerate(fresh, 1)]
+    await insert_rows(conn, entry_list, ("path", "folded", "position"), rows)
+    if last < MOST_LISTS:
+        await add_pending_record(conn)
+    return await _known(conn, wanted)
+
+
+async def note_creator(
+    conn: AsyncConnection, import_id: int | None, paths: Collection[str]
+) -> None:
+    """Record that an import created lists, or that a user named them (`import_id` is None)."""
+    if paths:
+        await conn.execute(
+            update(entry_list)
+            .where(entry_list.c.path.in_(among_texts(paths)))
+            .values(created_by_import=import_id)
+        )
+
+
+async def count_created(conn: AsyncConnection, import_id: int) -> int:
+    """Return how many lists only an import created."""
+    mine = entry_list.c.created_by_import == import_id
+    return int((await conn.execute(select(func.count(entry_list.c.id)).where(mine))).scalar_one())
+
+
+async def creators(conn: AsyncConnection) -> Sequence[tuple[str, int]]:
+    """Return (path, import) of all lists that only one import created."""
+    column = entry_list.c.created_by_import
+    rows = await conn.execute(select(entry_list.c.path, column).where(column.is_not(None)))
+    return [(path, number) for path, number in rows]
+
+
+async def restore_creators(conn: AsyncConnection, rows: Sequence[tuple[str, int]]) -> None:
+    """Copy (path, import) pairs from another index."""
+    if rows:
+        await conn.execute(
+            update(entry_list)
+            .where(entry_list.c.path == bindparam("named"))
+            .values(created_by_import=bindparam("creator")),
+            [{"named": path, "creator": number} for path, number in rows],
+        )
+
+
+async def delete_empty(conn: AsyncConnection) -> bool:
+    """Delete the empty lists that only undone imports created; return whether there were any."""
+    column = entry_list.c.created_by_import
+    rows = (await conn.execute(select(entry_list.c.path, entry_list.c.entry_count, column))).all()
+    undone = {*(await conn.execute(select(imports.c.id).where(imports.c.undone != ""))).scalars()}
+    kept = {row.path for row in rows if row.entry_count or row.created_by_import not in undone}
+    kept |= {outer for path in kept for outer in folders_above(path)}
+    empty = [row.path for row in rows if row.path not in kept]
+    if empty:
+        await conn.execute(delete(entry_list).where(entry_list.c.path.in_(among_texts(empty))))
+    return bool(empty)
+
+
+def _with_outer(paths: Iterable[str]) -> list[str]:
+    return [each.path for each in with_parents(map(EntryList, paths))]
+
+
+async def _part_from_searches(conn: AsyncConnection, which: ColumnElement[bool]) -> bool:
+    """Rename saved searches that have the name of a list with entries.
+
+    Otherwise these entries would be invisible, because a saved search shows its results.
+    """
+    found = await conn.execute(select(entry_list).where(which, entry_list.c.query != ""))
+    searches = found.all()
+    if searches:
+        taken = {*(await conn.execute(select(entry_list.c.path))).scalars()}
+        rows = []
+        for each in searches:
+            path = beside(each.path, taken)
+            taken.add(path)
+            rows.append((path, list_key(path), each.position, each.query))
+        await insert_rows(conn, entry_list, _COLUMNS, rows)
+        ids = among(each.id for each in searches)
+        await conn.execute(update(entry_list).where(entry_list.c.id.in_(ids)).values(query=""))
+    return bool(searches)
+
+
+async def _known(conn: AsyncConnection, paths: Iterable[str]) -> dict[str, int]:
+    rows = await conn.execute(
+        select(entry_list.c.path, entry_list.c.id).where(entry_list.c.path.in_(among_texts(paths)))
+    )
+    return dict(rows.all())
+
+
+STEP = 1 << 20
+"""Distance between two positions: allows repeated halving before positions are renumbered."""
+MIDDLE = 1 << 40
+"""First position, far from 0, which means none."""
+_Rows = set[tuple[int, int]]
+_TAKE_OUT = delete(in_list).where(
+    in_list.c.entry_id == bindparam("of_entry"), in_list.c.list_id == bindparam("of_list")
+)
+
+
+async def put_members(
+    conn: AsyncConnection,
+    wanted: Mapping[int, Mapping[str, int]],
+    *,
+    known: Collection[int],
+    added: Mapping[int, int],
+    import_id: int | None = None,
+) -> set[int]:
+    """Set the lists of entries; return the ids of changed entries.
+
+    Args:
+        conn: a writing connection.
+        wanted: positions in lists by path, by entry; 0 keeps the current position or appends.
+        known: entries that may be in lists already.
+        added: ``added_at`` of all entries.
+        import_id: the import that sets them; None for a user.
+    """
+    before = await lists_of_entries(conn, wanted.keys() & {*known})
+    lost = {
+        (entry_id, path)
+        for entry_id, lists in before.items()
+        for path in lists
+        if path not in wanted[entry_id]
+    }
+    gained = {
+        (entry_id, path): place
+        for entry_id, lists in wanted.items()
+        for path, place in lists.items()
+        if entry_id not in before or _is_new(path, place, before[entry_id])
+    }
+    if not lost and not gained:
+        return set()
+    await _take_out_of(conn, lost)
+    ids = await ids_to_fill(conn, {path: None for _, path in gained}, import_id)
+    fresh = (ids[path] for each, path in gained if path not in before.get(each, {}))
+    places = gained.items()
+    rows = [(each, ids[path], at, added[each]) for (each, path), at in places]
+    last = await _last_places(conn, {list_id for _, list_id, place, _ in rows if not place})
+    await _put_in(conn, rows, last, fresh=Counter(fresh))
+    return {entry_id for entry_id, _ in (*lost, *gained)}
+
+
+async def _take_out_of(conn: AsyncConnection, lost: Collection[tuple[int, str]]) -> None:
+    """Remove entries from lists, given as (entry, path)."""
+    ids = await list_ids(conn, dict.fromkeys(path for _, path in lost))
+    await _take_out(conn, {(entry_id, ids[path]) for entry_id, path in lost})
+
+
+def _is_new(path: str, place: int, before: Mapping[str, int]) -> bool:
+    """Return whether an entry is new in a list or moves to another position."""
+    return before.get(path) != place if place else path not in before
+
+
+async def take_out_entries(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
+    """Remove entries from all lists."""
+    rows = await conn.execute(
+        select(in_list.c.entry_id, in_list.c.list_id).where(
+            in_list.c.entry_id.in_(among(entry_ids))
+        )
+    )
+    await _take_out(conn, {(row.entry_id, row.list_id) for row in rows})
+
+
+_LISTS_OF_ENTRIES = (
+    select(in_list.c.entry_id, entry_list.c.path, in_list.c.place)
+    .join(entry_list, entry_list.c.id == in_list.c.list_id)
+    .where(in_list.c.entry_id.in_(THESE))
+)
+
+
+async def lists_of_entries(
+    conn: AsyncConnection, entry_ids: Collection[int]
+) -> dict[int, dict[str, int]]:
+    """Return the positions of entries in their lists, by path in path order."""
+    if not entry_ids:
+        return {}
+    rows = await conn.execute(_LISTS_OF_ENTRIES, {"these": entry_ids})
+    found: dict[int, dict[str, int]] = {}
+    for entry_id, path, place in sorted((row.entry_id, row.path, row.place) for row in rows):
+        found.setdefault(entry_id, {})[path] = place
+    return found
+
+
+async def members_in_order(conn: AsyncConnection, path: str) -> list[tuple[int, int]]:
+    """Return (row id, position) of all entries of a list, in order."""
+    rows = await conn.execute(
+        select(in_list.c.entry_id, in_list.c.place)
+        .join(entry_list, entry_list.c.id == in_list.c.list_id)
+        .where(entry_list.c.path == path)
+        .order_by(in_list.c.place, in_list.c.entry_id)
+    )
+    return [(row.entry_id, row.place) for row in rows]
+
+
+async def _put_in(
+    conn: AsyncConnection,
+    rows: Sequence[tuple[int, int, int, int]],
+    last: dict[int, int],
+    *,
+    fresh: Mapping[int, int],
+) -> None:
+    """Insert (entry, list, position, ``added_at``) rows; position 0 appends."""
+    placed = []
+    for entry_id, list_id, place, added_at in rows:
+        if not place:
+            last[list_id] += STEP
+        placed.append((entry_id, list_id, place or last[list_id], added_at))
+    names = ("entry_id", "list_id", "place", "added_at")
+    await insert_rows(conn, in_list, names, placed, OnConflict.REPLACE)
+    await _count_lists(conn, fresh)
+
+
+async def _last_places(conn: AsyncConnection, list_ids: Collection[int]) -> dict[int, int]:
+    # A subquery for each list reads the end of an index; GROUP BY would read all of it.
+    last = select(func.max(in_list.c.place)).where(in_list.c.list_id == entry_list.c.id)
+    rows = await conn.execute(
+        select(entry_list.c.id, func.coalesce(last.scalar_subquery(), MIDDLE)).where(
+            entry_list.c.id.in_(among(list_ids))
+        )
+    )
+    return dict(rows.all())
+
+
+async def _take_out(conn: AsyncConnection, rows: _Rows) -> None:
+    if rows:
+        await execute_rows(conn, _TAKE_OUT, ("of_entry", "of_list"), sorted(rows))
+        await _count_lists(conn, {each: -n for each, n in Counter(one for _, one in rows).items()})
+
+
+async def _count_lists(conn: AsyncConnection, more: Mapping[int, int]) -> None:
+    if more:
+        await conn.execute(
+            update(entry_list)
+            .where(entry_list.c.id == bindparam("list_id"))
+            .values(entry_count=entry_list.c.entry_count + bindparam("more")),
+            [{"list_id": list_id, "more": by} for list_id, by in more.items()],
+        )
+
+
+MOST_IN_SEVERAL = 200_000
+"""Above this number, counts of nested lists may count entries twice."""
+
+
+async def in_several(conn: AsyncConnection) -> list[tuple[int, str]]:
+    """Return (row id, path) of entries in several lists, grouped by entry, up to a limit."""
+    several = select(in_list.c.entry_id).group_by(in_list.c.entry_id).having(func.count() > 1)
+    rows = await conn.execute(
+        select(in_list.c.entry_id, entry_list.c.path)
+        .join(entry_list, entry_list.c.id == in_list.c.list_id)
+        .where(in_list.c.entry_id.in_(several))
+        .order_by(in_list.c.entry_id)
+        .limit(MOST_IN_SEVERAL)
+    )
+    return [(row.entry_id, row.path) for row in rows]
 
 
 async def attach(
@@ -40,7 +424,7 @@ async def attach(
     ]
     if fresh:
         await insert_rows(conn, entry_tag, ("entry_id", "tag_id", "added_at"), fresh)
-        await _count(conn, Counter(row[1] for row in fresh))
+        await _count_tags(conn, Counter(row[1] for row in fresh))
     return {row[0] for row in fresh}
 
 
@@ -49,7 +433,7 @@ async def detach_all(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     lost = Counter(tag_id for _, tag_id in await _there(conn, entry_ids))
     if lost:
         await conn.execute(delete(entry_tag).where(entry_tag.c.entry_id.in_(among(entry_ids))))
-        await _count(conn, {tag_id: -less for tag_id, less in lost.items()})
+        await _count_tags(conn, {tag_id: -less for tag_id, less in lost.items()})
 
 
 async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]]) -> None:
@@ -72,7 +456,7 @@ async def detach(conn: AsyncConnection, unwanted: Mapping[int, Collection[str]])
         ),
         [{"from_entry": entry_id, "gone": tag_id} for entry_id, tag_id in sorted(lost)],
     )
-    await _count(conn, {tag_id: -n for tag_id, n in Counter(each for _, each in lost).items()})
+    await _count_tags(conn, {tag_id: -n for tag_id, n in Counter(each for _, each in lost).items()})
 
 
 async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple[int, int]]:
@@ -87,7 +471,7 @@ async def _there(conn: AsyncConnection, entry_ids: Collection[int]) -> set[tuple
     return {(row.entry_id, row.tag_id) for row in rows}
 
 
-_OF_ENTRIES = (
+_TAGS_OF_ENTRIES = (
     select(entry_tag.c.entry_id, tag.c.name)
     .join(tag, tag.c.id == entry_tag.c.tag_id)
     .where(entry_tag.c.entry_id.in_(THESE))
@@ -98,7 +482,7 @@ async def tags_of_entries(
     conn: AsyncConnection, entry_ids: Sequence[int]
 ) -> dict[int, tuple[str, ...]]:
     """Return the sorted tags of each entry that has any."""
-    rows = await conn.execute(_OF_ENTRIES, {"these": entry_ids})
+    rows = await conn.execute(_TAGS_OF_ENTRIES, {"these": entry_ids})
     found: dict[int, list[str]] = {}
     for entry_id, name in rows:
         found.setdefault(entry_id, []).append(name)
@@ -149,7 +533,7 @@ async def ids_of(conn: AsyncConnection, names: Collection[str]) -> dict[str, int
     return dict(found.all())
 
 
-async def _count(conn: AsyncConnection, more: Mapping[int, int]) -> None:
+async def _count_tags(conn: AsyncConnection, more: Mapping[int, int]) -> None:
     """Change the entry counts of tags."""
     await conn.execute(
         update(tag)
@@ -181,14 +565,14 @@ NO_LABELS = Labels()
 async def labels_of_entries(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Labels]:
     """Return the tags and lists of entries."""
     of_tags = await tags_of_entries(conn, entry_ids)
-    of_lists = await db_lists.lists_of_entries(conn, entry_ids)
+    of_lists = await lists_of_entries(conn, entry_ids)
     return {each: Labels(of_tags.get(each, ()), of_lists.get(each, {})) for each in entry_ids}
 
 
 async def remove_labels(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
     """Remove all tags and lists of entries."""
     await detach_all(conn, entry_ids)
-    await db_lists.take_out_entries(conn, entry_ids)
+    await take_out_entries(conn, entry_ids)
 
 
 async def reorder_labels(conn: AsyncConnection, entry_ids: Sequence[int]) -> None:

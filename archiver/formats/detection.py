@@ -7,9 +7,16 @@ from archiver.errors import UnreadableFile
 from archiver.formats.archive_members import Members, TarMembers
 from archiver.formats.bibliographies import BIBTEX, CSL_JSON, RIS
 from archiver.formats.bookmark_services import DELICIOUS_XML, HYPOTHESIS, LINKDING, PINBOARD
-from archiver.formats.chromium import BUKU, CHROME_BOOKMARKS, CHROME_HISTORY
+from archiver.formats.browsers import (
+    BUKU,
+    CHROME_BOOKMARKS,
+    CHROME_HISTORY,
+    FIREFOX_JSON,
+    FIREFOX_JSONLZ4,
+    PLACES,
+    SAFARI,
+)
 from archiver.formats.feeds import FEED, JSON_FEED
-from archiver.formats.firefox import FIREFOX_JSON, FIREFOX_JSONLZ4, PLACES
 from archiver.formats.generic import ANY_JSON, ANY_TABLE, ANY_XML, may_have_addresses
 from archiver.formats.importer import Importer
 from archiver.formats.karakeep import KARAKEEP, KARAKEEP_DATA, KARAKEEP_DUMP
@@ -29,7 +36,6 @@ from archiver.formats.read_later_services import (
     WALLABAG_CSV,
 )
 from archiver.formats.refusal import refusal_of
-from archiver.formats.safari import SAFARI
 from archiver.formats.saved_pages import MHTML, SINGLE_FILE
 from archiver.formats.social import HACKER_NEWS, MASTODON, REDDIT, REDDIT_JSON, TELEGRAM, X_ARCHIVE
 from archiver.formats.source_file import GivenFile, Spool, in_memory

@@ -1,12 +1,22 @@
-"""Crawling of queued jobs."""
+"""Crawling of queued jobs: its control and status."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
+from archiver.config import SETTINGS, Settings
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.pipeline import Pipeline
-from archiver.db import jobs
+from archiver.crawl.visit_result import VisitResult
+from archiver.db import counters, crawl_status, imports, jobs, queue, segment_rows
+from archiver.db.crawl_status import QueueLag, Share, WaitingHost
+from archiver.errors import InputError
+from archiver.model.failure import Failure, FailureKind, Reason
 from archiver.model.job import Job, Lease, QueueCounts
 from archiver.model.message import Message
 
@@ -83,3 +93,201 @@ class Crawling:
         """Return the number of jobs by state."""
         async with self._db.read() as conn:
             return await jobs.queue_counts(conn)
+
+
+MOST_JOBS = 50
+MOST_HOSTS = 25
+MOST_FAILED = 20_000
+MOST_SHARES = 10
+BATCH = 500
+ROOM_SECONDS = 600.0
+"""Seconds for which storage statistics are cached."""
+CANCELLED = Failure(FailureKind.CANCELLED, "You cancelled it.")
+_BULK = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlState:
+    """State of the crawl.
+
+    Attributes:
+        counts: of jobs.
+        snapshots: total number, including those without a job in this index.
+        warc_bytes: size of the archive.
+        is_paused: whether fetching is paused.
+        under_way: jobs being fetched.
+        hosts: those with the most queued jobs.
+        failed: failed entries by reason.
+    """
+
+    counts: QueueCounts
+    snapshots: int
+    warc_bytes: int
+    is_paused: bool
+    under_way: tuple[Job, ...]
+    hosts: tuple[WaitingHost, ...]
+    failed: tuple[Reason, ...]
+
+    @property
+    def failed_pages(self) -> int:
+        """Number of failed entries; of failed jobs if there are very many."""
+        known = sum(each.entries for each in self.failed)
+        return known if known < MOST_FAILED else max(known, self.counts.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class StorageUsage:
+    """Largest storage consumers, by media type and by site."""
+
+    types: tuple[Share, ...] = ()
+    sites: tuple[Share, ...] = ()
+
+
+@dataclass(slots=True)
+class CrawlStatus:
+    """Status and control of the crawl of all processes."""
+
+    context: CrawlContext
+    crawling: Crawling
+    open_writer: Callable[[], AbstractAsyncContextManager[CrawlContext]]
+    _room: StorageUsage = field(default_factory=StorageUsage)
+    _counted_at: float = -ROOM_SECONDS
+
+    async def work(self) -> CrawlState:
+        """Return the state of the crawl."""
+        async with self.context.db.read() as conn:
+            return CrawlState(
+                counts=await jobs.queue_counts(conn),
+                snapshots=(await counters.all_counters(conn)).get(counters.SNAPSHOTS, 0),
+                warc_bytes=await segment_rows.total_bytes(conn),
+                is_paused=await crawl_status.is_paused(conn),
+                under_way=tuple(await jobs.under_way(conn, MOST_JOBS)),
+                hosts=tuple(await crawl_status.waiting_hosts(conn, limit=MOST_HOSTS)),
+                failed=tuple(await crawl_status.failed_by_reason(conn, most=MOST_FAILED)),
+            )
+
+    async def lag(self) -> QueueLag:
+        """Return how far the crawl is behind."""
+        async with self.context.db.read() as conn:
+            return await crawl_status.queue_lag(conn, datetime.now(UTC))
+
+    async def is_paused(self) -> bool:
+        """Return whether fetching is paused."""
+        async with self.context.db.read() as conn:
+            return await crawl_status.is_paused(conn)
+
+    async def free_bytes(self) -> int:
+        """Return the free bytes on the data directory's disk."""
+        return (await asyncio.to_thread(shutil.disk_usage, self.context.settings.data)).free
+
+    async def room(self) -> StorageUsage:
+        """Return the largest storage consumers; cached for some minutes."""
+        now = time.monotonic()
+        if now - self._counted_at > ROOM_SECONDS:
+            self._counted_at = now
+            async with self.context.db.read() as conn:
+                types, sites = await crawl_status.room(conn, limit=MOST_SHARES)
+            named = (replace(each, name=_site(each.name)) for each in sites)
+            self._room = StorageUsage(tuple(types), tuple(named))
+        return self._room
+
+    def settings(self) -> Mapping[str, str]:
+        """The settings in effect, by name, without secrets."""
+        return {name: _shown(self.context.settings, name) for name in SETTINGS}
+
+    async def pause(self, *, paused: bool) -> None:
+        """Pause or resume fetching in all processes; requests in progress are finished."""
+        async with self.context.db.write() as conn:
+            await crawl_status.set_paused(conn, paused=paused)
+        self.crawling.wake()
+
+    async def failures_of(self, import_id: int) -> tuple[Reason, ...]:
+        """Return the failures of an import by reason."""
+        async with self.context.db.read() as conn:
+            found = await crawl_status.failed_by_reason(conn, most=MOST_FAILED, import_id=import_id)
+        return tuple(found)
+
+    async def try_again(self, reason: str, import_id: int | None = None) -> int:
+        """Queue entries again that failed for a reason, of all or one import; return their number.
+
+        Raises:
+            InputError: the reason is empty.
+        """
+        if not reason.strip():
+            raise InputError("Say which failures are to be tried again.")
+        last = count = 0
+        while True:
+            async with self.context.db.write() as conn:
+                found = await crawl_status.failed_of(
+                    conn, why=reason, after=last, limit=BATCH, import_id=import_id
+                )
+                if not found:
+                    break
+                now = datetime.now(UTC)
+                made = await queue.enqueue(
+                    conn, found, priority=_BULK, now=now, import_id=import_id
+                )
+                await crawl_status.await_again(conn, [*made])
+                if import_id is not None:
+                    await imports.wait_again(conn, import_id, len(made))
+            last, count = found[-1][0], count + len(made)
+        self.crawling.wake()
+        return count
+
+    async def has_links(self, import_id: int) -> bool:
+        """Return whether an import has entries saved as links."""
+        async with self.context.db.read() as conn:
+            return bool(await crawl_status.links_of(conn, import_id, limit=1))
+
+    async def capture_links(self, import_id: int) -> int:
+        """Queue the entries of an import that are saved as links; return their number."""
+        count = 0
+        while True:
+            async with self.context.db.write() as conn:
+                found = await crawl_status.links_of(conn, import_id, limit=BATCH)
+                if not found:
+                    break
+                made = await queue.enqueue(
+                    conn, found, priority=_BULK, now=datetime.now(UTC), import_id=import_id
+                )
+                await crawl_status.await_again(conn, [*made])
+                await imports.wait_for_links(conn, import_id, len(made))
+            count += len(made)
+        self.crawling.wake()
+        return count
+
+    async def cancel(self) -> int:
+        """Cancel all queued jobs, which are stored as failed; return their number."""
+        count = 0
+        async with self.open_writer() as context:
+            while leases := await self._waiting():
+                at = datetime.now(UTC).replace(microsecond=0)
+                ends = [
+                    await context.recorder.end(
+                        VisitResult(each.entry, at, failure=CANCELLED, lease=each)
+                    )
+                    for each in leases
+                ]
+                for each in ends:
+                    await each
+                count += len(leases)
+        return count
+
+    async def _waiting(self) -> list[Lease]:
+        async with self.context.db.read() as conn:
+            return await queue.as_leases(conn, await crawl_status.queued(conn, limit=BATCH))
+
+
+def _site(key: str) -> str:
+    """Return the readable site of a SURT prefix: ``org,example:8080``."""
+    host, colon, port = key.partition(":")
+    return ".".join(reversed(host.split(","))) + colon + port
+
+
+def _shown(settings: Settings, name: str) -> str:
+    value = getattr(settings, name)
+    if name == "password":
+        return "set" if value else ""
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)

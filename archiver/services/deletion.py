@@ -12,7 +12,7 @@ from archiver.errors import InputError, NotFound
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import Timestamp
 from archiver.model.listing import ListingQuery
-from archiver.services.entry_lookup import find_entry
+from archiver.services.entries import find_entry
 from archiver.services.search import matching_entries
 from archiver.warc.segments import SegmentStore
 

@@ -25,7 +25,7 @@ from archiver.model.entry import Snapshot
 from archiver.model.listing import ListingQuery
 from archiver.model.page import EXTRACTOR_VERSION, Comparison
 from archiver.pages.text_comparison import compare
-from archiver.services.entry_lookup import find_entry
+from archiver.services.entries import find_entry
 from archiver.services.search import matching_entries
 from archiver.warc.segments import SegmentStore
 

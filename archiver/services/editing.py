@@ -14,9 +14,8 @@ from archiver.model.annotation import Annotation, AnnotationChange
 from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
-from archiver.services.entry_lookup import find_entry
+from archiver.services.entries import clean_tags, find_entry
 from archiver.services.search import matching_entries
-from archiver.services.submitted_urls import clean_tags
 from archiver.warc.segments import SegmentStore
 
 MOST_REFS = 10_000

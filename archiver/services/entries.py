@@ -1,9 +1,10 @@
-"""Saving and showing entries."""
+"""Saving, finding and showing entries."""
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from archiver.crawl.stored_content import read_snapshot_record
@@ -12,12 +13,13 @@ from archiver.db import entries, new_entries, queue, screenshots
 from archiver.db import jobs as db_jobs
 from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
-from archiver.errors import InvalidUrl, NotFound, StoreError
-from archiver.formats.seeds import bounded
+from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
+from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of, tidy_tag
+from archiver.http.text_decoders import well_formed
 from archiver.http.timestamps import pad, to_datetime
-from archiver.http.urls import hash_url, parse_url, with_scheme, without_trackers
+from archiver.http.urls import hash_url, is_hash_url, parse_url, with_scheme, without_trackers
 from archiver.model.annotation import Annotation
-from archiver.model.capture import Provenance, Timestamp
+from archiver.model.capture import HashUrl, Provenance, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.imports import Rejected
 from archiver.model.job import Attempt, Job
@@ -30,15 +32,128 @@ from archiver.model.rendering import (
     Score,
 )
 from archiver.model.requisite import RequisiteOutcome, needed
-from archiver.model.seed import Received
+from archiver.model.seed import Received, Seed
 from archiver.pages.article_text import read_article_document, to_reading
 from archiver.pages.capture_quality import score_of
 from archiver.pages.sanitizer import sanitise
-from archiver.services.entry_lookup import find_entry
-from archiver.services.submitted_urls import MOST_URLS, checked_urls, clean_tags, seeds_of
 from archiver.warc.metadata_records import SnapshotRecord
 from archiver.warc.records import read_provenance
 from archiver.warc.segments import SegmentStore
+
+_FEWEST = 4
+_LONGEST_SHOWN = 100
+_BEGINNING = re.compile("[0-9a-f]{1,31}")
+
+
+async def find_entry(conn: AsyncConnection, ref: str) -> tuple[int, Entry]:
+    """Return an entry and its row id by hash_url or URL.
+
+    Raises:
+        NotFound: there is none.
+        InvalidUrl: it is neither a hash_url nor a URL.
+    """
+    if _BEGINNING.fullmatch(ref):
+        return await _begun(conn, ref)
+    key = HashUrl(ref) if is_hash_url(ref) else _of_url(ref)
+    found = await entries.by_hash(conn, key)
+    if found is None:
+        raise NotFound("{ref} is not in the archive.", ref=ref)
+    return found
+
+
+def _of_url(ref: str) -> HashUrl:
+    try:
+        return hash_url(parse_url(with_scheme(ref)))
+    except InvalidUrl:
+        raise InvalidUrl(
+            "{ref} names no entry: give the address of its page (https://…), its hash_url, or the "
+            "beginning of that.",
+            ref=ref[:_LONGEST_SHOWN],
+        ) from None
+
+
+async def _begun(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:
+    if len(beginning) < _FEWEST:
+        raise InputError(
+            "{beginning} is too short for the beginning of a hash_url: give {fewest} characters "
+            "of it at least, all of it, or the address of the page.",
+            beginning=beginning,
+            fewest=_FEWEST,
+        )
+    found = await entries.begun(conn, beginning, limit=2)
+    if len(found) > 1:
+        raise InputError(
+            "More than one hash_url begins with {beginning}, among them {one} and {other}. "
+            "Give more of it.",
+            beginning=beginning,
+            one=found[0],
+            other=found[1],
+        )
+    if not found:
+        raise NotFound("No hash_url begins with {beginning}.", beginning=beginning)
+    known = await entries.by_hash(conn, found[0])
+    if known is None:
+        raise NotFound("No hash_url begins with {beginning}.", beginning=beginning)
+    return known
+
+
+MOST_URLS = 10_000
+
+
+def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Normalise tags: strip spaces and a leading #, drop duplicates, keep the order.
+
+    Raises:
+        InputError: one is too long, or there are too many.
+    """
+    cleaned = tuple(dict.fromkeys(filter(None, (tidy_tag(tag).lstrip("# ") for tag in tags))))
+    if len(cleaned) > MOST_TAGS:
+        raise InputError(
+            "{count} tags are too many; {most} is the most.", count=len(cleaned), most=MOST_TAGS
+        )
+    for tag in cleaned:
+        if len(tag) > MOST_TAG_CHARACTERS:
+            raise InputError(
+                "The tag “{tag}…” is too long; {most} characters is the most.",
+                tag=tag[:30],
+                most=MOST_TAG_CHARACTERS,
+            )
+    return cleaned
+
+
+def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
+    """Return the URLs of a request.
+
+    Raises:
+        InputError: there is none, there are too many, or several have one title or note.
+    """
+    given = [with_scheme(url) for url in urls if url.strip()]
+    if not given:
+        raise InputError("There is no address here. Paste at least one, such as https://….")
+    if len(given) > MOST_URLS:
+        raise InputError(
+            "These are {count} addresses; {most} at once is the most. Import them as a "
+            "file instead.",
+            count=len(given),
+            most=MOST_URLS,
+        )
+    if len(given) > 1 and is_described:
+        raise InputError("A title and a note are of one address; give that alone.")
+    return given
+
+
+def seeds_of(
+    given: Sequence[str], annotation: Annotation, now: datetime
+) -> tuple[list[Seed], list[Rejected]]:
+    """Return seeds of URLs with the same metadata, and rejected URLs."""
+    kept, rejected = [], []
+    for url in given:
+        try:
+            kept.append(seed_of(replace(annotation, url_given=url), now=now))
+        except InvalidUrl as error:
+            rejected.append(Rejected(well_formed(url), str(error)))
+    return kept, rejected
+
 
 MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50

@@ -17,9 +17,8 @@ from archiver.errors import ArchiverError, InputError, NotFound
 from archiver.helpers import AtomicFile
 from archiver.logs import get_log
 from archiver.model.listing import ListingQuery
-from archiver.services.export_formats import BY_KEY, ExportKind
 from archiver.services.export_selection import Selected
-from archiver.services.exports import PART, EntryExports, WrittenExport
+from archiver.services.exports import BY_KEY, PART, EntryExports, ExportKind, WrittenExport
 
 MOST_JOBS = 20
 MOST_STARTS = 3

@@ -8,8 +8,8 @@ from array import array
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from archiver.db import edit_history, segment_rows, snapshots, tombstones
 from archiver.db import entries as db_entries
-from archiver.db import pending_records, segment_rows, snapshots, tombstones
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import NotFound, StoreError
 from archiver.model.capture import HashUrl
@@ -73,7 +73,7 @@ async def draw_up(db: Database, selected: Selected) -> Manifest:
         whole = selected.is_everything and await tombstones.is_erased(conn)
         async for some in _entries(conn, selected):
             rows.extend(some)
-            left_out = await pending_records.beyond_records(conn, some, whole_segments=whole)
+            left_out = await edit_history.beyond_records(conn, some, whole_segments=whole)
             beyond_records.extend(left_out)
         return Manifest(
             selected=selected,

@@ -27,7 +27,7 @@ from archiver.model.feed import NO_FEED, FeedState, FollowedFeed, Subscription, 
 from archiver.model.imports import as_message
 from archiver.model.seed import Seed
 from archiver.pages.worker_messages import Document
-from archiver.services.submitted_urls import clean_tags
+from archiver.services.entries import clean_tags
 from archiver.services.user_files import FEEDS, user_file
 
 AT_ONCE = 4

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from archiver.db import lists, new_entries
+from archiver.db import new_entries, tags_and_lists
 from archiver.db.engine import Database
 from archiver.errors import NotFound, UnreadableFile
 from archiver.formats.import_process import Batch, LinkFile, open_links
@@ -157,7 +157,7 @@ class ImportSurveys:
         """Return how many lists would not be imported."""
         usable = usable_lists(given)
         async with self._db.read() as conn:
-            _, left_out = with_more(await lists.all_lists(conn), usable.found)
+            _, left_out = with_more(await tags_and_lists.all_lists(conn), usable.found)
         return len(left_out) + usable.left_out
 
     async def _foreseen(self, batch: Batch, choices: Choices) -> dict[str, Reception]:

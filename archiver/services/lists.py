@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
 
-from archiver.db import lists
+from archiver.db import tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import InputError, InvalidQuery, NotFound
 from archiver.http.text_decoders import well_formed
@@ -36,7 +36,7 @@ from archiver.model.listing import ListingQuery
 from archiver.search.query_parser import parse_query
 from archiver.search.query_tree import Condition, Is, write
 from archiver.services.editing import BATCH, Edited, Editing, clean_paths, in_batches
-from archiver.services.entry_lookup import find_entry
+from archiver.services.entries import find_entry
 from archiver.services.search import Search, matching_entries
 
 MOST_TYPED = 2_000
@@ -82,7 +82,7 @@ class EntryLists:
         or missing (``keep_counted``).
         """
         async with self._db.read() as conn:
-            known = tuple(await lists.all_lists(conn))
+            known = tuple(await tags_and_lists.all_lists(conn))
         found = _tree(known, self._twice)
         if known != self._twice_of or any(each.query for each in found):
             self._asked.set()
@@ -99,7 +99,7 @@ class EntryLists:
         made = EntryList(_path(path), query, None if query else 0)
         parse_query(made.query)
         async with self._db.write() as conn:
-            known = await lists.all_lists(conn)
+            known = await tags_and_lists.all_lists(conn)
             there = next((each for each in known if each.path == made.path), None)
             if there and (not there.query or not made.query):
                 raise InputError("There is a list “{path}” already.", path=made.path)
@@ -108,7 +108,7 @@ class EntryLists:
             self._counted.pop(made.path, None)
             others = [made if each is there else each for each in known]
             await _arrange(conn, others if there else [*others, made])
-            await lists.note_creator(conn, None, (*folders_above(made.path), made.path))
+            await tags_and_lists.note_creator(conn, None, (*folders_above(made.path), made.path))
         self._on_changed()
         return made
 
@@ -176,7 +176,7 @@ class EntryLists:
         """
         await self._find(path)
         async with self._db.read() as conn:
-            rows = await lists.members_in_order(conn, path)
+            rows = await tags_and_lists.members_in_order(conn, path)
             moved = {(await find_entry(conn, each))[0] for each in refs}
         if not moved <= dict(rows).keys():
             raise NotFound("Not all of these lie in “{path}”.", path=path)
@@ -198,9 +198,9 @@ class EntryLists:
     async def count(self) -> None:
         """Count results of saved searches, and entries in several lists."""
         async with self._db.read() as conn:
-            known = tuple(await lists.all_lists(conn))
+            known = tuple(await tags_and_lists.all_lists(conn))
             if known != self._twice_of:
-                twice = duplicate_counts(await lists.in_several(conn))
+                twice = duplicate_counts(await tags_and_lists.in_several(conn))
                 self._twice, self._twice_of = frozenset(twice.items()), known
         for each in [each for each in known if each.query][:MOST_SEARCHES]:
             # A saved search of another version may not be parsable here.
@@ -222,13 +222,13 @@ class EntryLists:
 
     async def _find_any(self, path: str) -> EntryList | None:
         async with self._db.read() as conn:
-            known = as_tree(await lists.all_lists(conn))
+            known = as_tree(await tags_and_lists.all_lists(conn))
         return next((each for each in known if each.path == path), None)
 
     async def _refuse_too_deep(self, path: str, goal: str) -> None:
         """Refuse to move lists if their paths would be truncated on reading."""
         async with self._db.read() as conn:
-            known = await lists.all_lists(conn)
+            known = await tags_and_lists.all_lists(conn)
         moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))
         if any(len(folder_names(each)) > MOST_DEPTH for each in moved):
             raise InputError("Lists lie in {most} others at most.", most=MOST_DEPTH)
@@ -244,13 +244,13 @@ class EntryLists:
 
     async def _rearrange(self, become: Callable[[list[EntryList]], Iterable[EntryList]]) -> None:
         async with self._db.write() as conn:
-            await _arrange(conn, become(as_tree(await lists.all_lists(conn))))
+            await _arrange(conn, become(as_tree(await tags_and_lists.all_lists(conn))))
         self._on_changed()
 
 
 async def _arrange(conn: AsyncConnection, known: Iterable[EntryList]) -> None:
-    await lists.arrange(conn, with_parents(known))
-    await lists.add_pending_record(conn)
+    await tags_and_lists.arrange(conn, with_parents(known))
+    await tags_and_lists.add_pending_record(conn)
 
 
 @lru_cache(1)
@@ -295,10 +295,10 @@ def _places(rows: Sequence[tuple[int, int]], moved: set[int], where: Where) -> d
         Where.DOWN: min(before + 1, len(others)),
         Where.LAST: len(others),
     }[where]
-    low = others[at - 1][1] if at else others[0][1] - lists.STEP * (len(block) + 1)
-    high = others[at][1] if at < len(others) else low + lists.STEP * (len(block) + 1)
+    low = others[at - 1][1] if at else others[0][1] - tags_and_lists.STEP * (len(block) + 1)
+    high = others[at][1] if at < len(others) else low + tags_and_lists.STEP * (len(block) + 1)
     step = (high - low) // (len(block) + 1)
     if step and low + step > 0 and high <= MOST_PLACE:
         return {row: low + step * n for n, row in enumerate(block, 1)}
     put = [*(row for row, _ in others[:at]), *block, *(row for row, _ in others[at:])]
-    return {row: lists.MIDDLE + lists.STEP * n for n, row in enumerate(put)}
+    return {row: tags_and_lists.MIDDLE + tags_and_lists.STEP * n for n, row in enumerate(put)}

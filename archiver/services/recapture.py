@@ -14,8 +14,7 @@ from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import InputError, StoreError
 from archiver.http.urls import host
 from archiver.model.listing import ListingQuery
-from archiver.services.entries import Entries
-from archiver.services.entry_lookup import find_entry
+from archiver.services.entries import Entries, find_entry
 from archiver.services.search import matching_entries
 from archiver.warc.metadata_records import SnapshotRecord
 from archiver.warc.segments import SegmentStore

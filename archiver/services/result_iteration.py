@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from archiver.db import list_order, prefix_costs, prefix_search, ranking, search
+from archiver.db import list_order, prefix_search, query_sql, ranking, search
 from archiver.db.dialects import dialect_of
 from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Filters, Place
@@ -146,7 +146,7 @@ class Walk:
         tree, parts = self._question.tree, self._question.setting.parts
         self._loose = await prefix_search.loosen(self._conn, tree, parts)
         self._is_read = search.reads(dialect_of(self._conn), self._sought)
-        return await prefix_costs.parts_within_cost(self._conn, tree, parts)
+        return await query_sql.parts_within_cost(self._conn, tree, parts)
 
     async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> Found:
         """Query ``count`` rows after a position, in up to ``reach`` parts."""

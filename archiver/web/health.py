@@ -8,7 +8,7 @@ from aiohttp.typedefs import Handler
 
 from archiver.errors import ArchiverError
 from archiver.logs import get_log
-from archiver.services.crawl_status import CrawlStatus
+from archiver.services.crawling import CrawlStatus
 from archiver.services.segment_uploads import Backlog, recovery_seconds
 from archiver.web.app_keys import LISTENERS, METRICS, RUNTIME
 from archiver.web.metrics import Metrics

@@ -7,7 +7,7 @@ import re
 
 from aiohttp import web
 
-from archiver.services.export_formats import BY_SUFFIX
+from archiver.services.exports import BY_SUFFIX
 from archiver.web import cdx, events, health, memento, rendering, replay, site_files
 from archiver.web.api import entries, imports, lists, openapi
 from archiver.web.pages import (

@@ -17,7 +17,7 @@ from archiver.model.page import Heading, Side
 from archiver.model.requisite import RequisiteOutcome
 from archiver.search.query_fields import Language
 from archiver.services.comparison import Compared
-from archiver.services.crawl_status import CrawlState, StorageUsage
+from archiver.services.crawling import CrawlState, StorageUsage
 from archiver.services.deletion import Deleted
 from archiver.services.editing import Edited, TagInUse
 from archiver.services.entries import EntryDetail, SavedAddress, SnapshotDetail

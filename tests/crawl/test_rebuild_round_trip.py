@@ -28,9 +28,7 @@ from archiver.db import (
     edit_history,
     entries,
     host_queue,
-    lists,
     new_entries,
-    pending_records,
     screenshots,
     search,
     search_documents,
@@ -338,7 +336,7 @@ class Archive:
                 self.store.close()
             case WriteAnnotations():
                 async with self.db.read() as conn:
-                    owed = await pending_records.oldest(conn, 99)
+                    owed = await edit_history.oldest(conn, 99)
                 await self.recorder.note(owed)
             case Failed():
                 # Failed attempts come in the order of time; only captured pages come out of order.
@@ -390,10 +388,10 @@ class Archive:
                 conn, [found[0]] if found else [], become, edit_id=number
             )
             if step.is_arranged:
-                there = await lists.all_lists(conn)
+                there = await tags_and_lists.all_lists(conn)
                 kept = [each for each in there[::-1] if each.count or each.query]
-                await lists.arrange(conn, [EntryList("Found", "q"), *with_parents(kept)])
-                await lists.add_pending_record(conn)
+                await tags_and_lists.arrange(conn, [EntryList("Found", "q"), *with_parents(kept)])
+                await tags_and_lists.add_pending_record(conn)
 
     async def delete(self, step: Delete) -> None:
         with suppress(NotFound, InputError):
@@ -577,7 +575,7 @@ async def everything(archive: Archive) -> dict[str, object]:
             "captures": {_bare_capture(each) for each in await _captures(conn)},
             "attempts": {(numbers[row.entry_id], row.at, row.failure) for row in attempts},
             "tags": sorted(await tags_and_lists.most_used(conn, 99)),
-            "lists": await lists.all_lists(conn),
+            "lists": await tags_and_lists.all_lists(conn),
             "found": found,
         }
 

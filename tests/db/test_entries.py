@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from archiver.db import attempts, entries, new_entries, pending_records
+from archiver.db import attempts, edit_history, entries, new_entries
 from archiver.db.entries import Filters
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import State
@@ -100,14 +100,14 @@ async def test_an_annotation_is_pending_until_its_record_is_written(db, filled, 
         entry_id, _ = await entries.by_hash(conn, filled[0].hash_url)
         said = [seed(filled[0].url, tags=("new",)), seed(filled[7].url, tags=("new",))]
         await new_entries.receive(conn, said, now=NOW, recapture=False)
-        found = await pending_records.oldest(conn, 9)
+        found = await edit_history.oldest(conn, 9)
         revised = (await entries.with_revisions(conn, found))[entry_id]
-        await pending_records.mark_recorded(conn, {entry_id: revised.revision})
+        await edit_history.mark_recorded(conn, {entry_id: revised.revision})
 
     assert found == [entry_id]
     assert revised.entry.annotation.tags == ("new",)
     async with db.read() as conn:
-        assert await pending_records.oldest(conn, 9) == []
+        assert await edit_history.oldest(conn, 9) == []
 
 
 async def test_a_change_during_writing_is_still_pending(db, filled, seed):
@@ -117,9 +117,9 @@ async def test_a_change_during_writing_is_still_pending(db, filled, seed):
             before = (await entries.with_revisions(conn, [entry_id]))[entry_id].revision
             said = [seed(filled[0].url, tags=(tag,))]
             await new_entries.receive(conn, said, now=NOW, recapture=False)
-        await pending_records.mark_recorded(conn, {entry_id: before})
+        await edit_history.mark_recorded(conn, {entry_id: before})
 
-        assert await pending_records.oldest(conn, 9) == [entry_id]
+        assert await edit_history.oldest(conn, 9) == [entry_id]
 
 
 async def test_a_retry_keeps_annotations_pending(db, filled, seed):
@@ -130,4 +130,4 @@ async def test_a_retry_keeps_annotations_pending(db, filled, seed):
         failed = attempts.FailedAttempt(entry_id, NOW, failure, final=False)
         await attempts.add_failures(conn, [failed])
 
-        assert entry_id in await pending_records.oldest(conn, 9)
+        assert entry_id in await edit_history.oldest(conn, 9)

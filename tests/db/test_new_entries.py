@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, update
 
-from archiver.db import entries, imports, jobs, new_entries, pending_records, queue, tags_and_lists
+from archiver.db import edit_history, entries, imports, jobs, new_entries, queue, tags_and_lists
 from archiver.db.host_queue import HostGroups
 from archiver.db.schema import entry, entry_table, in_list, job, queue_host
 from archiver.model.job import State
@@ -102,7 +102,7 @@ async def test_an_import_adds_metadata_to_captured_entries_without_a_job(db, see
     assert (again.reception, again.job_id is None) == (Reception.ADDED, False)
     assert (await entry_of(db, seed("http://a.example/")))[1].annotation.tags == ("later",)
     async with db.read() as conn:
-        assert entry_id in await pending_records.oldest(conn, 10)
+        assert entry_id in await edit_history.oldest(conn, 10)
 
 
 async def test_saving_by_hand_prioritises_an_imported_job(db, seed):

@@ -9,15 +9,14 @@ from sqlalchemy import event
 from archiver.db import (
     attempts,
     captures,
+    edit_history,
     entries,
     facets,
     host_queue,
     imports,
     jobs,
     list_order,
-    lists,
     new_entries,
-    pending_records,
     queue,
     ranking,
     search,
@@ -81,12 +80,12 @@ READS = {
         for where, below in {"first": None, "next": BELOW}.items()
     },
     "saved on days": lambda conn: entries.added_within(conn, [(1, 2), (3, 4)], each=2),
-    "what lies in a list": lambda conn: lists.members_in_order(conn, "A"),
-    "lists of entries": lambda conn: lists.lists_of_entries(conn, [1, 2, 3]),
-    "the last places of lists": lambda conn: lists._last_places(conn, [1, 2]),
+    "what lies in a list": lambda conn: tags_and_lists.members_in_order(conn, "A"),
+    "lists of entries": lambda conn: tags_and_lists.lists_of_entries(conn, [1, 2, 3]),
+    "the last places of lists": lambda conn: tags_and_lists._last_places(conn, [1, 2]),
     "entry by hash": lambda conn: entries.by_hash(conn, "0" * 32),
     "entries by id": lambda conn: entries.by_ids(conn, [1, 2, 3]),
-    "unrecorded": lambda conn: pending_records.oldest(conn, 50),
+    "unrecorded": lambda conn: edit_history.oldest(conn, 50),
     **{
         f"search, {where}": lambda conn, m=more: search.found(
             conn, Split('"a"', EVERYTHING), filters_of("a"), count=50, **m
@@ -163,7 +162,7 @@ READS = {
         for name, filters in {"a list": Filters(), "a tag": Filters(tag="t")}.items()
         for order in (Sort.NEWEST, Sort.OLDEST)
     },
-    "untold": lambda conn: pending_records.beyond_records(conn, [1, 2, 3], whole_segments=True),
+    "untold": lambda conn: edit_history.beyond_records(conn, [1, 2, 3], whole_segments=True),
     "attempts": lambda conn: attempts.of_entries(conn, [1, 2, 3]),
     "jobs by id": lambda conn: jobs.by_ids(conn, [1, 2, 3]),
     "jobs changed": lambda conn: jobs.changes_after(conn, ChangeCursor(5, 1), limit=50),

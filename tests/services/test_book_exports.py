@@ -13,8 +13,8 @@ from archiver.errors import NotFound
 from archiver.http.urls import hash_url
 from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
-from archiver.services.export_formats import BY_KEY
 from archiver.services.export_selection import Selected
+from archiver.services.exports import BY_KEY
 from tests.services.test_books import PNG
 
 

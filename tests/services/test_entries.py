@@ -5,7 +5,7 @@ from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS
 from archiver.model.job import State
 from archiver.model.requisite import RequisiteKind
 from archiver.model.seed import Reception
-from archiver.services.submitted_urls import MOST_URLS, clean_tags
+from archiver.services.entries import MOST_URLS, clean_tags
 
 
 async def save(archive, *urls, **more):

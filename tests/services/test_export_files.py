@@ -9,8 +9,8 @@ import pytest
 from archiver.errors import InputError, NotFound, StoreError
 from archiver.model.listing import ListingQuery
 from archiver.services.export_files import MOST_STARTS, ExportState
-from archiver.services.export_formats import BY_KEY, EXPORTS
 from archiver.services.export_selection import Selected
+from archiver.services.exports import BY_KEY, EXPORTS
 
 COUNT = 7
 FROM_SEGMENTS = ("markdown", "md", "epub", "html", "warc", "wacz")

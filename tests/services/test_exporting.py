@@ -11,8 +11,8 @@ from archiver.errors import InputError, NotFound
 from archiver.model.imports import CaptureWhen, Choices, FoldersAs
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
-from archiver.services.export_formats import BY_KEY, EXPORTS
 from archiver.services.export_selection import Selected
+from archiver.services.exports import BY_KEY, EXPORTS
 from tests.formats.goldens import OWN
 from tests.formats.test_own_json import SCHEMA, check
 

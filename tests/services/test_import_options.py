@@ -10,7 +10,7 @@ from archiver.errors import InputError
 from archiver.model.imports import CaptureWhen, Choices, ColumnRole, FoldersAs, ToRead
 from archiver.model.job import State
 from archiver.model.listing import ListingQuery
-from archiver.services.import_options import typed_choices
+from archiver.services.import_reading import typed_choices
 from archiver.services.reindex import reindex
 from tests.indices import remove_index
 

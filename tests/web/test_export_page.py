@@ -8,7 +8,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.services.export_formats import EXPORTS
+from archiver.services.exports import EXPORTS
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
 

@@ -21,7 +21,7 @@ from archiver.config import Settings
 from archiver.http.urls import hash_url
 from archiver.model.annotation import AnnotationChange
 from archiver.model.language import Language
-from archiver.services.import_options import KNOWN_FORMATS
+from archiver.services.import_reading import KNOWN_FORMATS
 from archiver.web.app import build_app
 from archiver.web.app_keys import RUNTIME
 from archiver.web.wording import Forms, Wording

@@ -21,7 +21,7 @@ from archiver.services.deletion import Deleted, Restored
 from archiver.services.editing import Edited
 from archiver.services.entries import EntryDetail, SaveResult, SnapshotDetail
 from archiver.services.highlights import Highlighted, HighlightList
-from archiver.services.import_undo import UndoPlan
+from archiver.services.imports import UndoPlan
 from archiver.services.page_uploads import HandedIn
 from archiver.services.search import Listing
 from archiver.web.api.imports import Queued, ReceiptLine

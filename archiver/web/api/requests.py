@@ -12,7 +12,7 @@ from archiver.errors import InputError
 from archiver.model.annotation import AnnotationChange, Colour
 from archiver.model.imports import Choices
 from archiver.model.listing import ListingQuery
-from archiver.services.import_options import typed_choices
+from archiver.services.import_reading import typed_choices
 from archiver.services.lists import Where
 from archiver.web.api.responses import adapter
 from archiver.web.app_keys import LIMITS

@@ -13,9 +13,9 @@ from archiver.model.capture import HashUrl
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.export_files import ExportJob
-from archiver.services.export_formats import BY_KEY, BY_SUFFIX, EXPORTS, ExportKind
-from archiver.services.export_formats import schema as export_schema
 from archiver.services.export_selection import Selected
+from archiver.services.exports import BY_KEY, BY_SUFFIX, EXPORTS, ExportKind
+from archiver.services.exports import schema as export_schema
 from archiver.web.api.requests import listing_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.rendering import render_beside

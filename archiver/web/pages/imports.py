@@ -13,9 +13,9 @@ from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.failure import Reason
 from archiver.model.imports import Choices, ColumnRole, ImportStatus, ImportSurvey
 from archiver.model.message import Message
-from archiver.services.import_options import KNOWN_FORMATS, KnownFormat, suffixes, typed_choices
 from archiver.services.import_previews import LookedAt
-from archiver.services.import_undo import UndoPlan
+from archiver.services.import_reading import KNOWN_FORMATS, KnownFormat, suffixes, typed_choices
+from archiver.services.imports import UndoPlan
 from archiver.web.app_keys import BEFORE_FILE, RUNTIME
 from archiver.web.pages.editing import number
 from archiver.web.rendering import render_beside

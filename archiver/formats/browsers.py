@@ -1,20 +1,128 @@
-"""Bookmarks of Firefox."""
+"""Bookmarks and history of browsers: Chromium, Firefox and Safari."""
 
 import io
+import plistlib
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import lz4.block
 
-from archiver.formats.importer import Importer
-from archiver.formats.json_values import whole_json
-from archiver.formats.rows import Row, text_of
+from archiver.formats.importer import Importer, ReadRow, bookmarks_of
+from archiver.formats.json_values import of_object, whole_json
+from archiver.formats.rows import Row, names_of, text_of
 from archiver.formats.source_file import GivenFile
 from archiver.formats.sqlite_files import DatabaseDamagedError, has_columns, rows_of
+from archiver.formats.xml_events import is_xml
 from archiver.model.entry_list import folder_path
-from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, format_problem
+from archiver.model.imports import DATABASE_ENDS, FOLDER_NESTED, NO_PROPERTY_LIST, format_problem
 from archiver.model.message import marked
-from archiver.model.seed import Bookmark, broken
+from archiver.model.seed import Bookmark, broken, unreadable
+
+# Chrome's bookmarks file: JSON, a tree under ``roots``; times are µs since 1601.
+
+_DEEPEST = 500
+_NO_BOOKMARK = marked("This is no bookmark.")
+_NO_ADDRESS = marked("This bookmark holds no address.")
+
+
+def _read_chromium(file: GivenFile) -> Iterator[Bookmark]:
+    return of_object(file, _trees)
+
+
+def _trees(document: dict[str, Any]) -> Iterator[Bookmark]:
+    roots = document.get("roots")
+    for name, node in roots.items() if isinstance(roots, dict) else ():
+        if isinstance(node, dict):
+            yield from _children(node, (), name)
+
+
+def _children(folder: dict[str, Any], path: tuple[str, ...], root: str) -> Iterator[Bookmark]:
+    if len(path) > _DEEPEST:
+        yield broken(path[-1], FOLDER_NESTED)
+        return
+    children = folder.get("children")
+    for node in children if isinstance(children, list) else ():
+        if not isinstance(node, dict):
+            yield unreadable(text_of(node), _NO_BOOKMARK)
+        elif "children" in node:
+            yield from _children(node, (*path, text_of(node.get("name"))), root)
+        elif node.get("url"):
+            yield _chromium_bookmark(node, path, root)
+        else:
+            yield unreadable(text_of(node.get("name")), _NO_ADDRESS)
+
+
+def _chromium_bookmark(node: dict[str, Any], path: tuple[str, ...], root: str) -> Bookmark:
+    row = Row(node)
+    row.drop("type", "id")
+    row.put("root", root)
+    folders = folder_path(path)
+    return row.bookmark(
+        row.text("url"),
+        title=row.text("name"),
+        added_at=row.moment("dateadded"),
+        folders=(folders,) if folders else (),
+    )
+
+
+CHROME_BOOKMARKS = Importer(
+    marked("Chrome Bookmarks file"),
+    lambda file: {"{}", "roots"} <= file.json_paths,
+    _read_chromium,
+    ("json",),
+    marked("Chrome, Edge, Brave, Vivaldi: the file Bookmarks of a profile"),
+)
+
+
+# Databases with one table: Chrome's ``History``, buku's bookmarks.
+
+_VISITED = "SELECT * FROM urls ORDER BY rowid"
+_BUKU = "SELECT * FROM bookmarks ORDER BY rowid"
+
+
+def _visit(row: Row) -> Bookmark:
+    row.drop("id", "hidden", "faviconid")
+    return row.bookmark(
+        row.text("url"), title=row.text("title"), added_at=row.moment("lastvisittime")
+    )
+
+
+def _buku(row: Row) -> Bookmark:
+    row.drop("id")
+    return row.bookmark(
+        row.text("url"),
+        title=row.text("metadata"),
+        note=row.text("desc"),
+        tags=names_of(row.text("tags")),
+    )
+
+
+def _of_rows(query: str, bookmark: ReadRow) -> Any:
+    def read(file: GivenFile) -> Iterator[Bookmark]:
+        try:
+            shown = (row for row in rows_of(file.seekable(), query) if not row.get("hidden"))
+            yield from bookmarks_of(shown, bookmark)
+        except DatabaseDamagedError as error:
+            yield broken(file.name, format_problem(DATABASE_ENDS, error))
+
+    return read
+
+
+CHROME_HISTORY = Importer(
+    "Chrome History",
+    lambda file: has_columns(file, "urls.url", "urls.last_visit_time"),
+    _of_rows(_VISITED, _visit),
+    (),
+    marked("Chrome, Edge, Brave, Vivaldi: the file History of a profile; every page once"),
+)
+BUKU = Importer(
+    marked("buku database"),
+    lambda file: has_columns(file, "bookmarks.url", "bookmarks.metadata"),
+    _of_rows(_BUKU, _buku),
+    ("db",),
+    marked("buku: the file bookmarks.db"),
+)
 
 # Firefox's bookmarks backup: JSON, a tree of places; times are µs since 1970.
 
@@ -30,12 +138,12 @@ _TYPE = "text/x-moz-place"
 _JSON_DEEPEST = 500
 
 
-def _read(file: GivenFile) -> Iterator[Bookmark]:
+def _read_firefox(file: GivenFile) -> Iterator[Bookmark]:
     tree = whole_json(file)
     if isinstance(tree, Bookmark):
         yield tree
     else:
-        yield from _nodes(tree, (), "")
+        yield from _firefox_nodes(tree, (), "")
 
 
 def _read_packed(file: GivenFile) -> Iterator[Bookmark]:
@@ -47,17 +155,17 @@ def _read_packed(file: GivenFile) -> Iterator[Bookmark]:
     except lz4.block.LZ4BlockError:
         yield broken(file.name, _DAMAGED)
         return
-    yield from _read(GivenFile(io.BytesIO(text), file.name))
+    yield from _read_firefox(GivenFile(io.BytesIO(text), file.name))
 
 
-def _nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]:
+def _firefox_nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]:
     if not isinstance(node, dict):
         return
     if len(folders) > _JSON_DEEPEST:
         yield broken(text_of(node.get("title")), FOLDER_NESTED)
         return
     if node.get("uri"):
-        yield _bookmark(node, folders, root)
+        yield _firefox_bookmark(node, folders, root)
     children = node.get("children")
     if not isinstance(children, list):
         return
@@ -68,10 +176,10 @@ def _nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]
     else:
         inner = (*folders, text_of(node.get("title")))
     for each in children:
-        yield from _nodes(each, inner, _TAGS_ROOT if own == _TAGS_ROOT else root)
+        yield from _firefox_nodes(each, inner, _TAGS_ROOT if own == _TAGS_ROOT else root)
 
 
-def _bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Bookmark:
+def _firefox_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Bookmark:
     row = Row(node)
     row.drop("type", "typecode", "index", "id", "iconuri")
     is_tag = root == _TAGS_ROOT
@@ -99,7 +207,7 @@ def _note(row: Row) -> str:
     return ""
 
 
-def _fits(file: GivenFile) -> bool:
+def _is_firefox(file: GivenFile) -> bool:
     if not {"{}", "children"} <= file.json_paths:
         return False
     return "root" in file.json_paths or _TYPE in file.text
@@ -107,8 +215,8 @@ def _fits(file: GivenFile) -> bool:
 
 FIREFOX_JSON = Importer(
     "Firefox JSON",
-    _fits,
-    _read,
+    _is_firefox,
+    _read_firefox,
     ("json",),
     marked("Firefox: Manage bookmarks, Import and Backup, Backup"),
 )
@@ -191,7 +299,9 @@ class _PlacesTree:
                 if row.get("guid") in _ROOT_GUIDS
             },
         }
-        self._paths = {number: _path(number, self._folders, roots) for number in self._folders}
+        self._paths = {
+            number: _path_of_place(number, self._folders, roots) for number in self._folders
+        }
         self._links = [row for row in nodes if row["type"] == _LINK and row["fk"] in self._pages]
 
     def bookmarks(self) -> Iterator[Bookmark]:
@@ -241,7 +351,7 @@ def _tree_position(row: Mapping[str, Any], folders: Mapping[Any, Mapping[str, An
     return places
 
 
-def _path(
+def _path_of_place(
     number: Any, folders: Mapping[Any, Mapping[str, Any]], roots: Mapping[Any, str]
 ) -> tuple[str, ...]:
     """Return the folder names from the outermost in; the first one is a built-in folder."""
@@ -282,4 +392,92 @@ PLACES = Importer(
     _read_places,
     ("sqlite",),
     marked("Firefox: the file places.sqlite of a profile; its bookmarks, not its history"),
+)
+
+BINARY = b"bplist00"
+MOST = 64 << 20
+_READING_LIST = "com.apple.ReadingList"
+_ROOTS = {"BookmarksBar", "BookmarksMenu", _READING_LIST}
+_REDUNDANT_FIELDS = frozenset(
+    {"URLString", "URIDictionary", "ReadingList", "WebBookmarkType", "Children", "Sync"}
+)
+_SAFARI_DEEPEST = 200
+
+
+def _read_safari(file: GivenFile) -> Iterator[Bookmark]:
+    try:
+        tree = plistlib.loads(file.stream().read(MOST))
+    # plistlib raises arbitrary exceptions for bad input: KeyError, struct.error, expat's own.
+    except Exception as error:  # noqa: BLE001
+        yield broken(file.name, format_problem(NO_PROPERTY_LIST, error or type(error).__name__))
+        return
+    if isinstance(tree, dict) and isinstance(tree.get("URL"), str):
+        yield Row({}).bookmark(tree["URL"], title=_name(file.name))
+    else:
+        yield from _safari_nodes(tree, (), "")
+
+
+def _safari_nodes(node: Any, folders: tuple[str, ...], root: str) -> Iterator[Bookmark]:
+    if not isinstance(node, dict):
+        return
+    if len(folders) > _SAFARI_DEEPEST:
+        yield broken(text_of(node.get("Title")), FOLDER_NESTED)
+    elif isinstance(node.get("URLString"), str):
+        yield _safari_bookmark(node, folders, root)
+    else:
+        children = node.get("Children")
+        title = text_of(node.get("Title"))
+        is_root = title in _ROOTS or (not folders and not root and not title)
+        inner = () if is_root else (*folders, title)
+        for each in children if isinstance(children, list) else ():
+            yield from _safari_nodes(each, inner, title if is_root else root)
+
+
+def _safari_bookmark(node: dict[str, Any], folders: tuple[str, ...], root: str) -> Bookmark:
+    own, reading = node.get("URIDictionary"), node.get("ReadingList")
+    fields = dict(reading) if isinstance(reading, dict) else {}
+    row = Row({name: _plain(each) for name, each in fields.items()})
+    if root:
+        row.put("root", root)
+    for name in [each for each in node if each not in _REDUNDANT_FIELDS]:
+        row.put(str(name), _plain(node[name]))
+    path = folder_path(folders)
+    return row.bookmark(
+        node["URLString"],
+        title=text_of(own.get("title")) if isinstance(own, dict) else "",
+        note=row.text("previewtext"),
+        added_at=row.moment("dateadded"),
+        folders=(path,) if path else (),
+        is_read=bool(row.peek("datelastviewed")),
+        tags=("toread",) if root == _READING_LIST and not row.peek("datelastviewed") else (),
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): text for name, each in value.items() if (text := _text(each))}
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    return value.isoformat() if isinstance(value, datetime) else text_of(value)
+
+
+def _name(filename: str) -> str:
+    return filename.rpartition("/")[2].rpartition(".")[0]
+
+
+def _is_safari(file: GivenFile) -> bool:
+    return file.head.startswith(BINARY) or is_xml(file, "plist")
+
+
+SAFARI = Importer(
+    marked("Safari property list"),
+    _is_safari,
+    _read_safari,
+    ("plist", "webloc"),
+    marked(
+        "Safari: ~/Library/Safari/Bookmarks.plist, with its reading list; a .webloc "
+        "file of the Finder"
+    ),
 )
