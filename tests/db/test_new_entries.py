@@ -13,9 +13,9 @@ from archiver.model.seed import Reception, RevisedSeed
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
-async def receive(db, *seed, recapture=False, **more):
+async def receive(db, *seeds, recapture=False, **more):
     async with db.write() as conn:
-        return await new_entries.receive(conn, seed, now=NOW, recapture=recapture, **more)
+        return await new_entries.receive(conn, seeds, now=NOW, recapture=recapture, **more)
 
 
 async def entry_of(db, seed):
@@ -179,13 +179,13 @@ async def test_links_keep_the_order_of_their_file_with_known_and_repeated_ones(d
 
 async def test_list_and_tag_positions_continue_across_batches(db, seed):
     said = {"tags": ("one",), "folders": ("a list",)}
-    seed = [
+    seeds = [
         replace(each, annotation=replace(each.annotation, **said))
         for each in map(seed, [f"http://a.example/{number}" for number in range(8)])
     ]
     await receive(db, seed("http://a.example/3"))
 
-    for batch in (seed[:2], seed[2:5], seed[5:]):
+    for batch in (seeds[:2], seeds[2:5], seeds[5:]):
         await receive(db, *batch)
 
     async with db.read() as conn:
@@ -195,8 +195,8 @@ async def test_list_and_tag_positions_continue_across_batches(db, seed):
             .order_by(in_list.c.place)
         )
         urls, places = zip(*placed, strict=True)
-        assert [*urls] == [each.url for each in seed]
-        assert len({*places}) == len(seed)
+        assert [*urls] == [each.url for each in seeds]
+        assert len({*places}) == len(seeds)
         assert await tags_and_lists.most_used(conn, 9) == [("one", 8)]
         ready = await conn.execute(select(queue_host.c.host))
         assert [*ready.scalars()] == ["a.example"]
