@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
+from html import unescape
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.http.headers import link_values
 from archiver.http.text_decoders import well_formed
@@ -213,6 +214,8 @@ _ARTICLE_OBJECTS = frozenset({"article", "book"})
 _FRAME = re.compile(
     r"\A\s*(?:<!\[CDATA\[|/\*.{0,40}?\*/|//[^\n]{0,80}\n)\s*|\s*\]\]>\s*\Z", re.DOTALL
 )
+_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});", re.IGNORECASE)
+_MOST_TITLES = 200
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w-]+(?:\.[\w-]+)+/\S*", re.IGNORECASE)
 _SIGNS_BEHIND = re.compile(r"[\W_]+\Z")
 _BY = re.compile(r"\A(?:written\s+)?by:?\s+", re.IGNORECASE)
@@ -252,29 +255,55 @@ def read_metadata(tree: LexborHTMLParser, url: str, stated: Stated | None = None
     """Read the metadata of a parsed page; ``stated`` avoids parsing its head again."""
     stated = stated or stated_in(tree)
     meta, data = stated.meta, stated.data
-    shown = _document_title(tree)
+    heading = _heading(tree)
+    shown = _document_title(tree, heading)
     given = _first(meta, _TITLES)
-    if _is_site_title(given, shown, tree):
+    if _is_site_title(given, shown, heading):
         given = ""
-    titles = (_headline(data, shown), given, shown, _heading(tree))
+    titles = (_headline(data, shown), given, shown, heading)
     title = next((each for each in titles if each and not _ADDRESS.fullmatch(each)), "")
+    byline = _name(data.get("author")) or _author(tree, meta) or _marked_author(tree)
     return PageMetadata(
-        title=title,
-        byline=_name(data.get("author")) or _author(tree, meta) or _marked_author(tree),
-        site=_first(meta, _SITES) or _name(data.get("publisher")),
-        excerpt=_first(meta, _EXCERPTS) or _text(data.get("description")),
+        title=title if title in heading else _decoded(title),
+        byline=_decoded(byline),
+        site=_decoded(_first(meta, _SITES) or _name(data.get("publisher"))),
+        excerpt=_decoded(_first(meta, _EXCERPTS) or _text(data.get("description"))),
         language=_language(tree, meta),
         published=_published(tree, meta, data),
         canonical=canonical_of(tree, url),
     )
 
 
-def _is_site_title(given: str, shown: str, tree: LexborHTMLParser) -> bool:
+def _decoded(text: str) -> str:
+    """Decode the character references in a text that a site has escaped twice.
+
+    A heading that shows such a reference proves that it is meant; see ``read_metadata``.
+    """
+    return _clean(unescape(text)) if _REFERENCE.search(text) else text
+
+
+def document_title(tree: LexborHTMLParser) -> str:
+    """Return the text of a page's ``title``, on one line; drawings have titles of their own."""
+    titles = (each for each in tree.css("title")[:_MOST_TITLES] if not _is_drawn(each))
+    return next((_clean(each.text() or "") for each in titles), "")
+
+
+def _is_drawn(node: LexborNode) -> bool:
+    """Return whether an element is part of an SVG; ``foreignObject`` holds no document title."""
+    above = node.parent
+    while above is not None:
+        if above.tag == "svg":
+            return True
+        above = above.parent
+    return False
+
+
+def _is_site_title(given: str, shown: str, heading: str) -> bool:
     """Return whether a title is the same on all pages of the site, as with some generators.
 
     The page's own title is then its heading, with which its ``title`` begins.
     """
-    heading = _SIGNS_BEHIND.sub("", _heading(tree))
+    heading = _SIGNS_BEHIND.sub("", heading)
     is_another = given.casefold() not in shown.casefold() and heading not in given
     return bool(given and heading) and is_another and shown.startswith(heading)
 
@@ -342,12 +371,10 @@ def _objects(parsed: Any) -> Iterator[dict[str, Any]]:
         yield from (each for each in parsed if isinstance(each, dict))
 
 
-def _document_title(tree: LexborHTMLParser) -> str:
-    """Return the title element's text, without the site's name if a heading tells them apart."""
-    element = tree.css_first("title")
-    title = _clean(element.text() or "") if element else ""
+def _document_title(tree: LexborHTMLParser, named: str) -> str:
+    """Return the page's title, without the site's name if the first heading tells them apart."""
+    title = document_title(tree)
     headings = tree.css("h1")[:2]
-    named = _clean(headings[0].text() or "") if headings else ""
     if not title:
         return named
     parts = _SEPARATORS.split(title)

@@ -15,6 +15,8 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from archiver.pages.metadata import document_title
+
 LEAST_CHARACTERS: Final = 200
 """Characters of text that make a page usable without its scripts."""
 MOST_COUNTED: Final = 600
@@ -181,8 +183,7 @@ def marked_by(marks: Iterable[Mark], tree: LexborHTMLParser, source: str, text: 
     """
     if len(text) >= MOST_COUNTED:
         return ""
-    node = tree.css_first("title")
-    title = (node.text() if node else "").strip()
+    title = document_title(tree)
     start = source[:_MOST_SEARCHED]
     for each in marks:
         if each.title and not _compiled(each.title).search(title):

@@ -33,10 +33,38 @@ def linked(**data: object) -> str:
         ("<title>The mill | Site</title><h1>Site</h1>", "The mill | Site"),
         ("<meta property=og:title content='https://e.org/mill'><h1>The mill</h1>", "The mill"),
         ("<title>www.example.org/mill</title><h1>The mill</h1>", "The mill"),
+        ("<svg><title>Menu</title></svg><h1>The mill</h1>", "The mill"),
+        ("<svg><title>Menu</title></svg><title>The mill</title>", "The mill"),
+        ("<svg><g><title>x</title></g></svg><title>The mill | Site</title><h1>The mill", "The mill"),
     ],
 )
 def test_a_title_is_what_the_page_calls_itself_and_not_its_address(html, title):
     assert read(html).title == title
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        (linked(headline="Ann&#8217;s mill &amp; more"), "Ann\u2019s mill & more"),
+        (linked(headline="&#12371;&#x3053;"), "\u3053\u3053"),
+        (linked(headline="Mills &amp; more") + "<h1>Mills &amp; more</h1>", "Mills & more"),
+        ("<meta property=og:title content='A &amp;amp;amp; B'>", "A &amp; B"),
+        ("<title>The &amp;amp; sign</title><h1>The &amp;amp; sign</h1>", "The &amp; sign"),
+        ("<title>AT&T; and R&D</title>", "AT&T; and R&D"),
+    ],
+)
+def test_character_references_in_a_title_are_decoded_once_unless_the_heading_shows_them(
+    html, title
+):
+    assert read(html).title == title
+
+
+def test_other_metadata_that_is_escaped_twice_is_decoded_too():
+    said = linked(
+        headline="x", author="Ann &amp; Bob", description="It&#39;s", publisher={"name": "M&amp;N"}
+    )
+    found = read(said)
+    assert (found.byline, found.excerpt, found.site) == ("Ann & Bob", "It's", "M&N")
 
 
 FRAMED = """<script type='application/ld+json'><![CDATA[

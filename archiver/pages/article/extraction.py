@@ -52,7 +52,7 @@ from archiver.pages.article_text import (
     whole,
     without_tags,
 )
-from archiver.pages.metadata import read_dateline, read_metadata
+from archiver.pages.metadata import document_title, read_dateline, read_metadata
 from archiver.pages.parsing import base_of, parse
 from archiver.pages.sanitizer import sanitise
 
@@ -218,7 +218,7 @@ def _read(
     sheets: Sheets = (),
 ) -> Article:
     base = base_of(page, url)
-    shown = _shown_title(page)
+    shown = document_title(page)
     said = mark_writing(page, source, base, sheets), page_direction(page)
     body = to_tree(page)
     if body is None:
@@ -258,12 +258,6 @@ def _written(head: Element, article: Element) -> Article:
         head=sanitise(above).strip() if above else "",
     )
     return replace(found, text=to_text(whole(found)))
-
-
-def _shown_title(page: LexborHTMLParser) -> str:
-    """Return the document's full title on one line."""
-    element = page.css_first("title")
-    return " ".join((element.text() or "").split()) if element else ""
 
 
 def _normalise(body: Element, source: str) -> None:
