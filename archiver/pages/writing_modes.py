@@ -1,7 +1,7 @@
 """Writing modes of text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 PROPERTY: Final = "writing-mode"
@@ -46,14 +46,25 @@ def sets_vertical_mode(css: str) -> bool:
 
 def rules_in(css: str) -> Iterator[tuple[str, str]]:
     """Yield element selectors with the writing mode that they set."""
+    yield from read_rules(css, PROPERTY, declared_mode)
+
+
+def read_rules(css: str, prop: str, declared: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    """Yield element selectors with the value that they set for a property.
+
+    Args:
+        css: the style sheet.
+        prop: the property; blocks without this word are skipped.
+        declared: returns the value in a block of declarations; empty if there is none.
+    """
     screen = _ON_PAPER.sub("", _COMMENT.sub(" ", css))
     count = 0
     for block in screen.split("}"):
-        head, _, declarations = block.rpartition("{") if PROPERTY in block else ("", "", "")
-        mode = declared_mode(declarations)
-        for selector in _selectors(head) if mode else ():
+        head, _, declarations = block.rpartition("{") if prop in block else ("", "", "")
+        value = declared(declarations)
+        for selector in _selectors(head) if value else ():
             if count < _MOST_RULES:
-                yield selector, mode
+                yield selector, value
                 count += 1
 
 

@@ -35,7 +35,10 @@ def linked(**data: object) -> str:
         ("<title>www.example.org/mill</title><h1>The mill</h1>", "The mill"),
         ("<svg><title>Menu</title></svg><h1>The mill</h1>", "The mill"),
         ("<svg><title>Menu</title></svg><title>The mill</title>", "The mill"),
-        ("<svg><g><title>x</title></g></svg><title>The mill | Site</title><h1>The mill", "The mill"),
+        (
+            "<svg><g><title>x</title></g></svg><title>The mill | Site</title><h1>The mill",
+            "The mill",
+        ),
     ],
 )
 def test_a_title_is_what_the_page_calls_itself_and_not_its_address(html, title):

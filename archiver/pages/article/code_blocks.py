@@ -10,6 +10,7 @@ from lxml.etree import _Element as Element
 from archiver.pages.article.tree import outermost, remove, replace, unwrap
 
 LONGEST_NAME = 32
+FEWEST_LINES, _MOST_DIGITS = 2, 6
 _MOST_SHOWN, _LONGEST_COPIED = 500, 200
 """Maximum tables moved out of code, and characters of an attribute copied to the parts."""
 
@@ -28,9 +29,9 @@ _NO_LANGUAGE = frozenset("none text plain plaintext default output wrapper".spli
 _MARKUP = frozenset(
     {"a", "img", "svg", "math", "sub", "sup", "em", "strong", "b", "i", "u", "mark"}
 )
-_PLAIN = frozenset(
-    {"span", "code", "font", "div", "br", "li", "ol", "ul", "p", "tt", "samp", "nobr"}
-)
+_BLOCKS = frozenset("div li p ol ul table tbody thead tr".split())
+_PLAIN = _BLOCKS | frozenset("span code font br tt samp nobr td th".split())
+_DISPLAYED = re.compile(r"display\s*:\s*(?:block|flex|grid|table-row|list-item)", re.IGNORECASE)
 
 
 def normalise_code(body: Element) -> None:
@@ -113,6 +114,13 @@ def _normalise_table(table: Element) -> None:
     if next(table.iterdescendants("table"), None) is not None:
         return
     rows = list(table.iter("tr"))
+    before = table.getprevious()
+    is_behind_code = before is not None and before.tag == "pre" and not (len(before) or before.text)
+    if is_behind_code and next(table.iter("th"), None) is None:
+        lines = ["".join(row[-1].itertext()).rstrip("\n") for row in rows if len(row)]
+        remove(before)  # the parser has moved the table out of the code
+        replace(table, _make_pre(lines, table))
+        return
     cells = [[each for each in row if each.tag in {"td", "th"}] for row in rows]
     if not cells or any(len(row) != 2 for row in cells):
         return
@@ -160,6 +168,7 @@ def _normalise_pre(pre: Element) -> None:
     for element in list(pre.iter("button", "input", "textarea", "span", "td", "i", "a", "div")):
         if element.getparent() is not None and _is_extra(element):
             remove(element)
+    _normalise_lines(pre)
     if all(each.tag in _PLAIN for each in pre.iterdescendants()):
         text = _text_of(pre)
     elif any(each.tag in _MARKUP for each in pre.iterdescendants()):
@@ -167,6 +176,39 @@ def _normalise_pre(pre: Element) -> None:
     else:
         text = "".join(pre.itertext())
     _rewrite(pre, text, language)
+
+
+def _normalise_lines(pre: Element) -> None:
+    """Make blocks of the elements that are lines without a line break between them.
+
+    Numbers in front of all of them are removed.
+    """
+    holder = pre
+    while len(holder) == 1 and not (holder.text or "").strip():
+        holder = holder[0]
+    lines = [each for each in holder if each.tag not in {"br", "tbody"}]
+    between = "".join(filter(None, (holder.text, *(each.tail for each in lines))))
+    if len(lines) < FEWEST_LINES or len(lines) < len(holder) or "\n" in between.strip(" \t"):
+        return
+    if not all(_is_line(each, pre) for each in lines):
+        return
+    for each in lines:
+        each.tag = "div"
+    first = [each[0] if len(each) > 1 and not (each.text or "").strip() else each for each in lines]
+    numbers = ["".join(each.itertext()).strip() for each in first]
+    is_number = numbers[0].isdecimal() and len(numbers[0]) <= _MOST_DIGITS
+    if is_number and numbers == [str(int(numbers[0]) + n) for n in range(len(lines))]:
+        for each in first:
+            remove(each)
+
+
+def _is_line(element: Element, pre: Element) -> bool:
+    if element.tag in _BLOCKS or (element.tag == "code" and element.getparent() is pre):
+        return True
+    if "data-line" in element.attrib:
+        return True
+    is_shown_so = _DISPLAYED.search((element.get("style") or "")[:_LONGEST_COPIED]) is not None
+    return is_shown_so or _LINE.search(element.get("class") or "") is not None
 
 
 def _drop_label(pre: Element) -> None:
@@ -217,7 +259,7 @@ def _pieces(pre: Element) -> Iterator[str]:
     """Yield the text in order, with a carriage return where a block begins or ends."""
     walk = etree.iterwalk(pre, events=("start", "end"))
     for event, element in walk:
-        is_block = element.tag in {"div", "li", "p", "ol", "ul"} and element is not pre
+        is_block = element.tag in _BLOCKS and element is not pre
         if event == "start":
             if element.tag == "br":
                 yield "\n"

@@ -1,13 +1,17 @@
 """Preparation of a parsed page for extraction."""
 
 import re
+from collections.abc import Callable
+from itertools import islice
 
 from lxml import etree
 from lxml.etree import _Element as Element
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from archiver.pages.article.elements import FLOW
 from archiver.pages.article.embeds import GIST
 from archiver.pages.article.tree import text_in
+from archiver.pages.writing_modes import read_rules
 
 _NEVER_READ = "template link meta base title dialog canvas noembed noframes frameset frame".split()
 _VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
@@ -53,12 +57,13 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
         )
         if not is_read:
             script.decompose()
+    _apply_line_styles(page)
     for style in page.css("style"):
         if style.parent is None or (style.parent.tag or "") not in _DRAWN:
             style.decompose()
     for node in page.css("svg title"):
         node.decompose()
-    for node in page.css("iframe, xmp, plaintext"):
+    for node in page.css("iframe, xmp, plaintext, listing"):
         _normalise_raw_text(node)
     page.strip_tags(_NEVER_READ)
     body = page.body
@@ -73,13 +78,117 @@ def to_tree(page: LexborHTMLParser) -> Element | None:
     return root.find("body") if root is not None else None
 
 
+_MOST_CSS, _MOST_SET, _MOST_WITHIN = 1_000_000, 300, 1000
+_LINE = re.compile(
+    r"(?:^|[;\s])display\s*:\s*(block|flex|grid|table-row|list-item)\b", re.IGNORECASE
+)
+"""Displays that begin a new line."""
+_SPACED = re.compile(
+    r"(?:^|[;\s])white-space\s*:\s*(pre-wrap|pre-line|break-spaces|pre)\b", re.IGNORECASE
+)
+_CODED = re.compile(
+    r"monospace|courier|consolas|menlo|(?:^|[\s_-])(?:src|code|source|highlight|pre|terminal|listing"
+    r"|blob-code)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_CODE_CELLS = "td.blob-code, td.js-file-line"
+_BLOCKS = FLOW | {"td", "li"}
+
+
+def _apply_line_styles(page: LexborHTMLParser) -> None:
+    """Keep lines that only styles make: blocks in code, and preserved white space elsewhere."""
+    css = "\n".join(each.text() or "" for each in page.css("style"))[:_MOST_CSS]
+    within = {each.mem_id for each in page.css("pre *, textarea *")}
+    for selector, value in read_rules(css, "display", _first_of(_LINE)) if within else ():
+        for each in _selected(page, selector):
+            if each.mem_id in within:
+                each.attrs["style"] = f"display:{value}"
+    spaced = page.css("[style*='white-space' i]")[:_MOST_SET]
+    for selector, value in read_rules(css, "white-space", _first_of(_SPACED)):
+        for each in _selected(page, selector):
+            each.attrs["style"] = f"white-space:{value};{each.attributes.get('style') or ''}"
+            spaced.append(each)
+    for node in {each.mem_id: each for each in (*spaced, *page.css(_CODE_CELLS))}.values():
+        if node.mem_id not in within:
+            _keep_white_space(node)
+
+
+def _first_of(pattern: re.Pattern[str]) -> Callable[[str], str]:
+    def value(declarations: str) -> str:
+        found = pattern.search(declarations)
+        return found[1].lower() if found else ""
+
+    return value
+
+
+def _selected(node: LexborHTMLParser | LexborNode, selector: str) -> list[LexborNode]:
+    try:
+        return node.css(selector)[:_MOST_SET]
+    except SelectolaxError:
+        return []
+
+
+def _keep_white_space(node: LexborNode) -> None:
+    """Turn preserved lines into code, or into line breaks if they are prose."""
+    style = node.attributes.get("style") or ""
+    found = _SPACED.search(style[:_LONGEST_CLASS])
+    is_cell = node.tag in {"td", "th"}
+    if (found is None and not is_cell) or not _holds_lines(node, is_cell=is_cell):
+        return
+    named = f"{style} {node.attributes.get('class') or ''}"
+    is_code = found is None or found[1].lower() == "pre" or _CODED.search(named[:_LONGEST_CLASS])
+    if is_code or node.tag == "code":
+        _wrap_in_pre(node, is_inside=is_cell)
+    else:
+        _break_lines(node)
+
+
+def _holds_lines(node: LexborNode, *, is_cell: bool) -> bool:
+    """Return whether it holds several lines of text, and no blocks; cells may hold one line."""
+    within = [*islice(node.traverse(), 1, _MOST_WITHIN)]
+    if len(within) == _MOST_WITHIN - 1 or any(each.tag in _BLOCKS for each in within):
+        return False
+    return is_cell or "\n" in (node.text() or "").strip()
+
+
+def _wrap_in_pre(node: LexborNode, *, is_inside: bool) -> None:
+    pre = node.parser.create_node("pre")
+    children = [*node.iter(include_text=True)]
+    for child in children:
+        pre.insert_child(child)
+    if is_inside:
+        for child in children:
+            child.decompose()
+        node.insert_child(pre)
+        return
+    for name in ("class", "id"):
+        if value := node.attributes.get(name):
+            pre.attrs[name] = value
+    node.replace_with(pre)
+
+
+def _break_lines(node: LexborNode) -> None:
+    for text in [each for each in node.traverse(include_text=True) if each.is_text_node]:
+        first, *lines = (text.text_content or "").split("\n")
+        for line in [first, *lines][:-1]:
+            text.insert_before(line)
+            text.insert_before(node.parser.create_node("br"))
+        if lines:
+            text.replace_with(lines[-1])
+
+
 def _normalise_raw_text(node: LexborNode) -> None:
-    """Escape the content of raw text elements, which the next parser would take for markup."""
+    """Turn old elements for code into ``pre``, and empty frames.
+
+    The next parser would take their content for markup.
+    """
     if node.tag == "iframe":
         for child in [*node.iter(include_text=True)]:
             child.decompose()
     else:
-        node.replace_with(node.text() or "")
+        pre = node.parser.create_node("pre")
+        pre.insert_child(node.text() or "")
+        node.replace_with(pre)
 
 
 def _as_xml_allows(html: str) -> bytes:

@@ -1,0 +1,55 @@
+"""Lines of code are lines, with their indentation, however a page marks them."""
+
+import re
+from html import unescape
+
+import pytest
+
+from archiver.pages.article.extraction import extract_article
+
+TEXT = "<p>" + "The mill grinds corn as long as the brook has water. " * 9 + "</p>"
+LINES = ["def fly(wind):", "    if wind:", '        return "up"']
+
+
+@pytest.mark.parametrize(
+    ("around", "before", "after"),
+    [
+        ("<pre><code>{}</code></pre>", "<span style='display:block'>", "</span>"),
+        ("<style>.l,b{{display:grid}}</style><pre>{}</pre>", "<span class=l>", "</span>"),
+        ("<pre>{}</pre>", "<span style='display:flex'><i>{}</i><span>", "</span></span>"),
+        ("<pre>{}</pre>", "<code>", "</code>"),
+        ("<pre><code>{}</code></pre>", "<span class=line>", "</span>"),
+        ("<pre><code>{}</code></pre>", "<span data-line=''>", "</span>"),
+        ("<pre><table>{}</table></pre>", "<tr><td class=n>{}</td><td>", "</td></tr>"),
+        ("<pre>{}</pre>", "<span style='display:block'>", "</span>\n"),
+        (
+            "<table class=highlight>{}</table>",
+            "<tr><td class=blob-num data-line-number={}></td><td class=blob-code>",
+            "</td></tr>",
+        ),
+        ("<div style='white-space:pre;font-family:monospace'>{}</div>", "", "\n"),
+        ("<style>.src{{white-space:pre}}</style><div class=src>{}</div>", "", "\n"),
+        ("<code style='white-space:pre-wrap'>{}</code>", "", "\n"),
+        ("<xmp>{}</xmp>", "", "\n"),
+        ("<listing>{}</listing>", "", "\n"),
+    ],
+)
+def test_each_line_of_code_is_a_line(around, before, after):
+    code = around.format(
+        "".join(f"{before.format(n)}{line}{after}" for n, line in enumerate(LINES, 1))
+    )
+    article = extract_article(f"<article><h1>Kites</h1>{TEXT}{code}{TEXT}</article>", "http://a/")
+    found = re.search("<pre>(.*?)</pre>", article.html, re.DOTALL)
+    assert found
+    assert unescape(re.sub("<.*?>", "", found[1])).rstrip("\n").split("\n") == LINES
+
+
+def test_tokens_of_one_line_stay_in_it():
+    page = f"<article>{TEXT}<pre><span class=k>def</span> <span class=n>fly</span></pre>{TEXT}"
+    assert "<pre>def fly</pre>" in extract_article(page, "http://a/").html
+
+
+def test_preserved_line_breaks_of_prose_are_line_breaks():
+    verse = "<div style='white-space: pre-line'>One line\nand <b>another\nand</b> a third</div>"
+    article = extract_article(f"<article>{TEXT}{verse}{TEXT}</article>", "http://a/")
+    assert "One line<br>and <b>another<br>and</b> a third" in article.html
