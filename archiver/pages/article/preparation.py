@@ -86,8 +86,9 @@ _LINE = re.compile(
 _SPACED = re.compile(
     r"(?:^|[;\s])white-space\s*:\s*(pre-wrap|pre-line|break-spaces|pre)\b", re.IGNORECASE
 )
+_MONOSPACED = re.compile("monospace|courier|consolas|menlo", re.IGNORECASE)
 _CODED = re.compile(
-    r"monospace|courier|consolas|menlo|(?:^|[\s_-])(?:src|code|source|highlight|pre|terminal|listing"
+    r"(?:^|[\s_-])(?:src|code|source|highlight|pre|terminal|listing"
     r"|blob-code)(?:$|[\s_-])",
     re.IGNORECASE,
 )
@@ -135,9 +136,9 @@ def _keep_white_space(node: LexborNode) -> None:
     is_cell = node.tag in {"td", "th"}
     if (found is None and not is_cell) or not _holds_lines(node, is_cell=is_cell):
         return
-    named = f"{style} {node.attributes.get('class') or ''}"
-    is_code = found is None or found[1].lower() == "pre" or _CODED.search(named[:_LONGEST_CLASS])
-    if is_code or node.tag == "code":
+    is_exact = found is None or found[1].lower() == "pre" or node.tag == "code"
+    name = (node.attributes.get("class") or "")[:_LONGEST_CLASS]
+    if is_exact or _MONOSPACED.search(style[:_LONGEST_CLASS]) or _CODED.search(name):
         _wrap_in_pre(node, is_inside=is_cell)
     else:
         _break_lines(node)
