@@ -58,8 +58,8 @@ Empty on the error page for an unknown host name.
 SESSION = web.RequestKey("session", str)
 """Id of the request's session; empty until `authenticate` has run."""
 
-BEFORE_FILE: web.RequestKey[Mapping[str, str]] = web.RequestKey("before_file", Mapping)
-"""Form fields received before the uploaded file."""
+FORM_FIELDS: web.RequestKey[Mapping[str, str]] = web.RequestKey("form_fields", Mapping)
+"""Form fields of an upload; those after the file are added once it has been read."""
 
 ARCHIVED_URL = web.RequestKey("archived_url", str)
 """The URL whose captures ``/web/*/{url}`` lists, for ``pages.snapshot.captures``."""

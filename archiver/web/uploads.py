@@ -23,13 +23,13 @@ from archiver.model.message import marked
 from archiver.services.import_previews import STALE_SECONDS, TMP, WHOLE, LookedAt
 from archiver.services.import_previews import remove_stale as remove_stale_looks
 from archiver.services.page_uploads import Given, HandedIn
-from archiver.web.app_keys import BEFORE_FILE, LIMITS, RUNTIME
+from archiver.web.app_keys import FORM_FIELDS, LIMITS, RUNTIME
 
 MOST_COUNTED = 2_000_000
 """Maximum links counted for a full preview, about a minute of work."""
 _CHUNK = 1 << 18
 _MOST_PARTS = 16
-_MOST_FIELD = 4096
+_MOST_FIELD = 1 << 16
 _MOST_NAME = 200
 _FRAMING = 1 << 16
 _ARRIVING = ".part"
@@ -64,7 +64,7 @@ class _File:
     Attributes:
         name: the file's name as sent.
         chunks: its bytes, as they arrive.
-        fields: the form fields before it, by name.
+        fields: the form fields by name; those after the file are there once it has been read.
     """
 
     name: str
@@ -87,7 +87,7 @@ class _FormReader(MultipartReader):
 async def import_from_form(request: web.Request) -> ImportStatus | LookedAt:
     """Receive the file of the import form.
 
-    With the field ``look`` before it, a file of links is stored for a preview first.
+    With the field ``look``, a file of links is stored for a preview first.
 
     Raises:
         TooLarge, UnreadableFile: see the message.
@@ -130,7 +130,7 @@ async def survey_from_api(request: web.Request, choices: Choices) -> ImportSurve
 
 
 async def handed_in_from_form(request: web.Request) -> HandedIn:
-    """Receive a page from the upload form: the fields ``url`` and ``at`` come before the file.
+    """Receive a page from the upload form, with the fields ``url`` and ``at``.
 
     Raises:
         TooLarge, UnreadableFile, InputError: see the message.
@@ -164,10 +164,9 @@ async def _file_of_program(request: web.Request) -> _File:
 
 
 async def _hand_in(request: web.Request, file: _File, source: str) -> HandedIn:
-    fields = {**request.query, **file.fields}
-    given = Given(file.name, fields.get("url", ""), fields.get("at", ""), source)
-
     async def take(whole: Path) -> HandedIn:
+        fields = {**request.query, **file.fields}
+        given = Given(file.name, fields.get("url", ""), fields.get("at", ""), source)
         with await asyncio.to_thread(whole.open, "rb") as opened:
             taken = await request.app[RUNTIME].page_uploads.take(opened, given)
         await asyncio.to_thread(whole.unlink)
@@ -275,18 +274,8 @@ async def _chunks_of_body(request: web.Request) -> AsyncIterator[bytes]:
         yield chunk
 
 
-async def _chunks_of_part(request: web.Request, part: BodyPartReader) -> AsyncIterator[bytes]:
-    try:
-        while chunk := await _in_time(request, part.read_chunk(_CHUNK)):
-            yield chunk
-    except _MALFORMED:
-        raise _malformed() from None
-    if not part.at_eof():  # the body ended before the closing boundary
-        raise _malformed()
-
-
 async def _file_part(request: web.Request) -> _File:
-    """Find the file among the parts (RFC 7578); fields before it must be small."""
+    """Find the file among the parts (RFC 7578); the fields around it must be small."""
     if request.content_type != "multipart/form-data":
         raise web.HTTPUnsupportedMediaType(text=marked("Send the file as multipart/form-data."))
     if _is_too_long(request):
@@ -304,17 +293,49 @@ def _malformed() -> web.HTTPBadRequest:
 
 async def _search_parts(request: web.Request, parts: MultipartReader) -> _File:
     fields: dict[str, str] = {}
-    request[BEFORE_FILE] = fields
+    request[FORM_FIELDS] = fields
+    file = await _read_fields(request, parts, fields)
+    if file is None:
+        raise UnreadableFile("No file was chosen: choose one that holds bookmarks or links.")
+    name = clean_name(file.filename or "")
+    return _File(name, _chunks_of_part(request, file, parts, fields), fields)
+
+
+async def _read_fields(
+    request: web.Request, parts: MultipartReader, fields: dict[str, str]
+) -> BodyPartReader | None:
+    """Read form fields until the next file; return it, or None if there is none."""
     for _ in range(_MOST_PARTS):
         part = await _in_time(request, parts.next())
         if not isinstance(part, BodyPartReader):
             break
         if part.filename:  # empty when no file was chosen
-            return _File(clean_name(part.filename), _chunks_of_part(request, part), fields)
-        value = await _in_time(request, part.read_chunk(_MOST_FIELD))
+            return part
+        value = await _field_value(request, part)
         if part.name:
             fields[part.name] = value.decode("utf-8", "replace")
-    raise UnreadableFile("No file was chosen: choose one that holds bookmarks or links.")
+    return None
+
+
+async def _field_value(request: web.Request, part: BodyPartReader) -> bytes:
+    value = b""
+    while len(value) < _MOST_FIELD and not part.at_eof():
+        value += await _in_time(request, part.read_chunk(_MOST_FIELD))
+    return value[:_MOST_FIELD]
+
+
+async def _chunks_of_part(
+    request: web.Request, file: BodyPartReader, parts: MultipartReader, fields: dict[str, str]
+) -> AsyncIterator[bytes]:
+    """Yield the bytes of a file, then read the fields after it: SingleFile sends them last."""
+    try:
+        while chunk := await _in_time(request, file.read_chunk(_CHUNK)):
+            yield chunk
+        if not file.at_eof():  # the body ended before the closing boundary
+            raise _malformed()
+        await _read_fields(request, parts, fields)
+    except _MALFORMED:
+        raise _malformed() from None
 
 
 async def _in_time(request: web.Request, reading: Awaitable[_T]) -> _T:

@@ -110,6 +110,31 @@ async def test_the_form_asks_for_the_address_that_a_page_does_not_tell(client):
     assert 'action="/import/page"' in page
 
 
+@pytest.mark.parametrize("order", [("file", "url"), ("url", "file"), ("at", "file", "url")])
+async def test_the_fields_of_a_form_come_in_any_order(client, runtime, order):
+    """SingleFile appends the address to its form after the file."""
+    long = f"{URL}?{'x' * 6_000}"
+    parts = {
+        "file": '; filename="Statement (2-29-2024).html"\r\nContent-Type: text/html\r\n\r\n'
+        f"<!DOCTYPE html><html>{ARTICLE}",
+        "url": f"\r\n\r\n{long}",
+        "at": "\r\n\r\n2020-01-02T03:04:05Z",
+    }
+    mark = "----WebKitFormBoundary7MA4YWxkTrZu0gW"
+    body = "".join(
+        f'--{mark}\r\nContent-Disposition: form-data; name="{name}"{parts[name]}\r\n'
+        for name in order
+    )
+    kind = f"multipart/form-data; boundary={mark}"
+
+    status, _ = await hand_in(client, f"{body}--{mark}--\r\n", kind)
+
+    assert status == 201
+    found = await runtime.entries.snapshot(long)
+    assert "herons" in found.text
+    assert found.snapshot.timestamp == "20200102030405" or "at" not in order
+
+
 @pytest.mark.parametrize("at", ["yesterday", "2020-13-01"])
 async def test_a_moment_that_is_none_is_refused(client, at):
     status, refused = await hand_in(client, SINGLE_FILE, at=at)

@@ -16,7 +16,7 @@ from archiver.model.message import Message
 from archiver.services.import_previews import LookedAt
 from archiver.services.import_reading import KNOWN_FORMATS, KnownFormat, suffixes, typed_choices
 from archiver.services.imports import UndoPlan
-from archiver.web.app_keys import BEFORE_FILE, RUNTIME
+from archiver.web.app_keys import FORM_FIELDS, RUNTIME
 from archiver.web.pages.editing import number
 from archiver.web.rendering import render_beside
 from archiver.web.responses import send
@@ -130,7 +130,7 @@ async def form_for_file(
     problem_of_page: str | Message = "",
 ) -> web.StreamResponse:
     """Render the form for imports, with errors above the form they belong to."""
-    runtime, typed = request.app[RUNTIME], request.get(BEFORE_FILE, {})
+    runtime, typed = request.app[RUNTIME], request.get(FORM_FIELDS, {})
     view = ImportView(
         tuple(await runtime.imports.recent()),
         runtime.settings.max_upload_bytes,
