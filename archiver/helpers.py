@@ -13,7 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from tempfile import SpooledTemporaryFile, TemporaryFile
+from tempfile import SpooledTemporaryFile, TemporaryDirectory, TemporaryFile
 from threading import Lock
 from typing import IO, Any, BinaryIO, TypeVar, cast
 
@@ -23,6 +23,16 @@ PREFIX = "archiver-"
 def scratch_file() -> BinaryIO:
     """Open a temporary file that is deleted when it is closed or the process exits."""
     return cast("BinaryIO", TemporaryFile(prefix=PREFIX))
+
+
+@asynccontextmanager
+async def scratch_directory() -> AsyncIterator[str]:
+    """Make a temporary directory and delete it with its content at the end; yield its path."""
+    directory = await asyncio.to_thread(TemporaryDirectory[str], prefix=PREFIX)
+    try:
+        yield directory.name
+    finally:
+        await run_to_completion(asyncio.to_thread(directory.cleanup))
 
 
 def spooled_file(held_bytes: int) -> BinaryIO:

@@ -14,7 +14,12 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 from archiver.errors import UnreadableFile
-from archiver.helpers import child_command, child_environment, end_child
+from archiver.helpers import (
+    child_command,
+    child_environment,
+    end_child,
+    scratch_directory,
+)
 from archiver.logs import get_log
 from archiver.model.capture import HashUrl
 from archiver.model.entry_list import EntryList, ListsInFile
@@ -218,23 +223,25 @@ async def open_links(
         UnreadableFile: the file is empty, or no importer recognises it.
     """
     arguments = str(memory_bytes), str(BATCH), str(skip), choices.write(), name, url
-    process = await asyncio.create_subprocess_exec(
-        *child_command("archiver.formats.import_worker", *arguments),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        limit=READ_AHEAD,
-        env=child_environment(),
-    )
-    feeding = asyncio.create_task(_feed(source, process), name="feed-links")
-    try:
-        head, _ = unpack(await _receive(process, name))
-        if "refused" in head:
-            raise _refusal_of(head["refused"], head["values"])
-        yield LinkFile(process, head, name, choices)
-    finally:
-        feeding.cancel()
-        await end_child(process)
-        await asyncio.wait([feeding])
+    # The child may be killed with copies of the file open, so its parent deletes them.
+    async with scratch_directory() as scratch:
+        process = await asyncio.create_subprocess_exec(
+            *child_command("archiver.formats.import_worker", *arguments),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=READ_AHEAD,
+            env=child_environment(TMPDIR=scratch),
+        )
+        feeding = asyncio.create_task(_feed(source, process), name="feed-links")
+        try:
+            head, _ = unpack(await _receive(process, name))
+            if "refused" in head:
+                raise _refusal_of(head["refused"], head["values"])
+            yield LinkFile(process, head, name, choices)
+        finally:
+            feeding.cancel()
+            await end_child(process)
+            await asyncio.wait([feeding])
 
 
 def _refusal_of(text: str, values: dict[str, str]) -> UnreadableFile:

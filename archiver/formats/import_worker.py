@@ -180,9 +180,9 @@ def _size(annotation: Annotation) -> int:
 def _spool_to_file(stream: BinaryIO) -> BinaryIO:
     """Copy a stream to a temporary file, for formats that need random access.
 
-    The file has a name, because SQLite opens files by name; it is deleted with this process.
+    The file has a name, because SQLite opens files by name. The parent deletes it.
     """
-    spooled = NamedTemporaryFile(prefix="archiver-")  # noqa: SIM115 - open until this process ends
+    spooled = NamedTemporaryFile()  # noqa: SIM115 - open until this process ends
     shutil.copyfileobj(stream, spooled, _PIECE)
     spooled.seek(0)
     return cast("BinaryIO", spooled)
@@ -193,7 +193,7 @@ def _send(message: bytes) -> None:
         sys.stdout.buffer.write(message)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        os._exit(0)
+        sys.exit(0)  # the parent was killed; temporary files are deleted
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -75,6 +74,10 @@ class LookedAtFiles:
             raise NotFound(NOT_KEPT)
         return LookedAt(token, path, str(name))
 
+    def old_uploads(self) -> list[Path]:
+        """Return the complete uploads from more than a day ago. Blocking."""
+        return [path for path in self._directory.glob(f"*{WHOLE}") if _is_stale(path)]
+
     async def discard(self, kept: LookedAt) -> None:
         """Delete a file that is not to be imported."""
         for path in (kept.path, kept.path.with_suffix(_NAME)):
@@ -95,9 +98,15 @@ class LookedAtFiles:
 def remove_stale(directory: Path) -> None:
     """Delete previewed files that are older than a day. Blocking."""
     for path in (*directory.glob(f"*{LOOKED_AT}"), *directory.glob(f"*{_NAME}")):
-        with suppress(FileNotFoundError):
-            if path.stat().st_mtime < time.time() - STALE_SECONDS:
-                path.unlink()
+        if _is_stale(path):
+            path.unlink(missing_ok=True)
+
+
+def _is_stale(path: Path) -> bool:
+    try:
+        return path.stat().st_mtime < time.time() - STALE_SECONDS
+    except FileNotFoundError:
+        return False
 
 
 def _renamed(path: Path) -> Path:

@@ -227,6 +227,7 @@ class Imports:
         On servers these are the imports whose file is on this machine: the machine that received a
         file imports it.
         """
+        await self._delete_orphans()
         here = None
         if self._db.machine:
             async with self._db.read() as conn:
@@ -240,6 +241,21 @@ class Imports:
         for each in claimed:
             path = self._data / each.path
             self._begin(KeptImport(each.id, each.name, path, each.choices), skip=each.read)
+
+    async def _delete_orphans(self) -> None:
+        """Delete uploads from more than a day ago that no import will read.
+
+        Their process was killed before it created the import, or after it had read the file.
+        """
+        old = await asyncio.to_thread(self.looked_at.old_uploads)
+        if not old:
+            return
+        async with self._db.read() as conn:
+            waiting = {self._data / each.path for each in await imports.unfinished(conn)}
+        for path in old:
+            if path not in waiting:
+                log.info("deleting an upload without an import", path=path.name)
+                await asyncio.to_thread(path.unlink, missing_ok=True)
 
     def _on_this_machine(self, waiting: Sequence[imports.Unfinished]) -> list[int]:
         return [each.id for each in waiting if (self._data / each.path).exists()]

@@ -74,6 +74,19 @@ async def test_all_that_a_bookmark_says_crosses_over():
     assert seed.annotation.added_at == datetime.fromtimestamp(1300000000, UTC)
 
 
+@pytest.mark.parametrize("begins", [b"SQLite format 3\0", b"PK\3\4"])
+async def test_a_refused_file_leaves_no_copy(tmp_path, monkeypatch, begins):
+    """Such files are copied to a temporary file, because they are not read from front to back."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+
+    with pytest.raises(UnreadableFile):
+        async with open_links(BytesIO(begins + b"x" * 500_000), "f", memory_bytes=MEMORY):
+            pass
+
+    assert not [*tmp_path.iterdir()]
+
+
 async def test_what_can_not_be_kept_comes_with_the_reason():
     async with open_links(BytesIO(b"http://[1\nhttp://b/\n"), "l.txt", memory_bytes=MEMORY) as file:
         batch = await file.next_batch()

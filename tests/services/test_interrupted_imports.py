@@ -142,6 +142,27 @@ async def test_a_living_service_takes_over_what_a_dead_one_was_reading(opened, u
     assert (status.read, status.added, status.merged) == (MANY, MANY, 0)
 
 
+async def test_an_old_upload_without_an_import_is_deleted(opened, settings):
+    """Its process was killed after it had received the file, or after it had read it."""
+    directory = settings.data / "tmp"
+    async with opened() as archive:
+        directory.mkdir(exist_ok=True)
+        for name in ("waiting", "orphan", "arriving"):
+            (directory / f"{name}.upload").write_bytes(links(0, 3))
+            if name != "arriving":
+                os.utime(directory / f"{name}.upload", (0, 0))
+        async with archive.imports._db.write() as conn:
+            left = imports.Unfinished(5, "l.txt", "plain text", 0, "tmp/waiting.upload", 0)
+            await imports.restore(conn, left)
+
+        await archive.imports.resume()
+        status = await until(archive, 5, lambda status: not status.is_unread)
+        await archive.imports.stop()
+
+    assert (status.read, status.error) == (3, "")
+    assert [path.name for path in directory.iterdir()] == ["arriving.upload"]
+
+
 async def test_a_kept_file_that_no_reader_can_open_ends_its_import(opened, settings):
     async with opened() as archive:
         async with archive.imports._db.write() as conn:
