@@ -48,6 +48,7 @@ class Member:
         self._ready = bytearray()
         self._pending = b""
         self._full = False
+        self._damage: InvalidRecord | None = None
         self.compressed = 0
         self.ended = False
 
@@ -107,6 +108,8 @@ class Member:
         return count
 
     def _more(self) -> None:
+        if self._damage:  # after an error the decompressor would skip what follows
+            raise self._damage
         data = self._pending
         if not data and not self._full:
             data = self._source.take()
@@ -115,7 +118,8 @@ class Member:
         try:
             out = self._unpack.decompress(data, PIECE)
         except DAMAGED as error:
-            raise InvalidRecord(f"This is not a gzip member, or a damaged one: {error}.") from error
+            self._damage = InvalidRecord(f"This is not a gzip member, or a damaged one: {error}.")
+            raise self._damage from error
         self._ready += out
         self._pending = self._unpack.unconsumed_tail
         self._full = len(out) == PIECE
@@ -185,6 +189,7 @@ class ZstdFrame:
     def __init__(self, source: Source, dictionary: zstd.ZstdDict | None) -> None:
         self._source = source
         self._unpack = zstd.ZstdDecompressor(dictionary, options=_OPTIONS)
+        self._damage: InvalidRecord | None = None
 
     def some(self) -> bytes:
         """Read the next available bytes; empty at the end.
@@ -193,6 +198,8 @@ class ZstdFrame:
             TruncatedRecord: the source ends before the frame does.
             InvalidRecord: the frame is damaged, or needs a dictionary that the file does not have.
         """
+        if self._damage:
+            raise self._damage
         while not self._unpack.eof:
             data = b""
             if self._unpack.needs_input and not (data := self._source.take()):
@@ -200,7 +207,8 @@ class ZstdFrame:
             try:
                 out = self._unpack.decompress(data, PIECE)
             except zstd.ZstdError as error:
-                raise InvalidRecord(f"This is not a Zstandard frame: {error}.") from error
+                self._damage = InvalidRecord(f"This is not a Zstandard frame: {error}.")
+                raise self._damage from error
             if self._unpack.eof:
                 self._source.put_back(self._unpack.unused_data)
             if out:
