@@ -6,7 +6,7 @@ from aiohttp import web
 
 from archiver import helpers
 from archiver.app import App
-from archiver.web import health
+from archiver.web import middleware
 from archiver.web.app_keys import (
     LIMITS,
     LISTENERS,
@@ -21,11 +21,7 @@ from archiver.web.app_keys import (
 )
 from archiver.web.client_limits import Listeners, LoginThrottle, ServerLimits
 from archiver.web.metrics import Metrics
-from archiver.web.middleware import auth, errors, headers, origin_checks
-from archiver.web.middleware.origin_checks import FORM_BYTES
-from archiver.web.origin import keep_apart
-from archiver.web.pages.errors import error_page
-from archiver.web.replay_frames import ShownBelow
+from archiver.web.replay_requests import ShownBelow
 from archiver.web.routes import ROUTES
 from archiver.web.signing import Permissions, Signer, load_secret
 from archiver.web.static_files import StaticFiles
@@ -55,20 +51,20 @@ def build_app(
     """
     app = web.Application(
         middlewares=(
-            health.measure,
-            headers.compress,
-            errors.error_middleware(error_page),
-            origin_checks.check_host,
-            keep_apart,
-            auth.authenticate,
-            origin_checks.guard_forms,
+            middleware.measure,
+            middleware.compress,
+            middleware.answer_errors,
+            middleware.check_host,
+            middleware.serve_replay_only,
+            middleware.authenticate,
+            middleware.guard_forms,
         ),
-        client_max_size=FORM_BYTES,
+        client_max_size=middleware.FORM_BYTES,
     )
     _furnish(app, runtime, secret or load_secret(runtime.settings.data))
     app[WORDINGS] = worded or wordings()
     app[LIMITS] = limits or ServerLimits()
-    app.on_response_prepare.append(headers.add_headers)
+    app.on_response_prepare.append(middleware.add_headers)
     app.on_shutdown.append(_end_streams)
     app.add_routes(_expectant(route) for route in routes)
     remove_stale(runtime.settings.data)

@@ -5,16 +5,19 @@ because aiohttp warns about plain strings: ``request[SIGNED_IN]``, not ``request
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from archiver.app import App
 from archiver.web.client_limits import Listeners, LoginThrottle, ServerLimits
-from archiver.web.metrics import Metrics
-from archiver.web.replay_frames import ShownBelow
 from archiver.web.signing import Permissions, Signer
-from archiver.web.static_files import StaticFiles
 from archiver.web.wording import Wording
+
+if TYPE_CHECKING:  # these modules use the keys
+    from archiver.web.metrics import Metrics
+    from archiver.web.replay_requests import ShownBelow
+    from archiver.web.static_files import StaticFiles
 
 RUNTIME = web.AppKey("runtime", App)
 """The archive's services, and ``.settings``."""
@@ -34,16 +37,16 @@ LISTENERS = web.AppKey("listeners", Listeners)
 LIMITS = web.AppKey("limits", ServerLimits)
 """Limits per client, such as the time to receive a body."""
 
-METRICS = web.AppKey("metrics", Metrics)
+METRICS: web.AppKey["Metrics"] = web.AppKey("metrics")
 """The metrics for Prometheus."""
 
-STATIC = web.AppKey("static", StaticFiles)
+STATIC: web.AppKey["StaticFiles"] = web.AppKey("static")
 """Static files: ``app[STATIC].url("pages.css")`` returns a URL with a content hash."""
 
 WORDINGS: web.AppKey[Mapping[str, Wording]] = web.AppKey("wordings", Mapping)
 """Translations by language tag."""
 
-SHOWN = web.AppKey("shown", ShownBelow)
+SHOWN: web.AppKey["ShownBelow"] = web.AppKey("shown")
 """The URL shown in the frame below each banner."""
 
 SIGNED_IN = web.RequestKey("signed_in", bool)

@@ -18,8 +18,7 @@ from archiver.errors import InputError
 from archiver.model.imports import ImportStatus
 from archiver.model.job import Change, ChangeCursor, Job
 from archiver.services.change_stream import ChangeStream
-from archiver.web.api.requests import number, numbers
-from archiver.web.api.responses import adapter
+from archiver.web.api.json_http import adapter, number, numbers
 from archiver.web.app_keys import LISTENERS, RUNTIME
 
 _HEARTBEAT_SECONDS = 15

@@ -10,12 +10,9 @@ origin adds the same-origin policy of the browser.
 from urllib.parse import urlsplit
 
 from aiohttp import web
-from aiohttp.typedefs import Handler
 
 from archiver.web.app_keys import ORIGIN, RUNTIME
 from archiver.web.auth import is_https
-
-ROUTES_THERE = frozenset({"replay", "healthz"})
 
 
 def replay_origin(request: web.Request) -> str:
@@ -43,14 +40,6 @@ def public_origin(request: web.Request) -> str:
 def home_of_replay(request: web.Request) -> str:
     """Return the service's origin if replay has a separate one; else ""."""
     return public_origin(request) if replay_origin(request) else ""
-
-
-@web.middleware
-async def keep_apart(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Serve only replay on the replay origin."""
-    if is_there(request) and request.match_info.route.name not in ROUTES_THERE:
-        raise web.HTTPNotFound(text="This address shows archived pages, and nothing else.")
-    return await handler(request)
 
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -31,8 +31,7 @@ from archiver.web.app_keys import ARCHIVED_URL, ORIGIN, PERMISSIONS, RUNTIME, SH
 from archiver.web.origin import home_of_replay, is_there, replay_origin
 from archiver.web.pages.errors import not_in_archive
 from archiver.web.pages.snapshot import captures
-from archiver.web.replay_frames import Shown
-from archiver.web.replay_requests import held_permission, without_token
+from archiver.web.replay_requests import Shown, held_permission, without_token
 from archiver.web.responses import SMALLEST, STREAMED, asked_coding, is_packable, send, vary
 
 _REQUISITES = frozenset({Modifier.IMAGE, Modifier.STYLE, Modifier.SCRIPT})

@@ -8,8 +8,8 @@ import re
 from aiohttp import web
 
 from archiver.services.exports import BY_SUFFIX
-from archiver.web import cdx, events, health, memento, rendering, replay, site_files
-from archiver.web.api import entries, imports, lists, openapi
+from archiver.web import capture_queries, events, metrics, rendering, replay, static_files
+from archiver.web.api import entries, imports, openapi
 from archiver.web.pages import (
     access,
     crawl,
@@ -19,8 +19,8 @@ from archiver.web.pages import (
     feeds,
     highlights,
     home,
+    listing,
     snapshot,
-    snapshots,
     tags_and_lists,
 )
 from archiver.web.pages import imports as pages_imports
@@ -41,8 +41,8 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/", home.home, name="home"),
     web.post("/add", home.add, name="add"),
     web.get("/save", home.offer, name="save"),
-    web.get("/snapshots", snapshots.listing, name="snapshots"),
-    web.get("/search/help", snapshots.explain, name="search_help"),
+    web.get("/snapshots", listing.listing, name="snapshots"),
+    web.get("/search/help", listing.explain, name="search_help"),
     web.get(f"/{_HASH}/", entry.entry, name="entry"),
     web.get(f"/{_HASH}", entry.as_directory, name="entry_unslashed"),
     web.post(f"/{_HASH}/edit", entry.edit, name="edit_entry"),
@@ -80,7 +80,7 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/lists", tags_and_lists.lists, name="lists"),
     web.post("/lists", tags_and_lists.change_list, name="change_list"),
     web.post("/lists/order", tags_and_lists.order_lists, name="order_list"),
-    web.get("/feed.{form:atom|json}", snapshots.feed, name="feed"),
+    web.get("/feed.{form:atom|json}", listing.feed, name="feed"),
     web.get("/feeds", feeds.feeds, name="feeds"),
     web.post("/feeds", feeds.change, name="change_feeds"),
     web.get("/feeds.opml", feeds.outline, name="feeds_outline"),
@@ -106,14 +106,14 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/logout", access.sign_out, name="sign_out"),
     web.post("/language", rendering.choose_language, name="choose_language"),
     # The archive itself
-    web.get("/web/cdx", cdx.pywb, name="cdx_pywb"),
+    web.get("/web/cdx", capture_queries.pywb, name="cdx_pywb"),
     web.get(f"/web/{_URL}", replay.replay, name="replay"),
-    web.get(f"/timegate/{_URL}", memento.time_gate, name="time_gate"),
-    web.get(f"/timemap/link/{_URL}", memento.link_time_map, name="link_time_map"),
-    web.get(f"/timemap/json/{_URL}", memento.json_time_map, name="json_time_map"),
-    web.get("/cdx", cdx.wayback, name="cdx"),
-    web.get("/cdx/search/cdx", cdx.wayback, name="cdx_search"),
-    web.get("/wayback/available", cdx.available, name="available"),
+    web.get(f"/timegate/{_URL}", capture_queries.time_gate, name="time_gate"),
+    web.get(f"/timemap/link/{_URL}", capture_queries.link_time_map, name="link_time_map"),
+    web.get(f"/timemap/json/{_URL}", capture_queries.json_time_map, name="json_time_map"),
+    web.get("/cdx", capture_queries.wayback, name="cdx"),
+    web.get("/cdx/search/cdx", capture_queries.wayback, name="cdx_search"),
+    web.get("/wayback/available", capture_queries.available, name="available"),
     # The API
     web.post("/api/v1/entries", entries.save, name="api_save"),
     web.get("/api/v1/entries", entries.list_entries, name="api_entries"),
@@ -131,20 +131,20 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post(f"/api/v1/entries/{_HASH}/highlights", entries.add_highlight, name="api_highlight"),
     web.patch(_HIGHLIGHT, entries.change_highlight, name="api_change_highlight"),
     web.delete(_HIGHLIGHT, entries.remove_highlight, name="api_remove_highlight"),
-    web.get("/api/v1/feeds", lists.list_feeds, name="api_feeds"),
-    web.post("/api/v1/feeds", lists.follow, name="api_follow"),
-    web.delete("/api/v1/feeds", lists.unfollow, name="api_unfollow"),
+    web.get("/api/v1/feeds", entries.list_feeds, name="api_feeds"),
+    web.post("/api/v1/feeds", entries.follow, name="api_follow"),
+    web.delete("/api/v1/feeds", entries.unfollow, name="api_unfollow"),
     web.get("/api/v1/highlights", entries.list_highlights, name="api_highlights"),
     web.get(
         f"/api/v1/entries/{_HASH}/snapshots/{_ANY_TIMESTAMP}",
         entries.snapshot,
         name="api_snapshot",
     ),
-    web.get("/api/v1/lists", lists.list_lists, name="api_lists"),
-    web.post("/api/v1/lists", lists.make_list, name="api_make_list"),
-    web.patch("/api/v1/lists", lists.change_list, name="api_change_list"),
-    web.delete("/api/v1/lists", lists.delete_list, name="api_delete_list"),
-    web.post("/api/v1/lists/order", lists.order_lists, name="api_order_list"),
+    web.get("/api/v1/lists", entries.list_lists, name="api_lists"),
+    web.post("/api/v1/lists", entries.make_list, name="api_make_list"),
+    web.patch("/api/v1/lists", entries.change_list, name="api_change_list"),
+    web.delete("/api/v1/lists", entries.delete_list, name="api_delete_list"),
+    web.post("/api/v1/lists/order", entries.order_lists, name="api_order_list"),
     web.post("/api/v1/captures", entries.hand_in, name="api_hand_in", expect_handler=expect_file),
     web.post("/api/v1/imports", imports.start, name="api_import", expect_handler=expect_file),
     web.get("/api/v1/imports", imports.recent, name="api_imports"),
@@ -164,8 +164,8 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/api/v1/events", events.events, name="api_events"),
     web.get("/api/v1/openapi.json", openapi.document, name="openapi"),
     # Files and machines
-    web.get("/static/{version:[0-9a-f]+}/{name:.+}", site_files.static, name="static"),
-    web.get("/manifest.webmanifest", site_files.manifest, name="manifest"),
-    web.get("/healthz", health.healthz, name="healthz"),
-    web.get("/metrics", health.metrics, name="metrics"),
+    web.get("/static/{version:[0-9a-f]+}/{name:.+}", static_files.static, name="static"),
+    web.get("/manifest.webmanifest", static_files.manifest, name="manifest"),
+    web.get("/healthz", metrics.healthz, name="healthz"),
+    web.get("/metrics", metrics.metrics, name="metrics"),
 )

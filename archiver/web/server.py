@@ -21,7 +21,7 @@ from aiohttp import web
 
 from archiver.logs import get_log
 from archiver.web.client_limits import ServerLimits
-from archiver.web.middleware.headers import STATED
+from archiver.web.middleware import STATED
 
 _UNREADABLE = "The request can't be read: it is not well-formed HTTP/1.1, or too long.\n"
 _BROKEN = "Something went wrong here. The log says what.\n"

@@ -9,7 +9,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.services.access import Scope
 from archiver.web.app import build_app
-from archiver.web.middleware.auth import ADDING_ROUTES, PEOPLES_ROUTES, opens
+from archiver.web.middleware import ADDING_ROUTES, PEOPLES_ROUTES, opens
 from archiver.web.routes import ROUTES
 
 PASSWORD = "a good pass phrase"

@@ -3,9 +3,8 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from archiver.web.api.openapi import describe
-from archiver.web.api.operations import OPERATIONS
-from archiver.web.api.responses import adapter
+from archiver.web.api.json_http import adapter
+from archiver.web.api.openapi import OPERATIONS, describe
 from archiver.web.routes import ROUTES
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text()

@@ -1,8 +1,7 @@
 import pytest
 from aiohttp import web
 
-from archiver.web.api.requests import SaveRequest, numbers, read_json
-from archiver.web.api.responses import answer
+from archiver.web.api.json_http import SaveRequest, answer, numbers, read_json
 
 
 async def echo(request: web.Request) -> web.Response:

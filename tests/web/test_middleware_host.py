@@ -82,7 +82,7 @@ async def test_the_page_for_another_name_is_of_no_session(serve, raw, monkeypatc
         seen.append(request[SESSION])
         return web.Response(status=status, text=message)
 
-    monkeypatch.setattr("archiver.web.app.error_page", error_page)
+    monkeypatch.setattr("archiver.web.middleware.error_page", error_page)
     client = await serve(ROUTE)
 
     await raw(client, "/", "Host: evil.example")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from archiver.app import open_app
 from archiver.config import Settings
 from archiver.web.app import build_app
-from archiver.web.pages.snapshots import MOST_BEFORE, Trail, read_trail
+from archiver.web.pages.listing import MOST_BEFORE, Trail, read_trail
 
 ENTRIES = 120
 

@@ -1,11 +1,11 @@
 import pytest
 from aiohttp import web
 
-from archiver.web import site_files
+from archiver.web import static_files
 from archiver.web.app_keys import STATIC
 from archiver.web.static_files import StaticFiles
 
-ROUTE = web.get("/static/{version:[0-9a-f]+}/{name:.+}", site_files.static, name="static")
+ROUTE = web.get("/static/{version:[0-9a-f]+}/{name:.+}", static_files.static, name="static")
 
 
 @pytest.fixture

@@ -7,8 +7,14 @@ from aiohttp import web
 from archiver.model.failure import Reason
 from archiver.model.imports import ImportStatus, Outcome
 from archiver.model.listing import ListingQuery
-from archiver.web.api.requests import AgainRequest, RescueRequest, chosen, path_number, read_json
-from archiver.web.api.responses import answer
+from archiver.web.api.json_http import (
+    AgainRequest,
+    RescueRequest,
+    answer,
+    chosen,
+    path_number,
+    read_json,
+)
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.imports import UNDO_PATIENCE_SECONDS, send_receipt
 from archiver.web.uploads import import_from_api, survey_from_api

@@ -14,7 +14,7 @@ from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.editing import Edited, Editing
 from archiver.web import auth
-from archiver.web.api.requests import list_query, listed_query
+from archiver.web.api.json_http import list_query, listed_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.rendering import render_beside
 from archiver.web.views import DeleteView, EditAgainView, EditNotice, PutBack

@@ -15,7 +15,7 @@ from archiver.replay.addresses import Modifier, PathWriter, ReplayAddress, plain
 from archiver.services.entries import SnapshotDetail
 from archiver.services.reader_view import Reading
 from archiver.services.search import Beside, Neighbour
-from archiver.web.api.requests import list_query, listed_query
+from archiver.web.api.json_http import list_query, listed_query
 from archiver.web.app_keys import PERMISSIONS, REFLECTS, RUNTIME
 from archiver.web.origin import home_of_replay, replay_origin
 from archiver.web.pages.editing import back, change_of, notice_of

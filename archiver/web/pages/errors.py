@@ -11,8 +11,7 @@ from archiver.replay.addresses import Modifier, ReplayAddress, plain_path
 from archiver.web.app_keys import PERMISSIONS, SHOWN
 from archiver.web.origin import is_there
 from archiver.web.rendering import render
-from archiver.web.replay_frames import Shown
-from archiver.web.replay_requests import token_of
+from archiver.web.replay_requests import Shown, token_of
 from archiver.web.signing import Permission
 from archiver.web.views import AbsentView, ErrorView, PassageView
 

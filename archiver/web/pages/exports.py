@@ -16,7 +16,7 @@ from archiver.services.export_files import ExportJob
 from archiver.services.export_selection import Selected
 from archiver.services.exports import BY_KEY, BY_SUFFIX, EXPORTS, ExportKind
 from archiver.services.exports import schema as export_schema
-from archiver.web.api.requests import listing_query
+from archiver.web.api.json_http import listing_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.rendering import render_beside
 from archiver.web.views import Refusal

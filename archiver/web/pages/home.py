@@ -14,7 +14,7 @@ from archiver.http.urls import with_scheme, without_trackers, words_of
 from archiver.model.listing import ListingQuery
 from archiver.model.message import Message
 from archiver.services.entries import SaveResult
-from archiver.web.api.requests import numbers
+from archiver.web.api.json_http import numbers
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import public_origin
 from archiver.web.rendering import render_beside

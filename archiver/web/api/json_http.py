@@ -1,21 +1,63 @@
-"""JSON requests and query parameters."""
+"""JSON requests, query parameters and responses.
+
+Times are ISO 8601 in UTC, states and kinds are names, missing values are null.
+"""
 
 import asyncio
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from archiver.errors import InputError
+from archiver.formats.json_output import flattened
 from archiver.model.annotation import AnnotationChange, Colour
 from archiver.model.imports import Choices
 from archiver.model.listing import ListingQuery
+from archiver.services.entries import EntryDetail
 from archiver.services.import_reading import typed_choices
 from archiver.services.lists import Where
-from archiver.web.api.responses import adapter
 from archiver.web.app_keys import LIMITS
+from archiver.web.static_files import addressed
+
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+
+def adapter(shape: Any) -> TypeAdapter[Any]:
+    """Return the cached Pydantic adapter of a type."""
+    if shape not in _ADAPTERS:
+        _ADAPTERS[shape] = TypeAdapter(shape)
+    return _ADAPTERS[shape]
+
+
+def answer(value: object, *, shape: Any = None, status: int = 200) -> web.Response:
+    """Return a value as a JSON response.
+
+    Args:
+        value: a dataclass of the services or the model.
+        shape: its type, if ``type(value)`` is not enough (lists).
+        status: HTTP status.
+    """
+    return web.Response(
+        body=to_json(value, shape),
+        content_type="application/json",
+        status=status,
+    )
+
+
+def entry_answer(detail: EntryDetail) -> web.Response:
+    """Return an entry and its snapshots as JSON."""
+    return answer(replace(detail, emblems=addressed(detail.emblems)))
+
+
+def to_json(value: object, shape: Any = None) -> bytes:
+    """Convert a value to JSON-compatible data."""
+    document = adapter(shape or type(value)).dump_python(value, mode="json")
+    return json.dumps(flattened(document), ensure_ascii=False, separators=(",", ":")).encode()
+
 
 MOST_URLS = 10_000
 MOST_JOBS = 1_000

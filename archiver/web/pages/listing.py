@@ -19,7 +19,7 @@ from archiver.model.message import Message
 from archiver.search.query_fields import LANGUAGE
 from archiver.services.list_exports import FeedForm
 from archiver.services.search import Listing
-from archiver.web.api.requests import LISTED, list_query, listing_query
+from archiver.web.api.json_http import LISTED, list_query, listing_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of

@@ -1,0 +1,470 @@
+"""Middleware around every handler.
+
+From the outside in: metrics, compression, error pages, host names, the replay origin, login, forms.
+
+If the name ``evil.example`` is changed to resolve to 127.0.0.1 (DNS rebinding), a browser treats
+this service as same-origin with that site; only the Host header shows it (RFC 9110 §7.2). IP
+addresses cannot be rebound, so they are always accepted.
+
+Errors of the API are ``{"error": {"code": "not_found", "message": "A sentence."}}``.
+"""
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from ipaddress import ip_address
+from urllib.parse import urlencode, urlsplit
+
+from aiohttp import hdrs, web
+from aiohttp.typedefs import Handler
+
+from archiver import errors
+from archiver.config import Settings
+from archiver.http.headers import Coding
+from archiver.logs import get_log
+from archiver.model.message import Message, marked
+from archiver.replay.addresses import Modifier, ReplayAddress
+from archiver.services.access import BEGINS, Scope
+from archiver.web import auth, origin
+from archiver.web.app_keys import LIMITS, METRICS, ORIGIN, REFLECTS, RUNTIME, SESSION, SIGNED_IN
+from archiver.web.client_limits import Full
+from archiver.web.pages.errors import error_page, passage
+from archiver.web.rendering import render
+from archiver.web.replay_requests import address_of, held_permission
+from archiver.web.responses import (
+    SMALLEST,
+    WHOLE,
+    coding_for_ours,
+    is_packable,
+    message_of,
+    packed,
+    vary,
+)
+from archiver.web.views import StepView
+
+REPLAY_ORIGIN_ROUTES = frozenset({"replay", "healthz"})
+
+
+@web.middleware
+async def serve_replay_only(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Serve only replay on the replay origin."""
+    if origin.is_there(request) and request.match_info.route.name not in REPLAY_ORIGIN_ROUTES:
+        raise web.HTTPNotFound(text="This address shows archived pages, and nothing else.")
+    return await handler(request)
+
+
+_AUTHORITY = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9._-]{0,253})(?::[0-9]{1,5})?")
+
+
+@web.middleware
+async def check_host(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Reject a request for an unknown (421) or malformed (400) host name."""
+    given = request.headers.getall("Host", [])
+    authority = given[0].lower() if len(given) == 1 else ""
+    match = _AUTHORITY.fullmatch(authority)
+    if match is None or not request.raw_path.startswith("/"):
+        raise web.HTTPBadRequest(text="The request does not say plainly which host it is for.")
+    name = match[1].rstrip(".")
+    if not _is_own_name(name, request.app[RUNTIME].settings):
+        raise web.HTTPMisdirectedRequest(
+            text=f"This archive does not answer to the name {name}. "
+            "If it should, add the name to ARCHIVER_ALLOW_HOSTS (or --allow-hosts)."
+        )
+    request[ORIGIN] = f"http://{authority}"
+    return await handler(request)
+
+
+def _is_own_name(name: str, settings: Settings) -> bool:
+    if name == "localhost" or name.endswith(".localhost"):  # RFC 6761 §6.3
+        return True
+    second = urlsplit(settings.replay_origin or "").hostname or ""
+    known = (*settings.allow_hosts, settings.host, second)
+    if name in {host.lower().rstrip(".") for host in known if host}:
+        return True
+    try:
+        ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+FORM_BYTES = 4 << 20
+"""Maximum size of a form or JSON body: 10,000 URLs of 300 characters, percent-encoded."""
+
+_FORM = "application/x-www-form-urlencoded"
+_FORM_WITH_FILE = "multipart/form-data"
+_UPLOADS = frozenset({"upload", "hand_in"})
+"""Routes whose handler streams the body to disk."""
+
+_SMALL_FILES = frozenset({"change_feeds"})
+"""Routes whose form may hold a file small enough to be read into memory."""
+
+_CROSS_SITE = marked(
+    "Another site sent this request, so nothing was changed. If you sent it yourself, open the "
+    "page in this archive and try again from there. Behind a reverse proxy, check that it passes "
+    "the Host header on unchanged."
+)
+
+
+@web.middleware
+async def guard_forms(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Check the origin of an unsafe request and read its form before the handler runs."""
+    if request.method not in origin.SAFE_METHODS and request.match_info.http_exception is None:
+        if not origin.is_same_origin(request):
+            raise web.HTTPForbidden(text=_CROSS_SITE)
+        if not request.path.startswith("/api/") and request.match_info.route.name not in _UPLOADS:
+            await _read_form(request)
+    return await handler(request)
+
+
+async def _read_form(request: web.Request) -> None:
+    """Read a form within the time and size limits; the handler's `request.post()` returns it.
+
+    Raises:
+        web.HTTPUnsupportedMediaType: the content type is not that of a form.
+        web.HTTPBadRequest: it is not UTF-8.
+        web.HTTPRequestEntityTooLarge: it is larger than `FORM_BYTES`.
+        TimeoutError: it took too long to arrive.
+    """
+    if not request.can_read_body:
+        return
+    has_file = request.match_info.route.name in _SMALL_FILES
+    is_form = request.content_type in ({_FORM, _FORM_WITH_FILE} if has_file else {_FORM})
+    if not is_form or (request.charset or "utf-8").lower() != "utf-8":
+        raise web.HTTPUnsupportedMediaType(text=f"Send this as {_FORM} in UTF-8.")
+    try:
+        async with asyncio.timeout(request.app[LIMITS].body_seconds):
+            await request.post()
+    except ValueError:
+        raise web.HTTPBadRequest(text=marked("The form is not UTF-8.")) from None
+
+
+OPEN_ROUTES = frozenset({"healthz", "static", "manifest", "login", "sign_in", "choose_language"})
+"""Routes without login: health check, static files and the login page."""
+
+PEOPLES_ROUTES = frozenset({"access", "change_access"})
+"""Routes that no token opens."""
+
+ADDING_ROUTES = frozenset(
+    {
+        *("api_save", "api_hand_in", "api_import", "api_imports", "api_import_status"),
+        *("api_import_look", "api_import_receipt", "api_import_failures"),
+        *("api_jobs", "api_queue", "api_events"),
+    }
+)
+"""Routes for programs that add pages and watch their progress."""
+
+_PERMITTED = {
+    Scope.READ: "may read, and nothing else",
+    Scope.ADD: "may add pages and imports, and hear what becomes of them",
+    Scope.ALL: "may do all but say who may come in",
+}
+_FOR_PROGRAMS = ("/api/", "/metrics", "/cdx", "/web/cdx", "/wayback/", "/timegate/", "/timemap/")
+_PAGES = frozenset({None, "document"})
+_DOCUMENTS = _PAGES | {"iframe", "frame", "object", "embed"}
+_LOOKED_AT = frozenset({Modifier.NONE, Modifier.FRAME, Modifier.IDENTITY})
+
+
+@web.middleware
+async def authenticate(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Identify the client, and reject it if it has no access."""
+    request[SESSION] = auth.ANONYMOUS
+    await auth.keep_up(request.app)
+    is_locked = request.app[RUNTIME].access.is_locked
+    admitted = not is_locked or await _is_known(request) or _is_open(request)
+    if admitted:
+        return await handler(request)
+    if _is_offered_by_another_site(request):
+        return render(request, "pages/step.html", StepView(request.raw_path))
+    address = _page_of_replay(request)
+    if address is not None:
+        return passage(request, address)
+    raise _refusal(request)
+
+
+async def _is_known(request: web.Request) -> bool:
+    session = await auth.session_of(request)
+    if session is not None:
+        request[SESSION], request[SIGNED_IN] = session, True
+        return True
+    given = auth.credentials_of(request)
+    if given is None:
+        return False
+    if given.startswith(BEGINS):
+        await _admit_token(request, given)
+    elif not await auth.check_password(request, given):
+        raise _unauthorized("The password in the Authorization header is wrong.")
+    request[SESSION] = auth.BY_HEADER
+    return True
+
+
+async def _admit_token(request: web.Request, given: str) -> None:
+    token = await auth.check_token(request, given)
+    if token is None:
+        raise _unauthorized("The token in the Authorization header is none of this archive's.")
+    route = request.match_info.route.name or ""
+    if not opens(token.scope, route, request.method):
+        raise web.HTTPForbidden(
+            text=f"The token “{token.name}” does not open this: it {_PERMITTED[token.scope]}."
+        )
+
+
+def opens(scope: Scope, route: str, method: str) -> bool:
+    """Return whether a token opens a route; access settings are for signed-in users only."""
+    if route in PEOPLES_ROUTES:
+        return False
+    if scope is Scope.READ:
+        return method in origin.SAFE_METHODS
+    return scope is Scope.ALL or route in ADDING_ROUTES
+
+
+def _is_open(request: web.Request) -> bool:
+    route = request.match_info.route.name
+    if route == "replay" and request.method in origin.SAFE_METHODS:
+        return held_permission(request) is not None
+    return route in OPEN_ROUTES
+
+
+def _is_offered_by_another_site(request: web.Request) -> bool:
+    """Return whether the bookmarklet opened this page, in which case the session cookie is missing.
+
+    The cookie is ``SameSite=Strict``; after a click within this site the browser sends it.
+    """
+    is_elsewhere = request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+    return request.match_info.route.name == "save" and is_elsewhere
+
+
+def _page_of_replay(request: web.Request) -> ReplayAddress | None:
+    """Return the requested memento if it is requested as a page or a frame."""
+    if request.match_info.route.name != "replay" or request.method not in origin.SAFE_METHODS:
+        return None
+    if request.headers.get("Sec-Fetch-Dest") not in _DOCUMENTS:
+        return None
+    address = address_of(request.raw_path)
+    return address if address and address.modifier in _LOOKED_AT else None
+
+
+def _refusal(request: web.Request) -> web.HTTPException:
+    """Redirect a browser to the login page; return 401 to a program."""
+    is_program = request.path.startswith(_FOR_PROGRAMS)
+    if request.headers.get("Sec-Fetch-Dest") not in _PAGES or is_program:
+        return _unauthorized(marked("Sign in first: this archive has a password."))
+    if request.method in origin.SAFE_METHODS:
+        return web.HTTPSeeOther("/login?" + urlencode({"next": request.raw_path}))
+    return _unauthorized(
+        marked(
+            "You are signed out, so nothing was changed. Sign in in another tab, then reload this "
+            "page to send the form again."
+        )
+    )
+
+
+def _unauthorized(message: str) -> web.HTTPUnauthorized:
+    return web.HTTPUnauthorized(
+        text=message, headers={"WWW-Authenticate": 'Bearer realm="archiver"'}
+    )
+
+
+_log = get_log(__name__)
+
+_BY_CLASS: tuple[tuple[type[Exception], int, str], ...] = (
+    (errors.InvalidUrl, 400, "invalid_url"),
+    (errors.UnreadableFile, 422, "unreadable_file"),
+    (errors.TooLarge, 413, "too_large"),
+    (errors.InputError, 400, "invalid_input"),
+    (errors.NotInArchive, 404, "not_in_archive"),
+    (errors.NotFound, 404, "not_found"),
+    (errors.IndexUnavailable, 503, "index_unavailable"),
+    (errors.StoreUnavailable, 503, "store_unavailable"),
+    (errors.StoreError, 500, "store_error"),
+    (errors.ArchiverError, 500, "error"),
+    (Full, 503, "too_many_listeners"),
+    (TimeoutError, 408, "timeout"),
+)
+"""The first match is used, so subclasses come before their base classes."""
+
+_MESSAGES = {
+    400: Message("The request can't be understood."),
+    404: Message("There is nothing at this address."),
+    405: Message("This address does not take such a request."),
+    408: Message("The request took too long to arrive."),
+    413: Message("This is more than one request may hold: send a file with the import instead."),
+    500: Message("Something went wrong here. The log says what."),
+    503: Message("Too many pages are listening for news: close some, or ask again later."),
+}
+_OPERATORS: dict[type[Exception], Message] = {
+    errors.IndexUnavailable: Message(
+        "The index of this archive can't be reached now. Try again in a moment; if that goes on, "
+        "the log of the service says why."
+    ),
+}
+"""Messages that hide details for the operator, such as the address of the database."""
+_FATAL = 500
+_GONE = 499
+"""Status in the metrics for a client that disconnected; never sent."""
+_CODES = {413: "too_large"}
+_PLAIN_ROUTES = frozenset({"healthz", "metrics", "static"})
+_KEPT_HEADERS = ("Allow", "Retry-After", "WWW-Authenticate")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error as reported: status, a code for programs, a message for users."""
+
+    status: int
+    code: str
+    message: Message
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@web.middleware
+async def answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Turn errors into responses that say what happened."""
+    request[SIGNED_IN], request[ORIGIN], request[SESSION] = False, "", ""
+    try:
+        return await handler(request)
+    except web.HTTPException as answer:
+        if answer.status < HTTPStatus.BAD_REQUEST:
+            raise
+        return _render_problem(request, _problem_of_http(answer))
+    except ConnectionError:
+        if request.transport is not None and not request.transport.is_closing():
+            raise
+        return web.Response(status=_GONE)  # the client disconnected, so nothing is wrong
+    except Exception as error:
+        if request.writer.output_size > 0:
+            raise  # the response has started, so it can only be aborted
+        return _render_problem(request, _problem_of_error(error, request))
+
+
+def _problem_of_http(answer: web.HTTPException) -> Problem:
+    given = answer.text or ""
+    usual = given == f"{answer.status}: {answer.reason}" or answer.status in _CODES
+    phrase = HTTPStatus(answer.status).phrase
+    return Problem(
+        status=answer.status,
+        code=_CODES.get(answer.status, phrase.lower().replace(" ", "_").replace("-", "_")),
+        message=_MESSAGES.get(answer.status, Message(f"{phrase}."))
+        if usual
+        else message_of(answer),
+        headers={name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers},
+    )
+
+
+def _problem_of_error(error: Exception, request: web.Request) -> Problem:
+    for kind, status, code in _BY_CLASS:
+        if isinstance(error, kind):
+            if status >= _FATAL and kind is not Full:
+                _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
+            return Problem(
+                status, code, _OPERATORS.get(kind) or _message_of(error) or _MESSAGES[status]
+            )
+    _log.error("request_failed", route=request.match_info.route.name, exc_info=error)
+    return Problem(_FATAL, "internal", _MESSAGES[_FATAL])
+
+
+def _message_of(error: Exception) -> Message:
+    if isinstance(error, errors.InvalidQuery):
+        return Message(
+            "{problem} (At character {place} of the search.)",
+            problem=error.sentence,
+            place=error.at + 1,
+        )
+    return error.sentence if isinstance(error, errors.ArchiverError) else Message(str(error))
+
+
+def _render_problem(request: web.Request, problem: Problem) -> web.Response:
+    if request.path.startswith("/api/"):
+        shape = {"error": {"code": problem.code, "message": str(problem.message)}}
+        response = web.json_response(shape, status=problem.status)
+    elif request.match_info.route.name in _PLAIN_ROUTES:
+        response = web.Response(status=problem.status, text=f"{problem.message}\n")
+    else:
+        response = error_page(request, problem.status, problem.message)
+    response.headers.update(problem.headers)
+    return response
+
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:{there}; "
+    "media-src 'self'{there}; font-src 'self'; manifest-src 'self'; connect-src 'self'; "
+    "frame-src 'self'{there}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""``there`` is the separate origin of archived pages, if any."""
+
+_OWN_HEADERS = (
+    ("X-Content-Type-Options", "nosniff"),
+    # Not no-referrer: then browsers send "Origin: null" with forms of this site (Fetch §3.2).
+    ("Referrer-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("X-Robots-Tag", "noindex, nofollow, noarchive"),
+    ("Cache-Control", "private, no-cache"),
+    ("Server", "archiver"),
+)
+STATED = (("Content-Security-Policy", CONTENT_SECURITY_POLICY.format(there="")), *_OWN_HEADERS)
+"""Headers of responses that are made outside the application."""
+
+
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Add headers to a response before it is sent."""
+    there = origin.replay_origin(request)
+    policy = CONTENT_SECURITY_POLICY.format(there=f" {there}/web/" if there else "")
+    response.headers.setdefault("Content-Security-Policy", policy)
+    for name, value in _OWN_HEADERS:
+        if name == "Server":
+            response.headers[name] = value  # aiohttp has set its own version there before
+        else:
+            response.headers.setdefault(name, value)
+
+
+_PARTIAL = 206
+
+
+@web.middleware
+async def compress(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Compress the body of a response."""
+    response = await handler(request)
+    may_be = REFLECTS not in request and not response.prepared
+    if may_be and isinstance(response, web.Response):
+        await _compress(request, response)
+    return response
+
+
+async def _compress(request: web.Request, response: web.Response) -> None:
+    body = response.body
+    if not isinstance(body, bytes) or len(body) < SMALLEST or not _may_be_changed(response):
+        return
+    vary(response)
+    coding = coding_for_ours(request, WHOLE)
+    if coding is not Coding.IDENTITY:
+        response.body = await packed(body, coding)
+        response.headers[hdrs.CONTENT_ENCODING] = coding
+
+
+def _may_be_changed(response: web.Response) -> bool:
+    """Return whether the body may be compressed: an entity tag belongs to its exact bytes."""
+    headers = response.headers
+    is_as_made = hdrs.ETAG not in headers and hdrs.CONTENT_ENCODING not in headers
+    is_whole = response.status != _PARTIAL
+    return is_as_made and is_whole and is_packable(headers.get(hdrs.CONTENT_TYPE, ""))
+
+
+@web.middleware
+async def measure(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Measure the handler's time and count its response, including raised redirects."""
+    began = time.perf_counter()
+    status = 500
+    try:
+        response = await handler(request)
+    except web.HTTPException as answer:
+        status = answer.status
+        raise
+    else:
+        status = response.status
+        return response
+    finally:
+        route = request.match_info.route.name or "none"
+        request.app[METRICS].answered(request.method, route, status, time.perf_counter() - began)

@@ -1,1 +1,0 @@
-"""Middleware around every handler."""
