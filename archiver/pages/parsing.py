@@ -13,7 +13,7 @@ from collections import Counter
 from itertools import count
 from typing import Final
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from archiver.http.urls import join
 from archiver.pages.reference_attributes import clean_reference
@@ -212,6 +212,56 @@ def _is_rebuilt(html: bytes) -> bool:
     return rebuilt > MOST_REBUILT * seen
 
 
+MOST_SHADOWS: Final = 5000
+"""Maximum number of shadow roots that are opened."""
+
+_SHADOW_MODE = "shadowrootmode"
+
+
 def parse(html: str) -> LexborHTMLParser | None:
-    """Return the tree of a page; None if it is nested too deep."""
-    return None if is_too_deep(html) else LexborHTMLParser(limit_attributes(html))
+    """Return the tree of a page with its declarative shadow roots opened; None if too deep."""
+    if is_too_deep(html):
+        return None
+    tree = LexborHTMLParser(limit_attributes(html))
+    if _SHADOW_MODE in html:
+        _open_shadow_roots(tree)
+    return tree
+
+
+def _open_shadow_roots(tree: LexborHTMLParser) -> None:
+    """Replace the content of hosts by their shadow trees, as displayed (HTML §4.12.3, DOM §4.8)."""
+    opened: set[int] = set()
+    roots = tree.template_fragments()[::-1]
+    for _ in range(MOST_SHADOWS):
+        root = roots.pop() if roots else None
+        if root is None:
+            return
+        template = root.parent
+        host = template.parent if template is not None else None
+        if template is None or host is None or not template.attributes.get(_SHADOW_MODE):
+            continue
+        roots += reversed(root.template_fragments())
+        if host.mem_id not in opened:
+            opened.add(host.mem_id)
+            _open_shadow_root(root, template, host)
+
+
+def _open_shadow_root(root: LexborNode, template: LexborNode, host: LexborNode) -> None:
+    """Put the content of a shadow root into its host, with the host's children in its slots."""
+    own = [each for each in host.iter(include_text=True) if each.mem_id != template.mem_id]
+    given: dict[str, list[LexborNode]] = {}
+    for each in own:
+        name = (each.attributes.get("slot") or "") if each.is_element_node else ""
+        given.setdefault(name, []).append(each)
+    for slot in root.css("slot"):
+        assigned = given.pop(slot.attributes.get("name") or "", [])
+        for each in assigned:
+            slot.insert_before(each, move=True)
+        if assigned:
+            slot.decompose()
+    for left in given.values():
+        for each in left:
+            each.decompose()
+    for each in [*root.iter(include_text=True)]:
+        template.insert_before(each, move=True)
+    template.decompose()

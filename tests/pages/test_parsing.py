@@ -12,6 +12,7 @@ from archiver.pages.parsing import (
     MOST_MERGED,
     is_too_deep,
     limit_attributes,
+    parse,
 )
 from archiver.pages.requisites import find_requisites, find_sheet_requisites
 from archiver.pages.sanitizer import sanitise
@@ -114,3 +115,32 @@ def test_floods_of_candidates_are_read_in_linear_time(value):
 def test_floods_are_made_text_in_linear_time(unit):
     assert isinstance(to_text(unit * 30_000), str)
     assert isinstance(sanitise(unit * 30_000), str)
+
+
+@pytest.mark.parametrize(
+    ("hosted", "shown"),
+    [
+        ("<template shadowrootmode=open><p>A<slot>none</slot></p></template>B", "<p>AB</p>"),
+        ("<template shadowrootmode=closed><slot>A</slot></template>", "<slot>A</slot>"),
+        (
+            (
+                "<template shadowrootmode=open><slot name=n></slot><slot></slot></template>"
+                "A<b slot=n>B</b><i slot=x>C</i>"
+            ),
+            '<b slot="n">B</b>A',
+        ),
+        ("<template shadowrootmode=open>A</template>B", "A"),
+        (
+            (
+                "<template shadowrootmode=open><x-b><template shadowrootmode=open><i><slot></slot></i>"
+                "</template><slot></slot></x-b></template>A"
+            ),
+            "<x-b><i>A</i></x-b>",
+        ),
+        ("<template>A</template>B", "<template>A</template>B"),
+    ],
+)
+def test_declarative_shadow_roots_are_parsed_as_they_are_displayed(hosted, shown):
+    page = parse(f"<body><x-a>{hosted}</x-a>")
+    assert page is not None
+    assert page.css_first("body").html == f"<body><x-a>{shown}</x-a></body>"

@@ -154,12 +154,9 @@ def _holds_lines(node: LexborNode, *, is_cell: bool) -> bool:
 
 def _wrap_in_pre(node: LexborNode, *, is_inside: bool) -> None:
     pre = node.parser.create_node("pre")
-    children = [*node.iter(include_text=True)]
-    for child in children:
-        pre.insert_child(child)
+    for child in [*node.iter(include_text=True)]:
+        pre.insert_child(child, move=True)
     if is_inside:
-        for child in children:
-            child.decompose()
         node.insert_child(pre)
         return
     for name in ("class", "id"):

@@ -57,6 +57,8 @@ NESTED = {
     "lists": "<ul><li><img>{}</li></ul>",
     "drawings": "<svg>{}</svg>",
     "code": "<pre><div>{}</div></pre>",
+    "hosts": "<x-a><template shadowrootmode=open><p><slot></slot></p></template>{}</x-a>",
+    "shadows": "<x-a><template shadowrootmode=open>{}</template></x-a>",
     "spaces": "<span style='white-space:pre'>x\n{}</span>",
     "objects": "<object>{}</object>",
     "paragraphs": "<div><p><object>{}</object></p></div>",
