@@ -333,18 +333,22 @@ def _meta_of(tree: LexborHTMLParser) -> dict[str, str]:
 
 def _json_ld_of(tree: LexborHTMLParser) -> dict[str, Any]:
     for node in tree.css('script[type="application/ld+json"]'):
-        text = node.text() or ""
-        if len(text) > MOST_JSON:
-            continue
-        try:
-            parsed = json.loads(_FRAME.sub("", text), strict=False)
-        except (ValueError, RecursionError):
-            continue
-        for each in _objects(parsed) if _is_shallow(parsed) else ():
+        for each in objects_in(parse_json_ld(node.text() or "")):
             kind = each.get("@type")
             if kind and _ARTICLE_TYPES.search(str(kind)[:200]) and _headline(each):
                 return each
     return {}
+
+
+def parse_json_ld(text: str) -> Any:
+    """Parse JSON in a script; None if it is malformed, too long or nested too deep."""
+    if len(text) > MOST_JSON:
+        return None
+    try:
+        parsed = json.loads(_FRAME.sub("", text), strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return parsed if _is_shallow(parsed) else None
 
 
 def _is_shallow(parsed: Any) -> bool:
@@ -363,7 +367,8 @@ def _inside(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list) else ()
 
 
-def _objects(parsed: Any) -> Iterator[dict[str, Any]]:
+def objects_in(parsed: Any) -> Iterator[dict[str, Any]]:
+    """Yield the objects of parsed JSON-LD: the outermost, and those of its graph."""
     if isinstance(parsed, dict):
         yield parsed
         parsed = parsed.get("@graph")

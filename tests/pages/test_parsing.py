@@ -132,8 +132,8 @@ def test_floods_are_made_text_in_linear_time(unit):
         ("<template shadowrootmode=open>A</template>B", "A"),
         (
             (
-                "<template shadowrootmode=open><x-b><template shadowrootmode=open><i><slot></slot></i>"
-                "</template><slot></slot></x-b></template>A"
+                "<template shadowrootmode=open><x-b><template shadowrootmode=open><i><slot></slot>"
+                "</i></template><slot></slot></x-b></template>A"
             ),
             "<x-b><i>A</i></x-b>",
         ),

@@ -5,6 +5,7 @@ cleaned, and the result is sanitised.
 """
 
 import re
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from html import escape
@@ -30,6 +31,12 @@ from archiver.pages.article.elements import HEADINGS
 from archiver.pages.article.embeds import normalise_embeds, normalise_widgets
 from archiver.pages.article.formulas import normalise_mathematics
 from archiver.pages.article.headline import Lead, find_lead, put_lead, take_head, title_of
+from archiver.pages.article.hidden_sources import (
+    POSSIBLE,
+    SHORTEST,
+    HiddenSource,
+    hidden_sources,
+)
 from archiver.pages.article.media import normalise_drawings, normalise_media
 from archiver.pages.article.notes import bring_appendix, bring_notes
 from archiver.pages.article.page_furniture import (
@@ -42,7 +49,7 @@ from archiver.pages.article.page_furniture import (
 )
 from archiver.pages.article.preparation import drop_hidden, to_tree
 from archiver.pages.article.scoring import Scores, make_root
-from archiver.pages.article.tree import first_text
+from archiver.pages.article.tree import first_text, text_in
 from archiver.pages.article.valid_html import make_valid
 from archiver.pages.article_text import (
     MOST_CHARACTERS,
@@ -71,6 +78,9 @@ _ATTEMPTS = (
 )
 """Attempts in order: whether to remove unlikely names, and the rules for cleaning."""
 
+
+_Found = tuple[Element, Element | None]
+"""Body of a page, and its article."""
 
 LONGEST_TITLE = 1000
 
@@ -220,15 +230,18 @@ def _read(
     base = base_of(page, url)
     shown = document_title(page)
     said = mark_writing(page, source, base, sheets), page_direction(page)
+    hidden = [] if whole else hidden_sources(page)
     body = to_tree(page)
     if body is None:
         return Article()
     lines = lines_of(body, *said)
     _normalise(body, source)
-    lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
     article = body if whole else choose_article(body, metadata.title)
+    if not whole:
+        body, article = _with_hidden(page, hidden, source, metadata.title, (body, article))
     if article is None:
         return Article()
+    lead = Lead() if whole else find_lead(body, metadata.title, metadata.byline)
     head = put_lead(article, lead)
     if not whole:
         drop_colophon(article)
@@ -248,6 +261,48 @@ def _read(
     return _written(head, article)
 
 
+def _with_hidden(
+    page: LexborHTMLParser,
+    hidden: Sequence[HiddenSource],
+    source: str,
+    title: str,
+    visible: _Found,
+) -> _Found:
+    """Return the body and article that scripts would show, if it is much longer than the visible.
+
+    Hidden elements of the page come last.
+    """
+    best = visible
+    for each in hidden:
+        if each.size > each.factor * max(_length(best), SHORTEST / each.factor):
+            found = parse(each.markup)
+            body = to_tree(found) if found is not None else None
+            best = _longer(best, body, each.markup, title, each.factor)
+    if _length(best) < NEXT_TO_NOTHING:
+        best = _longer(best, to_tree(page), source, title, POSSIBLE, hides=False)
+    return best
+
+
+def _longer(
+    best: _Found,
+    body: Element | None,
+    source: str,
+    title: str,
+    factor: float,
+    *,
+    hides: bool = True,
+) -> _Found:
+    if body is None:
+        return best
+    _normalise(body, source, hides=hides)
+    found = body, choose_article(body, title)
+    return found if _length(found) > max(factor * _length(best), SHORTEST) else best
+
+
+def _length(found: _Found) -> int:
+    return len(" ".join(text_in(found[1]).split())) if found[1] is not None else 0
+
+
 def _written(head: Element, article: Element) -> Article:
     """Return the extracted article as sanitised HTML."""
     written: str = etree.tostring(article, encoding="unicode", method="html")
@@ -260,12 +315,16 @@ def _written(head: Element, article: Element) -> Article:
     return replace(found, text=to_text(whole(found)))
 
 
-def _normalise(body: Element, source: str) -> None:
-    """Normalise the elements that an article may contain, in the whole page."""
+def _normalise(body: Element, source: str, *, hides: bool = True) -> None:
+    """Normalise the elements that an article may contain, in the whole page.
+
+    ``hides`` tells whether hidden elements are removed.
+    """
     normalise_widgets(body)
     normalise_tabs(body)
     normalise_mathematics(body, source)
-    drop_hidden(body)
+    if hides:
+        drop_hidden(body)
     normalise_permalinks(body)
     normalise_edit_links(body)
     normalise_drawings(body)

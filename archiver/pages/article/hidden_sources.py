@@ -1,0 +1,109 @@
+"""Articles outside of the visible markup.
+
+Pages whose scripts show the article carry it in templates, ``noscript``, structured data or hidden
+elements. Such an article is used if it is much longer than the visible one.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape, unescape
+
+from selectolax.lexbor import LexborHTMLParser
+
+from archiver.pages.article_text import without_tags
+from archiver.pages.metadata import objects_in, parse_json_ld
+
+SHORTEST = 250
+"""Minimum characters of an article outside of the visible markup."""
+
+MOST_SOURCES = 5
+_MOST_ELEMENTS = 1000
+_TEMPLATE_TYPE = re.compile(
+    r"(?:text|application)/(?:html|template)|tmpl|template|handlebars|mustache|\bejs\b|jsrender"
+    r"|\b(?:x-)?underscore",
+    re.IGNORECASE,
+)
+_DATA = ("application/ld+json", "application/json")
+_PLACEHOLDER = re.compile(r"\{\{[^{}]{0,200}\}\}\}?|<%.{0,200}?%>")
+_MARKUP = re.compile(r"<(?:p|div|br|h[1-6]|li)\b", re.IGNORECASE)
+_BODIES = ("articleBody", "reviewBody")
+
+
+STATED, POSSIBLE = 1.9, 3.0
+"""Factor by which a stated article body, or a template, must exceed the visible article."""
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenSource:
+    """Markup of a possible article.
+
+    Attributes:
+        markup: HTML.
+        size: characters of its text.
+        factor: factor by which its article must exceed the visible one.
+    """
+
+    markup: str
+    size: int
+    factor: float
+
+
+def hidden_sources(page: LexborHTMLParser) -> list[HiddenSource]:
+    """Return possible articles in templates and data, the longest first."""
+    stated: list[str] = []
+    found: list[str] = []
+    for script in page.css("script[type]")[:_MOST_ELEMENTS]:
+        kind, text = script.attributes.get("type") or "", script.text() or ""
+        if len(text) < SHORTEST:
+            continue
+        if kind.lower() in _DATA:
+            stated += _bodies(text)
+            found += _markup_in(text)
+        elif _TEMPLATE_TYPE.search(kind[:SHORTEST]):
+            found.append(_PLACEHOLDER.sub("", text))
+    for root in page.template_fragments()[:_MOST_ELEMENTS]:
+        found.append("".join(each.html or "" for each in root.iter(include_text=True)))
+    for element in page.css("noscript, textarea, xmp")[:_MOST_ELEMENTS]:
+        content = element.inner_html if element.tag == "noscript" else element.text()
+        found.append(_as_markup(content or ""))
+    sources = [HiddenSource(each, len(without_tags(each)), STATED) for each in stated]
+    sources += [HiddenSource(each, len(without_tags(each)), POSSIBLE) for each in found]
+    return sorted(sources, key=lambda each: -each.size)[:MOST_SOURCES]
+
+
+def _bodies(text: str) -> Iterator[str]:
+    """Yield the article bodies that JSON-LD states."""
+    if any(each in text for each in _BODIES):
+        for each in objects_in(parse_json_ld(text)):
+            bodies = (each.get(name) for name in _BODIES)
+            yield from (_as_markup(body) for body in bodies if isinstance(body, str))
+
+
+def _markup_in(text: str) -> Iterator[str]:
+    """Yield the markup in the data of a framework."""
+    if "<p" in text or "\\u003cp" in text:
+        yield "\n".join(each for each in _strings(parse_json_ld(text)) if "<p" in each)
+
+
+def _strings(parsed: object) -> Iterator[str]:
+    """Yield all strings of parsed JSON, in order."""
+    left = [parsed]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            left += reversed(value.values())
+        elif isinstance(value, list):
+            left += reversed(value)
+
+
+def _as_markup(text: str) -> str:
+    """Return text as markup: escaped markup decoded, lines as paragraphs."""
+    if not _MARKUP.search(text):
+        decoded = unescape(text)
+        if not _MARKUP.search(decoded):
+            return "".join(f"<p>{escape(each)}</p>" for each in decoded.split("\n") if each.strip())
+        text = decoded
+    return text
