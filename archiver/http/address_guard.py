@@ -17,6 +17,8 @@ from archiver.config import Network
 REMEMBERED = 4096
 _NAT64 = ip_network("64:ff9b::/96")
 _COMPATIBLE = ip_network("::/96")
+_ASSIGNED = ip_network("2000::/3")
+"""The only IPv6 block that IANA assigns global unicast addresses from."""
 _SPECIAL = tuple(
     map(
         ip_network,
@@ -24,16 +26,23 @@ _SPECIAL = tuple(
             "0.0.0.0/8",
             "100.64.0.0/10",
             "192.0.0.0/24",
+            "192.0.2.0/24",
+            "192.31.196.0/24",
+            "192.52.193.0/24",
             "192.88.99.0/24",
+            "192.175.48.0/24",
             "198.18.0.0/15",
+            "198.51.100.0/24",
+            "203.0.113.0/24",
             "240.0.0.0/4",
-            "64:ff9b:1::/48",
-            "100::/64",
             "2001::/23",
-            "fec0::/10",
+            "2001:db8::/32",
+            "2620:4f:8000::/48",
+            "3fff::/20",
         ),
     )
 )
+"""IANA special-purpose address registries, as far as ``ipaddress`` may not know them."""
 
 
 _NEIGHBOURS = {4: 24, 6: 64}
@@ -80,6 +89,8 @@ class AddressGuard:
     def _permits(self, address: IPv4Address | IPv6Address) -> bool:
         if any(address in network for network in self._allowed):
             return True
+        if isinstance(address, IPv6Address) and address not in _ASSIGNED:
+            return False
         special = any(address in network for network in _SPECIAL)
         return address.is_global and not address.is_multicast and not special
 
