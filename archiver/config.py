@@ -331,7 +331,7 @@ class Settings:
     max_decoded_bytes: int = _setting(
         200 << 20, integer(least=1), "Maximum size of a decompressed response, in bytes."
     )
-    max_redirects: int = _setting(10, integer(least=0, most=100), "Redirects followed for one URL.")
+    max_redirects: int = _setting(20, integer(least=0, most=100), "Redirects followed for one URL.")
     max_requisites: int = _setting(500, integer(least=0), "Requisites fetched for one page.")
     requisite_max_age: float = _setting(
         86400,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import BinaryIO
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.record_building import capture_of
+from archiver.crawl.record_building import make_capture
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.crawl.visit_result import FetchedResponse
 from archiver.db import captures
@@ -15,7 +15,16 @@ from archiver.errors import FetchError, StoreError, TooLarge
 from archiver.http.content_coding import decode
 from archiver.http.encoding_detection import is_xml
 from archiver.http.fetcher import Turn
-from archiver.http.media_types import MediaType, declared_media_type, is_css, is_html, is_pdf, sniff
+from archiver.http.headers import combined
+from archiver.http.media_types import (
+    SNIFFED_BYTES,
+    MediaType,
+    declared_media_type,
+    is_css,
+    is_html,
+    is_pdf,
+    sniff,
+)
 from archiver.http.network_errors import pause_too_long
 from archiver.http.requests import Outgoing
 from archiver.http.response_parser import dechunk
@@ -87,7 +96,7 @@ async def keep(
     context: CrawlContext, exchange: Exchange, *, led_by: frozenset[str] = frozenset()
 ) -> FetchedResponse:
     """Read an exchange and pass it to the recorder."""
-    capture = capture_of(exchange, new_record_id())
+    capture = await make_capture(exchange, new_record_id())
     found = await read(context, exchange, capture, led_by=led_by)
     await context.recorder.keep(exchange, capture)
     return found
@@ -109,7 +118,7 @@ async def read(
         led_by: hosts that led to it.
     """
     declared = declared_media_type(exchange.headers)
-    capture = capture or capture_of(exchange, new_record_id())
+    capture = capture or await make_capture(exchange, new_record_id())
     try:
         if _is_short(exchange):
             kind, content = _read_exchange(exchange, declared, context)
@@ -191,7 +200,7 @@ async def read_back(context: CrawlContext, found: Capture) -> FetchedResponse | 
 
 def _is_short(exchange: Exchange) -> bool:
     """Return whether a body is in memory and parses faster than a thread starts."""
-    coded = exchange.chunked or exchange.header("content-encoding")
+    coded = exchange.chunked or combined(exchange.headers, "content-encoding")
     return exchange.payload_length <= SHORT_BYTES and not coded
 
 
@@ -200,7 +209,7 @@ def _read_exchange(
 ) -> tuple[str, bytes]:
     """Return the effective media type and the decoded content that can be parsed."""
     pieces = dechunk(_pieces(exchange.body)) if exchange.chunked else _pieces(exchange.body)
-    encoding = exchange.header("content-encoding")
+    encoding = combined(exchange.headers, "content-encoding")
     kind, content = _content(pieces, declared, encoding, context, length=exchange.payload_length)
     exchange.body.seek(0)
     return kind, content
@@ -212,7 +221,7 @@ def _read_back(context: CrawlContext, found: Capture, holder: Capture) -> Fetche
     kind, content = _content(
         pieces,
         declared,
-        head.header("content-encoding"),
+        head.combined("content-encoding"),
         context,
         length=found.payload_length,
     )
@@ -244,8 +253,8 @@ def _content(
     try:
         for piece in decoded:
             content += piece
-            if not kind and content:
-                kind = sniff(declared, bytes(content[:1024]))
+            if not kind and len(content) >= SNIFFED_BYTES:
+                kind = sniff(declared, bytes(content[:SNIFFED_BYTES]))
                 if not _is_readable(kind):
                     return kind, b""
             if len(content) > plausible:
@@ -254,8 +263,9 @@ def _content(
                 break
     except TooLarge:
         pass
+    kind = kind or sniff(declared, bytes(content[:SNIFFED_BYTES]))
     most = PDF_BYTES if is_pdf(kind) else PARSED_BYTES
-    return kind or sniff(declared, b""), bytes(content[:most])
+    return kind, bytes(content[:most]) if _is_readable(kind) else b""
 
 
 def _charset(declared: MediaType | None) -> str:

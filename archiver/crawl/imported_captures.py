@@ -18,7 +18,7 @@ from typing import BinaryIO, TypeVar
 from uuid import UUID
 
 from archiver.crawl.context import CrawlContext
-from archiver.crawl.record_building import capture_of
+from archiver.crawl.record_building import make_capture
 from archiver.db import captures as db_captures
 from archiver.db.engine import AsyncConnection
 from archiver.errors import StoreError
@@ -33,6 +33,7 @@ from archiver.formats.archive_records import (
 from archiver.helpers import scratch_file
 from archiver.http.headers import parse_head
 from archiver.http.timestamps import to_timestamp
+from archiver.http.urls import redirect_target
 from archiver.model.capture import Capture, Exchange, PayloadDigest, RecordId, Timestamp
 from archiver.warc.reader import open_payload, read_head
 from archiver.warc.records import (
@@ -233,7 +234,8 @@ class CaptureImporter:
         taken = await self._look_up(found, fresh)
         for each in fresh:
             exchange, record_id = self._identified(each, taken)
-            await self._context.recorder.keep(exchange, capture_of(exchange, record_id))
+            capture = await make_capture(exchange, record_id)
+            await self._context.recorder.keep(exchange, capture)
         return len(fresh)
 
     async def _here(self, found: Sequence[ForeignCapture]) -> set[_Mark]:
@@ -276,7 +278,13 @@ class CaptureImporter:
 
 
 def _mark_of(exchange: Exchange) -> _Mark:
-    return _mark(capture_of(exchange, RecordId("")))
+    return (
+        exchange.url,
+        to_timestamp(exchange.at),
+        exchange.payload_digest,
+        exchange.status,
+        redirect_target(exchange.url, exchange.status, exchange.headers),
+    )
 
 
 def _mark(capture: Capture) -> _Mark:

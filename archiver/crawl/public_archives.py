@@ -10,7 +10,7 @@ from http import HTTPStatus
 from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import ask, fetch, read
 from archiver.crawl.icons_and_thumbnails import make_fetched_previews
-from archiver.crawl.record_building import capture_of
+from archiver.crawl.record_building import make_capture
 from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.crawl.visit import inspect_page, read_page
@@ -79,7 +79,7 @@ async def locate(
         if at := moment_of(exchange.headers, now):
             stated = join(asked, exchange.header("content-location") or asked)
             return [PublicMemento(stated or asked, at), *found]
-        target = redirect_target(asked, exchange.status, exchange.header("location"))
+        target = redirect_target(asked, exchange.status, exchange.headers)
         if target is None:
             # pywb shows the memento in a frame and names it in the Link header.
             return found if exchange.status == HTTPStatus.OK else []
@@ -99,7 +99,7 @@ async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMem
         exchange = await _ask(context, asked, ())
         now = datetime.now(UTC)
         at = moment_of(exchange.headers, now)
-        target = redirect_target(asked, exchange.status, exchange.header("location"))
+        target = redirect_target(asked, exchange.status, exchange.headers)
         address = read_address(target) if target else None
         leads_on = address is not None and surt(address.url) != surt(url)
         if at and (target is None or address is None or leads_on):
@@ -139,7 +139,7 @@ async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], 
 
 def _location(url: str, exchange: Exchange) -> str | None:
     """Return the redirect target of the original, if the archive states it unchanged."""
-    return redirect_target(url, exchange.status, exchange.header("location"))
+    return redirect_target(url, exchange.status, exchange.headers)
 
 
 def _as_original(
@@ -328,7 +328,9 @@ class PublicArchiveFetcher:
             if (each.url, each.payload_digest) == (ref.url, ref.payload_digest):
                 exchange.body.close()
                 return CaptureRef.of(each)
-        return await self._context.recorder.keep(exchange, capture_of(exchange, ref.record_id))
+        return await self._context.recorder.keep(
+            exchange, await make_capture(exchange, ref.record_id)
+        )
 
 
 @dataclass(frozen=True, slots=True)

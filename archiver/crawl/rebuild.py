@@ -35,7 +35,8 @@ from archiver.errors import (
     StoreError,
     StoreUnavailable,
 )
-from archiver.http.media_types import declared_media_type, essence_of
+from archiver.http.content_coding import PIECE, payload_media_type
+from archiver.http.media_types import declared_media_type, essence_of, is_generic
 from archiver.http.timestamps import to_datetime, to_timestamp
 from archiver.http.urls import hash_url, is_kept, redirect_target
 from archiver.logs import get_log
@@ -170,23 +171,43 @@ def capture_of(
     head, payload = open_payload(record)
     if is_revisit:
         digest, length = _stated_digest(record), 0
+        declared = declared_media_type(head.headers)
+        media_type = "" if is_generic(declared) else essence_of(declared)  # the original's
     else:
-        digest, length = digest_of(watch(payload))
+        start = _Start()
+        digest, length = digest_of(start.watch(watch(payload)))
+        media_type = payload_media_type(head.headers, start.pieces)
     url = record.target_uri or ""
     return Capture(
         url=url,
         timestamp=to_timestamp(record.date),
         status=head.status,
-        media_type=essence_of(declared_media_type(head.headers)),
+        media_type=media_type,
         payload_digest=digest,
         payload_length=length,
         record_id=record.id,
         location=location,
         is_revisit=is_revisit,
-        redirect_to=redirect_target(url, head.status, head.header("location")),
+        redirect_to=redirect_target(url, head.status, head.headers),
         ip=record.get("warc-ip-address"),
         is_chunked=head.is_chunked and not is_revisit,
     )
+
+
+class _Start:
+    """Start of a payload, copied while all of it is read."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def watch(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the pieces unchanged."""
+        length = 0
+        for piece in pieces:
+            if length < PIECE:
+                self.pieces.append(piece)
+                length += len(piece)
+            yield piece
 
 
 def _stated_digest(record: StoredRecord) -> PayloadDigest:

@@ -4,13 +4,17 @@ A record with chunk framing states no payload digest, and other programs find an
 URL by that digest. So such a payload is referred to only from its own URL.
 """
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from io import BytesIO
+from typing import Any, BinaryIO
 
 from archiver.crawl.visit_result import Visit, VisitResult
-from archiver.http.media_types import declared_media_type, essence_of
+from archiver.http.content_coding import PIECE, payload_media_type
+from archiver.http.media_types import declared_media_type, is_generic
+from archiver.http.response_parser import dechunk
 from archiver.http.timestamps import read_iso, to_datetime, to_timestamp
 from archiver.http.urls import redirect_target
 from archiver.model.capture import (
@@ -137,7 +141,9 @@ def plan_exchange(plan: Plan, exchange: Exchange, capture: Capture, originals: O
     original = originals.of(exchange) if exchange.is_shown else None
     record_id = capture.record_id
     if original:
-        capture = replace(capture, is_revisit=True, is_chunked=False)
+        is_sniffed = is_generic(declared_media_type(exchange.headers))
+        media_type = original.media_type if is_sniffed else capture.media_type
+        capture = replace(capture, is_revisit=True, is_chunked=False, media_type=media_type)
     if exchange.is_shown:
         plan.captures[len(plan.records)] = capture
     else:
@@ -336,18 +342,35 @@ def _entry_record(
     )
 
 
+def _pieces(body: BinaryIO) -> Iterator[bytes]:
+    while piece := body.read(PIECE):
+        yield piece
+
+
+async def make_capture(exchange: Exchange, record_id: RecordId) -> Capture:
+    """Return the capture of an exchange, without location; read a body on disk in a thread."""
+    if isinstance(exchange.body, BytesIO):
+        return capture_of(exchange, record_id)
+    return await asyncio.to_thread(capture_of, exchange, record_id)
+
+
 def capture_of(exchange: Exchange, record_id: RecordId) -> Capture:
     """Return the capture of an exchange, without location."""
+    exchange.body.seek(0)
+    pieces = _pieces(exchange.body)
+    payload = dechunk(pieces) if exchange.chunked else pieces
+    media_type = payload_media_type(exchange.headers, payload)
+    exchange.body.seek(0)
     return Capture(
         url=exchange.url,
         timestamp=to_timestamp(exchange.at),
         status=exchange.status,
-        media_type=essence_of(declared_media_type(exchange.headers)),
+        media_type=media_type,
         payload_digest=exchange.payload_digest,
         payload_length=exchange.payload_length,
         record_id=record_id,
         location=NOWHERE,
-        redirect_to=redirect_target(exchange.url, exchange.status, exchange.header("location")),
+        redirect_to=redirect_target(exchange.url, exchange.status, exchange.headers),
         ip=exchange.ip,
         is_chunked=exchange.chunked,
     )

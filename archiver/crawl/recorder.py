@@ -140,7 +140,7 @@ class Recorder:
             exchange: the exchange.
             capture: its capture, if the record id was chosen before.
         """
-        capture = capture or record_building.capture_of(exchange, new_record_id())
+        capture = capture or await record_building.make_capture(exchange, new_record_id())
         weight = LEAST_WEIGHT + min(exchange.payload_length, SPOOLED_BYTES)
         await self._put(Item(ExchangeItem(exchange, capture), weight))
         return CaptureRef.of(capture)

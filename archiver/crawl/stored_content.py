@@ -74,7 +74,7 @@ def read_payload(store: SegmentStore, holder: Capture, most: int) -> Payload | N
         content = b"".join(decode(pieces, head.combined("content-encoding"), limit=most))
     except ArchiverError:
         return None
-    return Payload(sniff(declared_media_type(head.headers), content[:1024]), content)
+    return Payload(sniff(declared_media_type(head.headers), content), content)
 
 
 def read_snapshot_record(store: SegmentStore, place: Location) -> SnapshotRecord:

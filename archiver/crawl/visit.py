@@ -27,6 +27,8 @@ from archiver.pages.writing_modes import is_set_vertically
 
 GUARDED = frozenset({401, 403, 405, 406, 429, 503})
 """Statuses that bot walls use, but also other responses."""
+_REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
+"""Redirects; without a target, browsers show their content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ async def inspect_page(
     if page.wall:
         return Inspection(None, walled(at, page.wall))
     failure = status_failure(page.ref.status, page.retry_after)
-    if failure and not (page.ref.status in GUARDED and page.content):
+    is_shown = page.ref.status in GUARDED or page.ref.status in _REDIRECTS
+    if failure and not (is_shown and page.content):
         return Inspection(None, failure)
     if reads and not failure:
         found, article = await context.derive.look_and_read(page.document)
@@ -60,6 +63,8 @@ async def inspect_page(
         found, article = await context.derive.discover(page.document), None
     if found.wall:
         return Inspection(found, walled(at, found.wall))
+    if page.ref.status in _REDIRECTS and found.appearance.readable:
+        failure = None
     return Inspection(found, parked(at, found.parked) if found.parked else failure, article)
 
 

@@ -306,18 +306,26 @@ async def of_records(
 
 
 async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
-    """Copy payload lengths from originals to revisits, for rows after ``after``."""
+    """Copy payload lengths, and unknown media types, from originals to revisits.
+
+    For rows after ``after``.
+    """
     original = capture_table.alias("original")
-    length = (
-        select(original.c.payload_length)
-        .where(
-            original.c.payload_digest == capture_table.c.payload_digest,
-            original.c.is_revisit == literal_column("0"),
+
+    def of_original(column: ColumnElement[Any]) -> ScalarSelect[Any]:
+        return (
+            select(column)
+            .where(
+                original.c.payload_digest == capture_table.c.payload_digest,
+                original.c.is_revisit == literal_column("0"),
+            )
+            .order_by(original.c.deleted_at.is_not(None))
+            .limit(1)
+            .scalar_subquery()
         )
-        .order_by(original.c.deleted_at.is_not(None))
-        .limit(1)
-        .scalar_subquery()
-    )
+
+    own = capture_table.c.media_type
+    kind = func.coalesce(func.nullif(own, ""), of_original(original.c.media_type), own)
     await conn.execute(
         update(capture_table)
         .where(
@@ -325,7 +333,10 @@ async def give_lengths(conn: AsyncConnection, *, after: int) -> None:
             capture_table.c.is_revisit == 1,
             capture_table.c.payload_length == 0,
         )
-        .values(payload_length=func.coalesce(length, 0))
+        .values(
+            payload_length=func.coalesce(of_original(original.c.payload_length), 0),
+            media_type=kind,
+        )
     )
 
 

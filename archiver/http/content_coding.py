@@ -1,14 +1,22 @@
 """Content codings: bounded decoding and encoding."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Protocol, cast
 
 import brotli
 from isal import isal_zlib
 
 from archiver.errors import TooLarge
-from archiver.http.headers import Coding
+from archiver.http.headers import Coding, combined
+from archiver.http.media_types import (
+    SNIFFED_BYTES,
+    declared_media_type,
+    essence_of,
+    is_generic,
+    sniff,
+)
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -47,6 +55,25 @@ def decode(pieces: Iterable[bytes], content_encoding: str | None, *, limit: int)
         if total > limit:
             raise TooLarge("The content decompresses to more than {limit} bytes.", limit=limit)
         yield piece
+
+
+def payload_media_type(headers: Sequence[tuple[str, str]], pieces: Iterable[bytes]) -> str:
+    """Return the media type of a response, read from its payload if the declared one is generic.
+
+    Args:
+        headers: (name, value) in order, names lower case.
+        pieces: the payload without transfer coding; only its start is read.
+    """
+    declared = declared_media_type(headers)
+    if not is_generic(declared):
+        return essence_of(declared)
+    start = bytearray()
+    with suppress(TooLarge):
+        for piece in decode(pieces, combined(headers, "content-encoding"), limit=PIECE):
+            start += piece
+            if len(start) >= SNIFFED_BYTES:
+                break
+    return sniff(declared, bytes(start)) if start else essence_of(declared)
 
 
 class _Decoder(Protocol):

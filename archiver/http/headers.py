@@ -1,7 +1,7 @@
 """HTTP/1.1 response heads and structured header fields."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from io import BytesIO
@@ -40,8 +40,7 @@ class ResponseHead:
 
         None without any.
         """
-        values = [value for key, value in self.headers if key == name]
-        return ", ".join(values) if values else None
+        return combined(self.headers, name)
 
     @property
     def is_chunked(self) -> bool:
@@ -49,6 +48,12 @@ class ResponseHead:
         given = self.combined("transfer-encoding")
         codings = given.lower().split(",") if given else ()
         return any(each.partition(";")[0].strip(WHITESPACE) == "chunked" for each in codings)
+
+
+def combined(headers: Iterable[tuple[str, str]], name: str) -> str | None:
+    """Return all fields of a lower-case name as one value (RFC 9110 §5.3); None without any."""
+    values = [value for key, value in headers if key == name]
+    return ", ".join(values) if values else None
 
 
 def is_end_of_head(line: bytes) -> bool:

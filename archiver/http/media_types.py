@@ -159,6 +159,15 @@ def _write_value(value: str) -> str:
 
 
 _UNKNOWN = frozenset({"unknown/unknown", "application/unknown"})
+_GENERIC = frozenset(
+    f"application/{name}"
+    for name in "octet-stream octetstream x-octet-stream force-download x-force-download download "
+    "x-download binary save x-pdf acrobat vnd.pdf x-zip x-zip-compressed".split()
+) | {"binary/octet-stream", "text/pdf", "text/x-pdf"}
+"""Types that servers send for files of any kind, and old names of PDF and ZIP."""
+_TEXT = "text/plain"
+_DEFAULT_TEXT = frozenset({"", "iso-8859-1", "utf-8"})
+"""Charsets of ``text/plain`` that servers add to files of unknown types (§5.1)."""
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _HTML_STARTS = (
     b"<!doctype html",
@@ -181,34 +190,73 @@ _HTML_STARTS = (
 )
 _SIGNATURES = (
     (b"%PDF-", "application/pdf"),
+    (b"%!PS-Adobe-", "application/postscript"),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
     (b"BM", "image/bmp"),
-    (b"\x00\x00\x01\x00", "image/x-icon"),
+    (b"\0\0\1\0", "image/x-icon"),
+    (b"\0\0\2\0", "image/x-icon"),
+    (b"ID3", "audio/mpeg"),
+    (b"OggS\0", "application/ogg"),
+    (b"MThd\0\0\0\6", "audio/midi"),
+    (b"\x1aE\xdf\xa3", "video/webm"),
     (b"\x1f\x8b\x08", "application/gzip"),
-    (b"PK\x03\x04", "application/zip"),
+    (b"Rar!\x1a\7", "application/vnd.rar"),
     (b"wOFF", "font/woff"),
     (b"wOF2", "font/woff2"),
-    (b"<?xml", "text/xml"),
+    (b"OTTO", "font/otf"),
+    (b"\0\1\0\0", "font/ttf"),
+    (b"ttcf", "font/collection"),
 )
+_CONTAINERS = {
+    b"RIFFWEBP": "image/webp",
+    b"RIFFWAVE": "audio/wave",
+    b"RIFFAVI ": "video/avi",
+    b"FORMAIFF": "audio/aiff",
+}
+"""Types by the first and third four bytes; the length is between them."""
+_BRANDS = {b"avif": "image/avif", b"avis": "image/avif", b"mp4": "video/mp4", b"iso": "video/mp4"}
+_ZIP = b"PK\x03\x04"
+_EPUB = b"mimetypeapplication/epub+zip"
+"""Name and content of the first file of an EPUB (OCF §4.3), after the 30 bytes of its header."""
+_FEED = re.compile(
+    rb"\s*(?:<(?:!--.{0,1024}?--|\?[^>]{0,256}|![^>]{0,256})>\s*){0,8}"
+    rb"<(?:(rss)|(feed)|rdf:RDF(?=[^>]{0,1024}http://purl\.org/rss/1\.0/))[\s>]",
+    re.DOTALL,
+)
+_BYTE_ORDER_MARKS = (b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")
 _BINARY = frozenset(bytes(range(9)) + b"\x0b" + bytes(range(0x0E, 0x1B)) + bytes(range(0x1C, 0x20)))
+SNIFFED_BYTES: Final = 1445
+"""Bytes at the start of a payload that are examined."""
 
 
 def resolve_media_type(declared: MediaType | None, start: bytes) -> MediaType:
     """Return the media type to treat a payload as, with its parameters.
 
-    A declared type is trusted. Only undeclared content is sniffed, so that nothing sent as text or
-    an image is treated as a page.
+    A specific type is trusted. Undeclared content is sniffed. Content of a generic type is sniffed
+    for files, but not for HTML, so that nothing sent as a download or as text is treated as a page.
 
     Args:
         declared: the result of ``declared_media_type``.
-        start: the first bytes of the decoded payload; at most 1,445 are examined.
+        start: the first bytes of the decoded payload; ``SNIFFED_BYTES`` are examined.
     """
-    if declared is not None and declared.essence not in _UNKNOWN:
+    start = start[:SNIFFED_BYTES]
+    if declared is None or declared.essence in _UNKNOWN:
+        return MediaType(_guess(start))
+    if not is_generic(declared):
         return declared
-    return MediaType(_guess(start[:1445]))
+    is_text = declared.essence == _TEXT and not _BINARY.intersection(start)
+    known = "" if is_text else _signed(start)
+    return MediaType(known) if known else declared
+
+
+def is_generic(declared: MediaType | None) -> bool:
+    """Return whether a declared type says little about the content."""
+    if declared is None or declared.essence in _UNKNOWN or declared.essence in _GENERIC:
+        return True
+    return declared.essence == _TEXT and declared.get("charset").lower() in _DEFAULT_TEXT
 
 
 def sniff(declared: MediaType | None, start: bytes) -> str:
@@ -235,12 +283,31 @@ def _guess(start: bytes) -> str:
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip(b"\t\n\x0c\r ")
     if _starts_like_html(text.lower()):
         return "text/html"
+    if known := _signed(start):
+        return known
+    if text.startswith(b"<?xml"):
+        return "text/xml"
+    is_text = start.startswith(_BYTE_ORDER_MARKS) or not _BINARY.intersection(start)
+    return "text/plain" if is_text else "application/octet-stream"
+
+
+def _signed(start: bytes) -> str:
+    """Return the type that the first bytes of a file show; empty for text and unknown files."""
     for signature, kind in _SIGNATURES:
         if start.startswith(signature):
             return kind
-    if start.startswith(b"RIFF") and start[8:14] == b"WEBPVP":
-        return "image/webp"
-    return "application/octet-stream" if _BINARY.intersection(start) else "text/plain"
+    if start.startswith(_ZIP):
+        return "application/epub+zip" if start.startswith(_EPUB, 30) else "application/zip"
+    if start[4:8] == b"ftyp":
+        return next((kind for mark, kind in _BRANDS.items() if start.startswith(mark, 8)), "")
+    return _CONTAINERS.get(start[:4] + start[8:12]) or _feed(start)
+
+
+def _feed(start: bytes) -> str:
+    found = _FEED.match(start.removeprefix(b"\xef\xbb\xbf"))
+    if not found:
+        return ""
+    return "application/atom+xml" if found[2] else "application/rss+xml"
 
 
 def _starts_like_html(text: bytes) -> bool:

@@ -5,7 +5,6 @@ The archive stores each request as sent, so the bytes are built here once for bo
 
 import asyncio
 import re
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
@@ -157,9 +156,6 @@ class Requests:
             fields[name] = given[name]
             for more in given.getall(name)[1:]:
                 fields.add(name, more)
-        if url.user is not None or url.password is not None:
-            secret = f"{url.user or ''}:{url.password or ''}".encode("latin-1")
-            fields.setdefault(hdrs.AUTHORIZATION, f"Basic {b64encode(secret).decode()}")
         return ClientRequest(
             asked.method,
             url.with_user(None),

@@ -1,7 +1,7 @@
 """URL parsing and serialisation as in browsers (WHATWG URL), and cleaning of pasted URLs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from hashlib import md5
 from urllib.parse import unquote_plus
@@ -151,29 +151,43 @@ def parse_url(given: str) -> str:
 
 
 def join(base: str, reference: str) -> str | None:
-    """Resolve a reference to an absolute http(s) URL without fragment; None if it is not one."""
+    """Resolve a reference to an absolute http(s) URL without fragment; None if it is not one.
+
+    A user name and password are removed: they are neither sent nor recorded.
+    """
     if len(reference) > MOST_CHARACTERS:
         return None
     try:
-        url = ada_url.join_url(base, reference)
+        url: str = ada_url.join_url(base, reference)
     except ValueError:
         return None
     if not url.startswith(_KEPT) or len(url) > MOST_CHARACTERS:
         return None
-    return url.partition("#")[0]
+    return _without_user(url).partition("#")[0]
 
 
-def redirect_target(url: str, status: int, location: str | None) -> str | None:
+def _without_user(url: str) -> str:
+    """Remove the user name and password of a serialised URL."""
+    scheme, slashes, rest = url.partition("//")
+    authority = rest.partition("/")[0]
+    user, at, _ = authority.rpartition("@")
+    return f"{scheme}{slashes}{rest[len(user) + 1 :]}" if at else url
+
+
+def redirect_target(url: str, status: int, headers: Iterable[tuple[str, str]]) -> str | None:
     """Return the target of a redirect (RFC 9110 §10.2.2), absolute and without fragment, or None.
+
+    The first ``Location`` that is not empty counts, as in browsers.
 
     Args:
         url: the requested URL.
         status: the response's status; only a 3xx redirects.
-        location: the Location field, decoded as latin-1.
+        headers: (name, value), names in lower case, values decoded as latin-1.
     """
-    if location is None or not 300 <= status < 400:
+    if not 300 <= status < 400:
         return None
-    return join(url, escape_bytes(location))
+    location = next((value for name, value in headers if name == "location" and value), "")
+    return join(url, escape_bytes(location)) if location else None
 
 
 def escape_bytes(field: str) -> str:

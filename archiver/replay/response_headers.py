@@ -40,6 +40,7 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
     """
     effective: list[tuple[str, str]] = []
     shown: list[tuple[str, str]] = []
+    once = set[str]()
     for given, value in fields:
         name = given.lower()
         if name in _LEFT_OUT or not _TOKEN.fullmatch(name) or len(value) > _MAX_VALUE_LENGTH:
@@ -48,8 +49,10 @@ def rewrite_headers(fields: Iterable[tuple[str, str]], links: UrlRewriter) -> li
         shown.append((ORIGINAL_PREFIX + name, readable(clean)))
         if name in _KEPT:
             effective.append((name.title(), clean))
-        elif name in _REWRITTEN and (rewritten := _REWRITTEN[name](clean, links)):
-            effective.append((name.title(), rewritten))
+        elif name in _REWRITTEN and name not in once and clean:
+            if rewritten := _REWRITTEN[name](clean, links):
+                effective.append((name.title(), rewritten))
+            once |= {name} & _SINGLE
     return effective + shown[:_MAX_FIELDS]
 
 
@@ -87,6 +90,9 @@ _REWRITTEN: Final[dict[str, Callable[[str, UrlRewriter], str]]] = {
     "refresh": _refresh,
     "link": _link,
 }
+
+_SINGLE: Final = {"location", "refresh"}
+"""Fields of which only the first counts, as in the crawl."""
 
 MAX_NAME_LENGTH = 120
 _EXTENDED = re.compile(r"""filename\*\s*=\s*[\w-]*'[^']*'([^\s;]+)""", re.IGNORECASE)

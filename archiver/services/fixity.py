@@ -360,10 +360,10 @@ def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
 def _essence(capture: Capture) -> Capture:
     """Return the fields that an index row must match; revisit records lack the payload's length.
 
-    Rows made before revision 0005 lack ``is_chunked``.
+    Rows made before revision 0005 lack ``is_chunked``; older rows have generic media types.
     """
     length = 0 if capture.is_revisit else capture.payload_length
-    return replace(capture, payload_length=length, is_chunked=False)
+    return replace(capture, payload_length=length, is_chunked=False, media_type="")
 
 
 def _where(location: Location) -> str:

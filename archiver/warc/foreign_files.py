@@ -18,6 +18,7 @@ from typing import Protocol
 
 from archiver.errors import ArchiverError, InvalidRecord, StoreError, TruncatedRecord
 from archiver.http.headers import WHITESPACE
+from archiver.http.urls import escape_bytes
 from archiver.warc.decompression import DICTIONARY, FRAME, PIECE, Forward, Unpacked
 from archiver.warc.records import read_moment
 
@@ -260,7 +261,7 @@ def _fields(content: Unpacked) -> dict[str, str]:
         left -= len(line)
         if left <= 0 or not line.endswith(b"\n"):
             raise InvalidRecord("The head of a record does not end.")
-        text = line.rstrip(b"\r\n").decode("utf-8", "replace")
+        text = _text(line.rstrip(b"\r\n"))
         if text[0] in " \t" and name:
             if is_new:
                 fields[name] = f"{fields[name]} {text.strip(WHITESPACE)}".strip(WHITESPACE)
@@ -270,6 +271,14 @@ def _fields(content: Unpacked) -> dict[str, str]:
         is_new = name not in fields
         fields.setdefault(name, value.strip(WHITESPACE))
     return fields
+
+
+def _text(line: bytes) -> str:
+    """Decode a line; if it is not UTF-8, its other bytes are percent-encoded, as in a URL."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return escape_bytes(line.decode("latin-1"))
 
 
 ARC_FIRST = b"filedesc:"
@@ -291,7 +300,7 @@ class ForeignArc(ForeignFile):
 
 
 def _read_arc(content: Unpacked, line: bytes) -> ForeignRecord:
-    words = line.decode("utf-8", "replace").split(" ")
+    words = _text(line).split(" ")
     at = _date_at(words)
     length = words[-1].strip()
     if not at or not _LENGTH.fullmatch(length) or not line.endswith(b"\n"):

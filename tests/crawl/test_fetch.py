@@ -3,6 +3,7 @@
 import gzip
 from dataclasses import replace
 
+import brotli
 import pytest
 from aiohttp import web
 
@@ -13,6 +14,7 @@ from archiver.http.politeness import Throttle
 from archiver.http.requests import Outgoing
 from archiver.http.urls import host
 from archiver.model.failure import FailureKind
+from archiver.model.job import State
 
 
 def packed(live, path, content):
@@ -76,3 +78,28 @@ async def test_pages_are_requested_with_a_delay_after_the_previous_request(crawl
         await fetch(replace(crawl.context, throttle=polite), Outgoing(url), unhurried=True)
 
     assert asked == [107]
+
+
+async def test_codings_in_several_fields_are_undone_in_order(crawl, live):
+    async def answer(_):
+        body = gzip.compress(brotli.compress(b"<title>kites</title>"))
+        fields = [("Content-Encoding", "br"), ("Content-Encoding", "gzip")]
+        return web.Response(body=body, headers=fields, content_type="text/html")
+
+    assert (await obtained(crawl, live.answer("/", answer))).content == b"<title>kites</title>"
+
+
+async def test_a_capture_has_the_type_that_its_content_shows(crawl, live):
+    url = live.put("/paper", "%PDF-1.4 kites", kind="binary/octet-stream")
+
+    found = await obtained(crawl, url)
+
+    assert found.media_type == found.ref.media_type == "application/pdf"
+    assert found.content
+
+
+async def test_a_redirect_without_a_target_is_shown(crawl, live):
+    await crawl.queue(live.put("/kites", "<title>Kites</title><p>Here.", status=302))
+    await crawl.run()
+
+    assert [each.state for each in await crawl.jobs()] == [State.SAVED]

@@ -5,6 +5,9 @@ import pytest
 from archiver.http.headers import parse_head
 from archiver.http.media_types import declared_media_type, extract_media_type, sniff
 
+EPUB = b"mimetypeapplication/epub+zip"
+RSS = "application/rss+xml"
+
 
 @pytest.mark.parametrize(
     ("declared", "start", "kind"),
@@ -19,9 +22,28 @@ from archiver.http.media_types import declared_media_type, extract_media_type, s
         (None, b"just words", "text/plain"),
         (None, b"\x00\x01\x02", "application/octet-stream"),
         ("*/*", b"<htmlx", "text/plain"),
+        (None, b"\xfe\xff\x00a", "text/plain"),
+        ("application/octet-stream", b"%PDF-1.7", "application/pdf"),
+        ("binary/octet-stream", b"%PDF-1.7", "application/pdf"),
+        ("application/x-pdf", b"%PDF-1.7", "application/pdf"),
+        ("application/force-download", b"%PDF-1.7", "application/pdf"),
+        ("application/octet-stream", b"RIFF\x00\x00\x00\x00WEBPVP8 ", "image/webp"),
+        ("application/octet-stream", b"\xff\xd8\xff\xe0", "image/jpeg"),
+        ("application/octet-stream", b"\x00\x00\x00\x20ftypavif", "image/avif"),
+        ("application/octet-stream", b"PK\x03\x04" + b"\0" * 26 + EPUB, "application/epub+zip"),
+        ("application/octet-stream", b"PK\x03\x04" + b"\0" * 40, "application/zip"),
+        ("application/octet-stream", b"<?xml version='1.0'?>\n<rss version='2.0'>", RSS),
+        ("application/octet-stream", b"<!-- a --><feed xmlns='x'>", "application/atom+xml"),
+        ("application/octet-stream", b"<rdf:RDF xmlns='http://purl.org/rss/1.0/'>", RSS),
+        ("application/octet-stream", b"<!DOCTYPE html><p>", "application/octet-stream"),
+        ("application/octet-stream", b"just words", "application/octet-stream"),
+        ("text/plain", b"%PDF-1.7\n%\x01\x02", "application/pdf"),
+        ("text/plain; charset=koi8-r", b"%PDF-1.7\n%\x01\x02", "text/plain"),
+        ("text/plain", b"%PDF-1.7 is how such a file begins", "text/plain"),
+        ("application/pdf; charset=utf-8", b"", "application/pdf"),
     ],
 )
-def test_a_declared_type_is_used_and_a_missing_one_is_detected(declared, start, kind):
+def test_a_specific_type_is_used_and_a_missing_or_generic_one_is_detected(declared, start, kind):
     assert sniff(extract_media_type(declared), start) == kind
 
 

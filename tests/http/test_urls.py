@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from archiver.errors import InvalidUrl
 from archiver.http.surt import surt
-from archiver.http.urls import _NORMALISED, hash_url, is_hash_url, join, parse_url
+from archiver.http.urls import (
+    _NORMALISED,
+    hash_url,
+    is_hash_url,
+    join,
+    parse_url,
+    redirect_target,
+)
 
 ORIGINAL = "http://pawelmhm.github.io/asyncio/python/aiohttp/2016/04/22/asyncio-aiohttp.html"
 
@@ -78,3 +85,26 @@ def test_references_are_resolved_or_none():
     assert join(base, "//other.example/x") == "http://other.example/x"
     for reference in ("data:,x", "javascript:x", "mailto:a@b.c", "http://", "x" * 9000):
         assert join(base, reference) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "locations", "target"),
+    [
+        (302, ["/b"], "https://a.example/b"),
+        (302, ["", "/b"], "https://a.example/b"),
+        (302, ["/b", "/c"], "https://a.example/b"),
+        (302, [""], None),
+        (302, [], None),
+        (200, ["/b"], None),
+        (301, ["//ann:secret@b.example/x?a@b"], "https://b.example/x?a@b"),
+    ],
+)
+def test_a_redirect_leads_to_its_first_location_that_is_not_empty(status, locations, target):
+    fields = [("server", "x"), *(("location", each) for each in locations)]
+
+    assert redirect_target("https://a.example/", status, fields) == target
+
+
+@pytest.mark.parametrize("reference", ["//ann:secret@b.example/", "http://ann@b.example/"])
+def test_a_user_name_in_a_reference_is_left_out(reference):
+    assert join("http://a.example/", reference) == "http://b.example/"

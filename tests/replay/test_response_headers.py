@@ -38,6 +38,12 @@ def test_a_redirect_leads_into_the_archive_as_what_was_asked_for():
     assert found == [("Location", f"/web/{MOMENT}im_/https://example.com/next?a#b")]
 
 
+def test_of_several_locations_the_first_that_is_not_empty_is_sent():
+    found = acting([("location", ""), ("location", "/a"), ("Location", "/b")])
+
+    assert found == [("Location", f"/web/{MOMENT}/https://example.com/a")]
+
+
 @pytest.mark.parametrize(("sent", "led"), [("/\xc3\xa5", "/%C3%A5"), ("/\xe5", "/%E5")])
 def test_a_redirect_s_bytes_beyond_ascii_are_those_that_were_followed(sent, led):
     assert acting([("location", sent)])[0][1].endswith(f"https://example.com{led}")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from archiver.errors import ArchiverError, UnreadableFile
 from archiver.warc import decompression
-from archiver.warc.foreign_files import ForeignRecord, ForeignWarc
+from archiver.warc.foreign_files import ForeignArc, ForeignRecord, ForeignWarc
 from tests.warcs import Warc
 
 if sys.version_info >= (3, 14):
@@ -239,3 +239,13 @@ def test_a_frame_that_wants_too_much_memory_is_not_given_it():
 
     assert found == []
     assert "Zstandard" in reasons[0]
+
+
+@pytest.mark.parametrize(("raw", "url"), [(b"\xc3\xa4", "\u00e4"), (b"\xe4", "%E4")])
+def test_bytes_beyond_ascii_in_an_address_are_kept(raw, url):
+    warc = PLAIN.replace(b"http://a.example/0", b"http://a.example/" + raw)
+    arc = b"http://a.example/%b 1.2.3.4 20200101000000 text/plain 1\nx\n" % raw
+
+    (first, *_), (other,) = ForeignWarc(io.BytesIO(warc)), ForeignArc(io.BytesIO(arc))
+
+    assert first.target_uri == other.target_uri == f"http://a.example/{url}"
