@@ -17,6 +17,7 @@ from archiver.db.engine import Database
 from archiver.db.statements import in_batches
 from archiver.errors import StoreError
 from archiver.helpers import AtomicFile
+from archiver.http.media_types import is_generic, parse_media_type
 from archiver.http.timestamps import read_iso, write_iso
 from archiver.model.capture import Capture, Location, RecordId
 from archiver.model.rendering import Rendering, Rendition
@@ -232,7 +233,7 @@ class Fixity:
             if row is None:
                 if checked.location.offset < end:
                     findings.append(Finding(_where(checked.location), _NO_ROW))
-            elif _essence(row) != _essence(checked.capture):
+            elif _essence(row) != _essence(checked.capture, row):
                 findings.append(Finding(_where(checked.location), "Its index row says otherwise."))
         findings += [Finding(_where(row.location), _NO_SUCH_RECORD) for row in rows.values()]
         return findings
@@ -357,13 +358,21 @@ def _check(scanned: segment_scanning.Scanned, name: str) -> _Checked:
     return _Checked(place, capture, findings, record.id if is_answer(record) else None)
 
 
-def _essence(capture: Capture) -> Capture:
+def _essence(capture: Capture, row: Capture | None = None) -> Capture:
     """Return the fields that an index row must match; revisit records lack the payload's length.
 
-    Rows made before revision 0005 lack ``is_chunked``; older rows have generic media types.
+    Rows made before revision 0005 lack ``is_chunked``. Media types are not compared with ``row`` if
+    the record is a revisit of an unknown type, or the row is older than the sniffing of generic
+    types.
     """
+    if row and (not capture.media_type or _is_unsniffed(row.media_type)):
+        capture = replace(capture, media_type=row.media_type)
     length = 0 if capture.is_revisit else capture.payload_length
-    return replace(capture, payload_length=length, is_chunked=False, media_type="")
+    return replace(capture, payload_length=length, is_chunked=False)
+
+
+def _is_unsniffed(media_type: str) -> bool:
+    return media_type != "text/plain" and is_generic(parse_media_type(media_type))
 
 
 def _where(location: Location) -> str:
