@@ -1,1 +1,1 @@
-"""Programs that print what the archive costs. Not shipped."""
+"""Benchmarks of the archive. Not part of the installed package."""

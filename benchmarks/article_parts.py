@@ -1,8 +1,8 @@
-"""What an article is made of, for ``benchmarks/reading.py``: each part as something to look up.
+"""Parts of an article, for ``benchmarks/reading.py``, each with keys for comparison.
 
-A part is known by what a person would know it by: a picture by its addresses, a paragraph or a cell
-by its words, code by its lines, a formula by its source. Where breaks stand is no difference: some
-of the expected articles of Readability's tests lack them between lines of code and in cells.
+A picture is identified by its URLs, a paragraph or a cell by its words, code by its lines, a
+formula by its source. White space is ignored: some of the expected articles of Readability's
+tests lack line breaks in code and cells.
 """
 
 import re
@@ -28,9 +28,9 @@ PARTS = (
     "embeds",
 )
 LONGEST_BLOCK = 40
-"""Words of a block of text by which it is known."""
+"""Number of words that identify a block of text."""
 LONGEST_TABLE = 200
-"""Characters of a table by which it is known."""
+"""Number of characters that identify a table."""
 
 _SOURCES = ("src", "data-src", "data-lazy-src", "data-original", "data-original-src", "data-url")
 _SETS = ("srcset", "data-srcset", "data-lazy-srcset")
@@ -58,7 +58,7 @@ _DELIMITED = re.compile(
     r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]|\\begin\{(\w+\*?)\}.+?\\end\{\1\}|\$[^$]{1,300}\$",
     re.DOTALL,
 )
-"""LaTeX in the text: a formula that is not rendered, and no words."""
+"""LaTeX in the text: a formula that is not rendered, so not words."""
 
 _PLAYERS = re.compile(
     r"youtube|youtu\.be|vimeo|dailymotion|twitch|player|embed|spotify|soundcloud|maps|gist|tweet"
@@ -69,9 +69,9 @@ _PLAYERS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The text of an article, its words, and its parts by kind: each one a set of keys.
+    """The text of an article, its words, and its parts by kind, each as a set of keys.
 
-    A part of one article is one of another where they share a key.
+    Parts of two articles are equal if they share a key.
     """
 
     text: str
@@ -80,7 +80,7 @@ class Parts:
 
 
 def take_apart(html: str, url: str) -> Parts:
-    """The parts of an article."""
+    """Return the parts of an article."""
     tree = LexborHTMLParser(html)
     root = tree.body or tree.root
     blocks = [*_blocks(root)] if root else []
@@ -134,7 +134,7 @@ def _picture(node: LexborNode, url: str) -> frozenset[str]:
 
 
 def _address(given: str, url: str) -> str:
-    """An address to compare: a fragment as it stands, data by its beginning."""
+    """Return a URL in comparable form: a fragment unchanged, a data URL shortened."""
     given = given.strip()
     if given.startswith("data:"):
         return "".join(given.split())[:200]
@@ -148,7 +148,7 @@ def _address(given: str, url: str) -> str:
 
 
 def _embed(node: LexborNode, url: str) -> frozenset[str]:
-    """The addresses of what is played; only of hosts that play something, for frames."""
+    """Return the URLs of played media; of frames only those of known players."""
     attributes = node.attributes
     given = [attributes.get(name) or "" for name in ("src", "data-src", "data")]
     given += [each.attributes.get("src") or "" for each in node.css("source")]
@@ -159,7 +159,7 @@ def _embed(node: LexborNode, url: str) -> frozenset[str]:
 
 
 def embed_name(address: str) -> str:
-    """What a link to an embedded thing has in common with its player: its id."""
+    """Return the id that a link to an embed and its player have in common."""
     return re.split(r"[?&#]", address.rstrip("/"))[0].rsplit("/", 1)[-1]
 
 
@@ -174,7 +174,7 @@ def _code(node: LexborNode) -> frozenset[str]:
 
 
 def _is_within(node: LexborNode, tag: str) -> bool:
-    """Whether it stands in another of its kind, and so is one with it."""
+    """Return whether a node is inside another of its kind and so belongs to it."""
     above = node.parent
     while above is not None and above.tag != tag:
         above = above.parent
@@ -192,7 +192,7 @@ def _is_within_formula(node: LexborNode) -> bool:
 
 
 def _formula(node: LexborNode) -> frozenset[str]:
-    """The source of a formula, or its characters where there is none."""
+    """Return the source of a formula, or its characters if there is none."""
     keys = set()
     if node.tag == "script" and _TEX.search(node.attributes.get("type") or ""):
         keys.add(node.text() or "")
@@ -205,7 +205,7 @@ def _formula(node: LexborNode) -> frozenset[str]:
 
 
 def _prose(root: LexborNode | None) -> str:
-    """The text outside of code."""
+    """Return the text outside of code."""
     pieces: list[str] = []
     stack = [root] if root else []
     while stack:
@@ -232,21 +232,21 @@ def _words_key(node: LexborNode) -> frozenset[str]:
 
 
 def _heading_key(node: LexborNode) -> frozenset[str]:
-    """A heading's words, without the signs that lead to it (¶, #): they are no words of it."""
+    """Return the words of a heading, without permalink signs (¶, #)."""
     words = [each for key in _words_key(node) for each in key.split()]
     named = [each.rstrip("\u00b6#\U0001f517") for each in words if any(map(str.isalnum, each))]
     return frozenset({" ".join(named)} if named else ())
 
 
 def _run_together(node: LexborNode) -> frozenset[str]:
-    """A table's words without spaces: where breaks stand in a cell is no difference."""
+    """Return the words of a table without spaces, so that line breaks do not matter."""
     return frozenset({"".join("".join(_blocks(node)).split())[:LONGEST_TABLE]}) - {""}
 
 
 def _blocks(root: LexborNode) -> Iterator[str]:
-    """The text of each block that holds text of its own, in order; spaces folded."""
+    """Yield the text of each block with direct text, in order; white space is collapsed."""
     pieces: list[str] = []
-    for node in _walk(root):
+    for node in _text_and_breaks(root):
         if isinstance(node, str):
             pieces.append(node)
         elif pieces:
@@ -257,8 +257,8 @@ def _blocks(root: LexborNode) -> Iterator[str]:
         yield text
 
 
-def _walk(root: LexborNode) -> Iterator[str | None]:
-    """Text, and None where a block begins or ends."""
+def _text_and_breaks(root: LexborNode) -> Iterator[str | None]:
+    """Yield text, and None at each start and end of a block."""
     stack: list[LexborNode | None] = [root]
     while stack:
         node = stack.pop()
@@ -278,7 +278,7 @@ def _walk(root: LexborNode) -> Iterator[str | None]:
 
 
 def _words_of_code(node: LexborNode) -> Iterator[str | None]:
-    """What is in it is no formula, but for the source of one."""
+    """Yield text, excluding formulas except for their source."""
     if node.tag == "pre":
         yield from (None, node.text(), None)
     elif "language-tex" not in (node.attributes.get("class") or ""):
@@ -286,7 +286,7 @@ def _words_of_code(node: LexborNode) -> Iterator[str | None]:
 
 
 def shared(wanted: list[frozenset[str]], found: list[frozenset[str]]) -> int:
-    """How many of the wanted are among what was found, each found one counted once."""
+    """Return how many of the wanted parts were found, counting each found part once."""
     places: dict[str, list[int]] = {}
     for place, keys in enumerate(found):
         for key in keys:

@@ -1,11 +1,11 @@
-"""Crawls good hosts alone, then one to one with bad ones; compares when the good are done.
+"""Crawls good hosts alone, then mixed with as many bad ones; compares the time for the good ones.
 
 Usage: python -m benchmarks.bad_hosts [--hosts N] [--pages N]
 
-The bad: an address where nobody answers, hosts that accept and say nothing, send a byte a second,
-send without end, redirect for ever, state a length that is not so, and send what unpacks to a
-thousand times its size. Every host is an address of its own on loopback (127.x.y.z), with the same
-number of pages. The crawl runs with the program's defaults, but for the networks it may ask.
+Bad hosts: an unreachable address, and hosts that accept without a response, send a byte per
+second, send without end, redirect without end, declare a wrong length, or send a decompression
+bomb (factor 1,000). Every host is a different loopback address (127.x.y.z) with the same number
+of pages. The crawl uses the default settings except for the allowed networks.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def pages(kind: str, net: int, number: int, count: int) -> list[str]:
-    """The URLs of a host. A dead one has an address from which no answer comes at all."""
+    """Return the URLs of a host; an unreachable one has an address without any server."""
     address = f"127.{net}.{number // 250}.{number % 250 + 1}"
     if kind == "dead":
         address = f"198.51.100.{number % 250 + 1}"  # TEST-NET-2 (RFC 5737)
@@ -62,7 +62,7 @@ def pages(kind: str, net: int, number: int, count: int) -> list[str]:
 
 
 def crawl(urls: list[str], good: int) -> float:
-    """Seconds until every good page is saved."""
+    """Return the seconds until every good page is saved."""
     with tempfile.TemporaryDirectory() as directory:
         environment = os.environ | {
             "ARCHIVER_DATA": f"{directory}/data",
@@ -88,7 +88,7 @@ def crawl(urls: list[str], good: int) -> float:
 
 
 def saved(data: Path) -> int:
-    """How many good pages are saved by now; a look that costs the crawl nothing."""
+    """Return the number of saved good pages, without disturbing the crawl."""
     with closing(sqlite3.connect(f"file:{data}/archive.sqlite3?mode=ro", uri=True)) as conn:
         counted = conn.execute(
             "SELECT count(*) FROM entry WHERE state = 'saved' AND url LIKE '%/good/%'"
@@ -97,7 +97,7 @@ def saved(data: Path) -> int:
 
 
 def serve() -> None:
-    """Answer on every address of loopback, each path in its own way."""
+    """Serve on every loopback address; the path selects the behaviour."""
     asyncio.run(_serve())
 
 

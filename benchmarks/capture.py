@@ -1,11 +1,11 @@
-"""Captures a folder of pages and prints what it took: rate, CPU, memory, and how well it was read.
+"""Captures a folder of pages and prints rate, CPU, memory, and quality of the articles.
 
 Usage: python -m benchmarks.capture [FOLDER] [--copies N] [--concurrency N]
 
-FOLDER holds a folder a page with ``source.html`` and, to be scored, ``expected.html``. Without one,
-pages are made up. They are served on loopback by a process of its own; what they link to is led to
-the same server, which answers each style sheet, image and font with a small one. The score is the
-F1 on shared word 4-grams between the article's text and the expected one, mean over pages.
+FOLDER contains a folder per page with ``source.html`` and, for scoring, ``expected.html``. Without
+FOLDER, pages are generated. A separate process serves them on loopback; their links point to the
+same server, which sends a small file for each style sheet, image and font. The score is the F1 of
+word 4-grams between the article's text and the expected one, averaged over pages.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from pathlib import Path
 import psutil
 
 from archiver.pages.article_text import to_text
-from benchmarks.pages import PageServer, made_up, read_pages
+from benchmarks.pages import PageServer, generated_pages, read_pages
 
 SAMPLE_SECONDS = 0.05
 _TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>", re.DOTALL | re.IGNORECASE)
@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=32)
     parser.add_argument("--processes", type=int, default=1, help="processes that read articles")
     options = parser.parse_args()
-    pages = read_pages(options.folder) if options.folder else made_up(64)
+    pages = read_pages(options.folder) if options.folder else generated_pages(64)
     with tempfile.TemporaryDirectory() as directory, PageServer(pages) as server:
         data = Path(directory) / "data"
         environment = os.environ | {
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def run(arguments: list[str], environment: dict[str, str]) -> str:
-    """Run one command of the program; return what it printed."""
+    """Run one command of the program; return its output."""
     command = [sys.executable, "-m", "archiver", *arguments]
     return subprocess.run(
         command, env=environment, check=True, stdout=subprocess.PIPE, text=True
@@ -75,7 +75,7 @@ def run(arguments: list[str], environment: dict[str, str]) -> str:
 
 
 def measured(arguments: list[str], environment: dict[str, str]) -> tuple[float, float, int]:
-    """Run one command; return its seconds, the CPU seconds and peak memory of its processes."""
+    """Run one command; return its seconds, and the CPU seconds and peak memory of its processes."""
     before, begun = os.times(), time.perf_counter()
     command = [sys.executable, "-m", "archiver", *arguments]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
@@ -93,7 +93,7 @@ def measured(arguments: list[str], environment: dict[str, str]) -> tuple[float, 
 
 
 def watch(process: "subprocess.Popen[bytes]", peaks: list[int]) -> None:
-    """Note the most memory that a process and its children held together, in bytes."""
+    """Record the peak memory of a process and its children, in bytes."""
     root = psutil.Process(process.pid)
     while process.poll() is None:
         try:
@@ -105,7 +105,7 @@ def watch(process: "subprocess.Popen[bytes]", peaks: list[int]) -> None:
 
 
 def mean_score(urls: dict[str, str], environment: dict[str, str], folder: Path | None) -> str:
-    """The mean score of the articles that have an expected text."""
+    """Return the mean score of the articles with an expected text."""
     if folder is None:
         return "- (no expected texts)"
     scores = []
@@ -119,7 +119,7 @@ def mean_score(urls: dict[str, str], environment: dict[str, str], folder: Path |
 
 
 def f1(found: str, wanted: str) -> float:
-    """F1 on shared word 4-grams."""
+    """Return the F1 score of word 4-grams."""
     left, right = grams(found), grams(wanted)
     shared = sum((left & right).values())
     total = sum(left.values()) + sum(right.values())
@@ -127,7 +127,7 @@ def f1(found: str, wanted: str) -> float:
 
 
 def grams(text: str) -> Counter[tuple[str, ...]]:
-    """The word 4-grams of a text, counted; a shorter text is one gram."""
+    """Return the word 4-grams of a text with their counts; a shorter text is one gram."""
     words = re.findall(r"\w+", text.lower())
     last = max(len(words) - 3, 1 if words else 0)
     return Counter(tuple(words[n : n + 4]) for n in range(last))

@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def run(number: int, waiting: int, options: argparse.Namespace) -> tuple[float, float]:
-    """Return URLs a second of so many workers, and PostgreSQL's CPU seconds for a URL."""
+    """Return URLs per second of ``number`` workers, and PostgreSQL's CPU seconds per URL."""
     with (
         tempfile.TemporaryDirectory() as directory,
         FastServer(
@@ -89,7 +89,7 @@ def run(number: int, waiting: int, options: argparse.Namespace) -> tuple[float, 
 
 
 def common_rate(address: str) -> float:
-    """Return URLs a second of the time in which all workers fetched, from their captures."""
+    """Return URLs per second in the time in which all workers fetched, from their captures."""
     pages = "archiver.capture JOIN archiver.segment ON segment.id = segment_id"
     query = f"SELECT name, min(timestamp), max(timestamp) FROM {pages} GROUP BY name"
     spans: dict[str, list[int]] = {}

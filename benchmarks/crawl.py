@@ -1,14 +1,13 @@
-"""Our crawl beside its two ancestors, which keep nothing, on the same URLs, in turn.
+"""Crawl rate compared with two download clients that store nothing, on the same URLs.
 
 Usage: python -m benchmarks.crawl [--urls N] [--body BYTES | --pages FOLDER] [--delay SECONDS]
                                   [--concurrency N] [--runs N] [--only gather,pool,archiver]
 
-A server on loopback, in a process of its own, answers each URL with a body of its own, or with the
-pages of a folder (``NAME/source.html``) again and again, each copy with links of its own; (c) then
-fetches what they need too. Printed are medians over ``--runs`` interleaved rounds. (a) is a
-semaphore and one gather, (b) a pool over an iterator, (c) ``archiver crawl`` on a queue that holds
-the same URLs; (c) keeps everything, and is held to it: every URL must be saved. Its seconds are
-those of the whole command.
+A loopback server in a separate process sends a different body for each URL, or copies of the
+pages of a folder (``NAME/source.html``), each with different links; (c) then also fetches their
+resources. The output is medians over ``--runs`` interleaved rounds. (a) is a semaphore and one
+gather, (b) a pool over an iterator, (c) ``archiver crawl`` on a queue with the same URLs; (c)
+stores everything, and every URL must be saved. Its seconds include starting the program.
 """
 
 import argparse
@@ -53,24 +52,24 @@ def main() -> None:
 
 
 def serve(options: argparse.Namespace) -> Server:
-    """The server that was asked for."""
+    """Return the server selected by the options."""
     if options.pages:
         return PageServer(read_pages(options.pages), delay=options.delay)
     return FastServer(body=options.body, delay=options.delay)
 
 
-def ancestor(name: str, server: Server, options: argparse.Namespace) -> tuple[Cost, int]:
-    """One run of a client that keeps nothing; what it took, and how many errors there were."""
+def simple_client(name: str, server: Server, options: argparse.Namespace) -> tuple[Cost, int]:
+    """Run a client that stores nothing; return its cost and the number of errors."""
     pool = options.concurrency if options.delay else options.pool
     many = options.concurrency if name == "gather" else pool
     with tempfile.TemporaryDirectory() as directory:
         listing = write_urls(Path(directory), server, options.urls)
-        cost = measure(["-m", "benchmarks.ancestors", name, str(listing), str(many)])
+        cost = measure(["-m", "benchmarks.simple_clients", name, str(listing), str(many)])
     return cost, int(cost.output)
 
 
 def write_urls(directory: Path, server: Server, count: int) -> Path:
-    """The URLs of a run, a line each."""
+    """Write the URLs of a run, one per line."""
     listing = directory / "urls.txt"
     with listing.open("w") as file:
         file.writelines(f"{server.url(n)}\n" for n in range(count))
@@ -78,7 +77,7 @@ def write_urls(directory: Path, server: Server, count: int) -> Path:
 
 
 def archiver(server: Server, options: argparse.Namespace) -> tuple[Cost, int]:
-    """One run of our crawl; what it took, and how many URLs were not saved."""
+    """Run our crawl; return its cost and the number of URLs that were not saved."""
     with tempfile.TemporaryDirectory() as directory:
         environment = os.environ | crawl_settings(Path(directory) / "data", options.concurrency)
         if options.processes:
@@ -91,7 +90,7 @@ def archiver(server: Server, options: argparse.Namespace) -> tuple[Cost, int]:
 
 
 def crawl_settings(data: Path, concurrency: int) -> dict[str, str]:
-    """What lets a crawl ask one host on loopback as fast as it can."""
+    """Return settings without delays and limits for one host on loopback."""
     return {
         "ARCHIVER_DATA": str(data),
         "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
@@ -102,8 +101,8 @@ def crawl_settings(data: Path, concurrency: int) -> dict[str, str]:
 
 
 RUNS = {
-    "gather": lambda server, options: ancestor("gather", server, options),
-    "pool": lambda server, options: ancestor("pool", server, options),
+    "gather": lambda server, options: simple_client("gather", server, options),
+    "pool": lambda server, options: simple_client("pool", server, options),
     "archiver": archiver,
 }
 

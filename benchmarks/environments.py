@@ -1,4 +1,4 @@
-"""Environments of other programs, which run beside ours and are no dependencies."""
+"""Virtual environments for other programs, which are not dependencies."""
 
 import subprocess
 import venv
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def environment_with(directory: Path, *packages: str) -> Path:
-    """Make one with these packages of PyPI; return its ``bin``."""
+    """Create an environment with these packages from PyPI; return its ``bin``."""
     venv.create(directory, with_pip=True)
     pip = [directory / "bin" / "python", "-m", "pip", "--quiet", "install"]
     subprocess.run([*pip, "--upgrade", "pip", "setuptools", "wheel"], check=True)

@@ -1,4 +1,4 @@
-"""Exports archives of growing size in every form of lists; prints how long, and in how much memory.
+"""Exports archives of growing size in every list format; prints duration and memory.
 
 Usage: python -m benchmarks.exports [--sizes 10000 100000] [--forms json csv]
 """
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def fill(directory: Path, size: int) -> None:
-    """Make an archive of so many links that wait, a folder for each thousand."""
+    """Create an archive of ``size`` queued links, with a folder for each thousand."""
     listing = directory / "bookmarks.html"
     with listing.open("w", encoding="utf-8") as file:
         write_netscape(file, size)
@@ -37,7 +37,7 @@ def fill(directory: Path, size: int) -> None:
 
 
 def measure(directory: Path, form: str, size: int) -> None:
-    """Export them, and say what it took."""
+    """Export them and print the cost."""
     file = directory / "out"
     seconds, cpu, peak = measured(["export", form, str(file)], environment(directory))
     rate = f"{size / seconds:10,.0f} {cpu:13.1f} {peak / 1e6:10.0f} MB"
@@ -45,7 +45,7 @@ def measure(directory: Path, form: str, size: int) -> None:
 
 
 def environment(directory: Path) -> dict[str, str]:
-    """Where the archive is."""
+    """Return environment variables that select the archive."""
     return os.environ | {"ARCHIVER_DATA": f"{directory}/data"}
 
 

@@ -1,7 +1,7 @@
-"""A server that costs little, on loopback, in a process of its own: it is not counted as ours.
+"""A cheap loopback server in a separate process, so that its cost is not counted as ours.
 
-``delay`` lets each answer wait for a random time up to so many seconds, as the servers of both
-ancestors did; ``least`` of them in any case.
+Each response is delayed by a random time from ``least`` to ``delay`` seconds, as a
+real server's.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ END = b"\r\n\r\n"
 
 
 Answer = Callable[[bytes], tuple[bytes, bytes]]
-"""From a request's target to (Content-Type, body)."""
+"""Maps a request target to (Content-Type, body)."""
 
 
 class Server:
-    """Answers every GET with what ``answer`` says, as so many hosts. A context manager."""
+    """Context manager for a server that responds to every GET with ``answer``, on several hosts."""
 
     def __init__(self, *, delay: float = 0.0, least: float = 0.0, hosts: int = 1) -> None:
         self._socket = socket.create_server(("127.0.0.1" if hosts == 1 else "", 0), backlog=4096)
@@ -50,13 +50,13 @@ class Server:
         self._socket.close()
 
     def cpu_seconds(self) -> float:
-        """What it has cost so far."""
+        """Return its CPU seconds until now."""
         times = psutil.Process(self._process.pid).cpu_times()
         return float(times.user + times.system)
 
     @property
     def answered(self) -> int:
-        """How many requests it has answered so far."""
+        """Return the number of responses until now."""
         return int(self._answered.value)
 
     def _run(self) -> None:
@@ -74,17 +74,17 @@ class Server:
         return self.answer(target)
 
     def answer(self, target: bytes) -> tuple[bytes, bytes]:
-        """What to answer."""
+        """Return the media type and body for a target."""
         raise NotImplementedError
 
     def url(self, number: int) -> str:
-        """The URL of that number; no two have the same body."""
+        """Return the URL with this number; all bodies are different."""
         third, fourth = divmod(number % self._hosts, 250)
         return f"http://127.0.{third}.{fourth + 1}:{self.port}/{number}"
 
 
 class FastServer(Server):
-    """Answers with ``body`` bytes of text that begin with the path, so no two are the same."""
+    """Server of ``body`` bytes of text that begin with the path, so that all are different."""
 
     def __init__(
         self, *, body: int, delay: float = 0.0, least: float = 0.0, hosts: int = 1
@@ -93,7 +93,7 @@ class FastServer(Server):
         self._filler = (b"some words of a small page " * (body // 27 + 1))[:body]
 
     def answer(self, target: bytes) -> tuple[bytes, bytes]:
-        """What to answer."""
+        """Return the media type and body for a target."""
         body = (target + b"\n" + self._filler)[: max(len(self._filler), len(target))]
         return b"text/plain; charset=utf-8", body
 

@@ -1,4 +1,4 @@
-"""Imports files of links of growing size, and prints how long it took and in how much memory.
+"""Imports files of links of growing size; prints duration and memory.
 
 Usage: python -m benchmarks.imports [--sizes 10000 100000] [--forms netscape csv json]
 """
@@ -42,7 +42,7 @@ def measure(form: str, size: int) -> None:
 
 
 def links(count: int) -> Iterator[tuple[int, str, str, int, list[str]]]:
-    """A number, an address, a title, a moment and two tags for each."""
+    """Yield number, URL, title, timestamp and two tags of each link."""
     for number in range(count):
         yield (
             number,
@@ -54,7 +54,7 @@ def links(count: int) -> Iterator[tuple[int, str, str, int, list[str]]]:
 
 
 def write_netscape(file: TextIO, count: int) -> None:
-    """A Netscape bookmark file: a folder for each thousand."""
+    """Write a Netscape bookmark file with a folder for each thousand."""
     file.write("<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n")
     for number, url, title, at, tags in links(count):
         if number % 1000 == 0:
@@ -67,7 +67,7 @@ def write_netscape(file: TextIO, count: int) -> None:
 
 
 def write_csv(file: TextIO, count: int) -> None:
-    """A CSV as Pocket wrote it."""
+    """Write a CSV file like Pocket's."""
     rows = csv.writer(file)
     rows.writerow(("title", "url", "time_added", "tags", "status"))
     for number, url, title, at, tags in links(count):
@@ -75,7 +75,7 @@ def write_csv(file: TextIO, count: int) -> None:
 
 
 def write_json(file: TextIO, count: int) -> None:
-    """JSON as Pinboard writes it."""
+    """Write a JSON file like Pinboard's."""
     between = "["
     for _, url, title, at, tags in links(count):
         row = {

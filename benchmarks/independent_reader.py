@@ -1,4 +1,4 @@
-"""Reads archive files with the field's own libraries, each as far as it gets."""
+"""Readers of archive files with warcio and fastwarc, up to the first error of each."""
 
 import gzip
 import hashlib
@@ -29,9 +29,9 @@ class Theirs:
     """A capture as other readers see it.
 
     Attributes:
-        url: as it is written.
+        url: URL as written in the record.
         timestamp: 14 digits.
-        digests: of its payload, content codings left on; empty for a revisit.
+        digests: digests of its payload, including content codings; empty for a revisit.
     """
 
     url: str
@@ -40,7 +40,7 @@ class Theirs:
 
 
 def read_captures(path: Path) -> list[Theirs]:
-    """Every capture of a file that either reader finds, in the order of the first."""
+    """Return every capture of a file that either reader finds, in the order of the first."""
     found: dict[tuple[str, str, int], Theirs] = {}
     for read in (_with_warcio, _with_fastwarc):
         seen: dict[tuple[str, str], int] = {}
@@ -50,7 +50,7 @@ def read_captures(path: Path) -> list[Theirs]:
                     key = each.url, each.timestamp
                     seen[key] = seen.get(key, 0) + 1
                     found.setdefault((*key, seen[key]), each).digests.update(each.digests)
-        except Exception as error:  # noqa: BLE001 - whatever stops it, what it read counts
+        except Exception as error:  # noqa: BLE001 - records before any error count
             print(f"{read.__name__} stops at {path.name}: {str(error).strip()[:80]!r}")
     return [*found.values()]
 
@@ -99,7 +99,7 @@ def _with_fastwarc(file: Any) -> Iterator[Theirs]:
 
 
 def _digits(date: str) -> str:
-    """14 digits; a date of less precision is its first moment."""
+    """Return 14 digits; a date of less precision becomes its first second."""
     digits = "".join(filter(str.isdigit, date))[:14]
     return digits + "00000101000000"[len(digits) :]
 

@@ -1,4 +1,4 @@
-"""Runs a command and says what it took: seconds, CPU, and the memory of all its processes."""
+"""Measurement of a command: seconds, CPU, and memory of all its processes."""
 
 import os
 import subprocess
@@ -15,13 +15,13 @@ SAMPLE_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a command took.
+    """Cost of a command.
 
     Attributes:
-        seconds: from its start to its end.
-        cpu: seconds of processor time, of it and its children.
-        memory: most bytes that all of them held at one time; pages they share count once (PSS).
-        output: what it printed.
+        seconds: wall-clock time.
+        cpu: CPU seconds, including child processes.
+        memory: peak memory of all processes together; shared pages count once (PSS).
+        output: standard output.
     """
 
     seconds: float
@@ -38,10 +38,10 @@ def measure(
     program: str = sys.executable,
     accept: Sequence[int] = (0,),
 ) -> Cost:
-    """Run ``python ARGUMENTS`` to its end, or another program.
+    """Run ``python ARGUMENTS`` or another program to completion.
 
-    A status that is not to be accepted ends the benchmark. What is installed is compiled, so the
-    compiler is not measured: ``PYTHONDONTWRITEBYTECODE`` is not passed on.
+    An unexpected exit status ends the benchmark. ``PYTHONDONTWRITEBYTECODE`` is not passed on, so
+    that compiling modules is not measured: an installed program is compiled, too.
     """
     given = dict(environment or os.environ)
     given.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -1,4 +1,4 @@
-"""Pages for benchmarks: of a folder, or made up; and a server of them."""
+"""Pages for benchmarks, from a folder or generated, and a server for them."""
 
 import random
 import re
@@ -19,10 +19,10 @@ _PIXEL = bytes.fromhex(
 
 
 class PageServer(Server):
-    """Serves ``/name/`` for each page and something small for everything else.
+    """Server of ``/name/`` for each page and a small file for everything else.
 
-    What a page links to on other hosts is led here. ``/~copy/name/`` is a copy of the page whose
-    links lead to copies too, so that no two pages share what they need.
+    Links to other hosts point to this server. ``/~copy/name/`` is a copy of the page with links to
+    copies, so that no two pages share resources.
     """
 
     def __init__(self, pages: dict[str, bytes], *, delay: float = 0.0) -> None:
@@ -31,7 +31,7 @@ class PageServer(Server):
         self._copies: dict[bytes, bytes] = {}
 
     def answer(self, target: bytes) -> tuple[bytes, bytes]:
-        """What to answer."""
+        """Return the media type and body for a target."""
         path = target.partition(b"?")[0]
         page = self._copy(path)
         if page is not None:
@@ -42,7 +42,7 @@ class PageServer(Server):
         return b"image/png", _PIXEL + mark.encode()
 
     def url(self, number: int) -> str:
-        """The URL of a copy of one of the pages."""
+        """Return the URL of a copy of one of the pages."""
         copy, page = divmod(number, len(self._pages))
         return f"{self.base}/~{copy}/{list(self._pages)[page]}/"
 
@@ -60,15 +60,15 @@ class PageServer(Server):
 
 
 def read_pages(folder: Path) -> dict[str, bytes]:
-    """The pages of a folder, ``NAME/source.html``, by name; ends a benchmark without any."""
+    """Return the pages of a folder, ``NAME/source.html``, by name; exit if there are none."""
     found = {path.parent.name: path.read_bytes() for path in sorted(folder.glob("*/source.html"))}
     if not found:
         raise SystemExit(f"{folder} holds no page: NAME/source.html is looked for")
     return found
 
 
-def made_up(count: int) -> dict[str, bytes]:
-    """Pages of about 20 kB with an article, a style sheet and three images each."""
+def generated_pages(count: int) -> dict[str, bytes]:
+    """Generate pages of about 20 kB with an article, a style sheet and three images each."""
     return {f"page-{n}": _page(n).encode() for n in range(count)}
 
 

@@ -1,10 +1,10 @@
-"""The pipeline that people write first: fetch, Beautiful Soup, readability, a file per page.
+"""A simple pipeline for comparison: fetch, Beautiful Soup, readability, a file per page.
 
 Usage: python -m benchmarks.plain LIST FOLDER [PARSER]
 
-PARSER is Beautiful Soup's: ``lxml``, the quick one, or ``html.parser``, which comes with Python.
-Nothing that a page needs is fetched. Each page becomes ``FOLDER/<MD5 of its URL>/index.md``. A page
-that its libraries break on is passed over, as a person would have it; how many were is printed.
+PARSER is Beautiful Soup's: the fast ``lxml``, or Python's ``html.parser``. Resources are not
+fetched. Each page becomes ``FOLDER/<MD5 of its URL>/index.md``. Pages that its libraries cannot
+parse are skipped and counted.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def keep(url: str, page: bytes, folder: Path, parser: str) -> None:
-    """Read one page and write its file."""
+    """Extract one page and write its file."""
     soup = BeautifulSoup(page, parser)
     title = soup.title.get_text() if soup.title else ""
     needs = [

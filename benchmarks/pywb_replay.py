@@ -1,12 +1,12 @@
-"""Lets another implementation replay what was captured, and compares what both give.
+"""Replays captured pages with pywb and compares the responses with ours.
 
 Usage: python -m benchmarks.pywb_replay [--pywb DIR]
 
-Pages are captured twice from a local server, so that there are revisits, on an IP address, whose
-keys are the ones most often got wrong. pywb, from PyPI, gets what ``archiver export warc`` and
-``archiver export wacz`` write, the latter with the index that is in it; each capture is asked of
-all as it was sent (``id_``), and once rewritten. DIR is the ``bin`` of an environment that has
-pywb; without it one is made in a temporary folder.
+Pages are captured twice, so that there are revisits, from a local server with an IP address, whose
+keys are often wrong. pywb from PyPI gets the output of ``archiver export warc`` and ``archiver
+export wacz``, the latter with the index in it; each capture is requested from all as stored
+(``id_``), and once rewritten. DIR is the ``bin`` of an environment with pywb; without it, one is
+created in a temporary folder.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from benchmarks.capture import run
 from benchmarks.environments import environment_with
-from benchmarks.pages import PageServer, made_up
+from benchmarks.pages import PageServer, generated_pages
 
 PAGES = 12
 PATIENCE_SECONDS = 60
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def give_to_pywb(root: Path, data: Path, programs: Path) -> None:
-    """Make collections of pywb's of exports of the archive, one for each form."""
+    """Create pywb collections from exports of the archive, one for each format."""
     for form, name, how in (
         ("warc", "export.warc.gz", []),
         ("wacz", "export.wacz", ["--unpack-wacz"]),
@@ -64,9 +64,9 @@ def give_to_pywb(root: Path, data: Path, programs: Path) -> None:
 
 
 def capture(root: Path) -> Path:
-    """Capture made-up pages twice; return the data directory."""
+    """Capture generated pages twice; return the data directory."""
     data = root / "data"
-    with PageServer(made_up(PAGES)) as server:
+    with PageServer(generated_pages(PAGES)) as server:
         environment = os.environ | {
             "ARCHIVER_DATA": str(data),
             "ARCHIVER_ALLOW_NETWORKS": "127.0.0.0/8",
@@ -80,7 +80,7 @@ def capture(root: Path) -> Path:
 
 
 def read_captures(data: Path) -> list[tuple[str, str, str]]:
-    """(timestamp, URL, record type) of every response and revisit, read by warcio."""
+    """Return (timestamp, URL, record type) of every response and revisit, read by warcio."""
     found = []
     for path in sorted((data / "warc").iterdir()):
         with path.open("rb") as file:
@@ -94,7 +94,7 @@ def read_captures(data: Path) -> list[tuple[str, str, str]]:
 
 
 def compare(root: Path, data: Path, programs: Path, captures: list[tuple[str, str, str]]) -> None:
-    """Ask both for every capture, and print how often they agree."""
+    """Request every capture from both, and print how often they agree."""
     ours, theirs = free_port(), free_port()
     command = [sys.executable, "-m", "archiver", "serve", "--data", str(data), "--port", str(ours)]
     other = [programs / "wayback", "-p", str(theirs), "-b", "127.0.0.1"]
@@ -146,7 +146,7 @@ def serving(
 
 
 def get(url: str) -> tuple[int, bytes]:
-    """(status, body) of a GET."""
+    """Return (status, body) of a GET."""
     try:
         with urllib.request.urlopen(url, timeout=30) as response:
             return response.status, response.read()
@@ -155,7 +155,7 @@ def get(url: str) -> tuple[int, bytes]:
 
 
 def free_port() -> int:
-    """A port nobody listens on."""
+    """Return an unused port."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return probe.getsockname()[1]
 

@@ -1,20 +1,18 @@
-"""How faithfully articles are read, beside other extractors, in one run on the same pages.
+"""Quality of article extraction compared with other extractors on the same pages.
 
 Usage: python -m benchmarks.reading FOLDER [--others FOLDER] [--program NAME=PATH] [--only NAMES]
        [--pages N]
 
-FOLDER holds ``NAME/source.html``, the article each should give as ``NAME/expected.html``, and,
-where it is known, ``NAME/expected-metadata.json`` (``title``, ``byline``, ``publishedTime``). A
-page was at the address of ``NAME/url.txt``, or at http://fakehost/test/page.html. Text is compared
-by its word 4-grams, mean over pages; of everything else it is counted how many of the expected
-parts are in what was found (kept), and how many of those found are expected (clean), over all
-pages. Ours is measured by its text, without its head: the title, and the picture from above it. *As
-seen* counts what ``reading_shown.py`` tells of in another way. A block of text counts as kept where
-its words stand in a row anywhere in the other.
-trafilatura, rs_trafilatura and resiliparse are tried where they are installed. With ``--others``,
-a folder to build in, readability.js, defuddle, go-readability, dom_smoothie and legible are, too,
-where there is npm, Go or Rust; with ``--program``, any program that answers a line of JSON with one
-as ``extractors/programs.py`` says.
+FOLDER contains ``NAME/source.html``, the expected article ``NAME/expected.html``, and optionally
+``NAME/expected-metadata.json`` (``title``, ``byline``, ``publishedTime``). The URL of a page is in
+``NAME/url.txt``, by default http://fakehost/test/page.html. Text is compared by word 4-grams,
+averaged over pages; for all other parts the output is the share of expected parts found (kept)
+and of found parts expected (clean), over all pages. Our text is measured without its head, which
+is the title and the lead picture. *As seen* applies the corrections of ``reading_shown.py``. A
+block of text counts as kept if its words are in sequence in the other text. trafilatura,
+rs_trafilatura and resiliparse are included if installed. With ``--others``, a folder to build in,
+readability.js, defuddle, go-readability, dom_smoothie and legible are included if npm, Go or Rust
+is installed; with ``--program``, any program with the protocol of ``extractors/programs.py``.
 """
 
 import argparse
@@ -42,7 +40,7 @@ _RUNS = 3
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page and what is to be read on it; facts that are not known are empty."""
+    """A page and its expected article; unknown metadata is empty."""
 
     name: str
     url: str
@@ -69,7 +67,7 @@ def main() -> None:
 
 
 def read_by_all(options: Namespace, pages: list[Page]) -> Iterator[tuple[str, list[Reading]]]:
-    """What each of the extractors that are wanted reads on every page."""
+    """Yield the results of each wanted extractor for every page."""
     wanted = list(filter(None, options.only.split(",")))
     for name, read in readers().items():
         if not wanted or name in wanted:
@@ -83,21 +81,21 @@ def read_by_all(options: Namespace, pages: list[Page]) -> Iterator[tuple[str, li
 
 
 def read_folder(folder: Path) -> Iterable[Page]:
-    """The pages of a folder that have an expected article."""
+    """Return the pages of a folder that have an expected article."""
     for path in sorted(folder.glob("*/expected.html")):
-        beside = path.parent
-        address = beside / "url.txt"
+        folder_of_page = path.parent
+        address = folder_of_page / "url.txt"
         url = address.read_text().strip() if address.exists() else FAKE_URL
-        body = (beside / "source.html").read_bytes()
+        body = (folder_of_page / "source.html").read_bytes()
         html = decode_document(body, "text/html", "", url).text
         expected = take_apart(path.read_text(encoding="utf-8"), url)
         tree = parse(html)
         title = read_metadata(tree, url).title if tree else ""
-        yield Page(beside.name, url, html, expected, read_facts(beside), title)
+        yield Page(folder_of_page.name, url, html, expected, read_facts(folder_of_page), title)
 
 
 def read_facts(folder: Path) -> dict[str, str]:
-    """Title, author and date as they should be; without those that are not known."""
+    """Return the expected title, author and date, without unknown ones."""
     path = folder / "expected-metadata.json"
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     names = ("title", "byline", "publishedTime")
@@ -106,7 +104,7 @@ def read_facts(folder: Path) -> dict[str, str]:
 
 
 def cheapest(read: Reader, page: Page) -> Reading:
-    """What a reader reads, at the least CPU of a few times; nothing where it fails."""
+    """Return a reader's result with the least CPU of several runs; empty if it fails."""
     costs = []
     reading = Reading("", {})
     for _ in range(_RUNS):
@@ -118,7 +116,7 @@ def cheapest(read: Reader, page: Page) -> Reading:
 
 
 class Table:
-    """How one extractor did on all pages."""
+    """Results of one extractor over all pages."""
 
     def __init__(self, pages: list[Page], readings: list[Reading]) -> None:
         self.cost = sum(each.cost for each in readings) / len(pages)
@@ -150,7 +148,7 @@ class Table:
             self.facts[fact][0] += same(fact, value, reading.facts.get(fact, ""))
 
     def _add_shown(self, page: Page, found: Parts) -> None:
-        """Count what is seen, without the title and with what was judged."""
+        """Count the parts as a reader sees them, without the title and with manual judgements."""
         for kind, totals in self.shown.items():
             wanted, given = page.expected.found[kind], found.found[kind]
             if kind == "headings":
@@ -168,7 +166,7 @@ class Table:
                 total[1] += part[1]
 
     def rows(self) -> list[tuple[str, str]]:
-        """What is printed: a name and a value each."""
+        """Return the names and values to print."""
         recall, precision, score = (
             sum(part) / len(self.texts) for part in zip(*self.texts.values(), strict=True)
         )
@@ -182,7 +180,7 @@ class Table:
         ]
 
     def show_worst(self, name: str, count: int) -> None:
-        """Print the pages whose text was read worst, and what each lost."""
+        """Print the pages with the lowest text score, and what each lost."""
         print(f"\n{name}")
         for page, score in sorted(self.texts.items(), key=lambda each: each[1][2])[:count]:
             recall, precision, f1 = score
@@ -190,7 +188,7 @@ class Table:
 
 
 def text_score(expected: str, found: str) -> tuple[float, float, float]:
-    """Recall, precision and F1 of a text's word 4-grams."""
+    """Return recall, precision and F1 of a text's word 4-grams."""
     left, right = grams(expected), grams(found)
     both = sum((left & right).values())
     wanted, given = sum(left.values()), sum(right.values())
@@ -200,7 +198,7 @@ def text_score(expected: str, found: str) -> tuple[float, float, float]:
 
 
 def compare(kind: str, expected: Parts, found: Parts) -> tuple[tuple[int, int], tuple[int, int]]:
-    """(kept, expected) and (clean, found) of one kind of part."""
+    """Return (kept, expected) and (clean, found) of one kind of part."""
     wanted, given = expected.found[kind], found.found[kind]
     if kind == "paragraphs":
         return contained(wanted, found.words), contained(given, expected.words)
@@ -211,13 +209,13 @@ def compare(kind: str, expected: Parts, found: Parts) -> tuple[tuple[int, int], 
 
 
 def contained(blocks: list[frozenset[str]], words: tuple[str, ...]) -> tuple[int, int]:
-    """How many of the blocks stand in a text."""
+    """Return how many of the blocks are in a text."""
     text = f" {' '.join(words)} "
     return sum(any(f" {each} " in text for each in keys) for keys in blocks), len(blocks)
 
 
 def embeds_kept(wanted: list[frozenset[str]], found: Parts) -> tuple[int, int]:
-    """How many of what is embedded is there still, or linked to."""
+    """Return how many embeds are still there or linked to."""
     named = {
         embed_name(key)
         for kind in ("links", "embeds")
@@ -233,7 +231,7 @@ def embeds_kept(wanted: list[frozenset[str]], found: Parts) -> tuple[int, int]:
 
 
 def same(fact: str, expected: str, found: str) -> bool:
-    """Whether a fact is the one expected: words folded, dates by their day."""
+    """Return whether metadata matches: words case-folded, dates by day."""
     if fact == "date":
         return expected[:10] == found[:10]
     left, right = (" ".join(value.split()).removeprefix("By ") for value in (expected, found))
@@ -241,7 +239,7 @@ def same(fact: str, expected: str, found: str) -> bool:
 
 
 def ratio(part: list[int]) -> str:
-    """A share, and of how many."""
+    """Return a share with its total."""
     return f"{part[0] / part[1]:.3f} of {part[1]}" if part[1] else "-"
 
 

@@ -1,10 +1,10 @@
-"""Lays out pages of built sites as ``benchmarks.reading`` reads them.
+"""Writes pages of built sites in the layout that ``benchmarks.reading`` expects.
 
 Usage: python -m benchmarks.reading_set CLONES FOLDER
 
-``benchmarks/reading_pages.toml`` lists the pages and what of each is its article. CLONES holds a
-git repository for each, as ``OWNER+NAME``; one that is not there is cloned from GitHub. The pages
-are not kept with this program: their licences vary.
+``benchmarks/reading_pages.toml`` lists the pages and the selectors of their articles. CLONES
+contains a git repository for each, as ``OWNER+NAME``; missing ones are cloned from GitHub. The
+pages are not part of this repository because their licences vary.
 """
 
 import argparse
@@ -19,22 +19,22 @@ from archiver.http.encoding_detection import decode_document
 
 PAGES = Path(__file__).with_name("reading_pages.toml")
 NEVER = "script, style, noscript, button, form"
-"""What is no part of any article."""
+"""Elements that never belong to an article."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Pages of one repository that are built alike.
+    """Pages of one repository with the same structure.
 
     Attributes:
-        kind: of what they hold.
-        repository: as ``owner/name``.
-        commit: at which they are read.
-        address: where the repository's root was published.
-        article: selects the elements that are the article.
-        beside: selects what in them is beside the matter; empty: nothing.
-        pages: their paths.
-        unwrapped: elements that only lay code out; what is in them stays.
+        kind: kind of content.
+        repository: ``owner/name``.
+        commit: commit to read.
+        address: URL at which the repository's root was published.
+        article: selector of the elements that are the article.
+        excluded: selector of elements in them that are not part of it; empty for none.
+        pages: paths.
+        unwrapped: elements used for code layout only, replaced by their content.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Site:
     commit: str
     address: str
     article: str
-    beside: str
+    excluded: str
     pages: list[str]
     unwrapped: tuple[str, ...] = ()
 
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def clone_of(site: Site, clones: Path) -> Path:
-    """Where a site's repository lies; it is fetched if it is not there."""
+    """Return the repository of a site, cloned if necessary."""
     clone = clones / site.repository.replace("/", "+")
     if not clone.exists():
         address = f"https://github.com/{site.repository}"
@@ -71,20 +71,20 @@ def clone_of(site: Site, clones: Path) -> Path:
 
 
 def shown(clone: Path, commit: str, path: str) -> bytes:
-    """A file of a repository, as it was at a commit."""
+    """Return a file of a repository at a commit."""
     command = ["git", "-C", str(clone), "show", f"{commit}:{path}"]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 
 def lay_out(site: Site, path: str, body: bytes, folder: Path) -> None:
-    """Write a page, its address, and what is expected of it.
+    """Write a page, its URL, and its expected article.
 
     Raises:
-        ValueError: if the page has no such article.
+        ValueError: the page has no such article.
     """
     url = site.address + path.removesuffix("index.html")
     tree = LexborHTMLParser(decode_document(body, "text/html", "", url).text)
-    for node in tree.css(f"{NEVER}, {site.beside}" if site.beside else NEVER):
+    for node in tree.css(f"{NEVER}, {site.excluded}" if site.excluded else NEVER):
         node.decompose()
     articles = tree.css(site.article)
     if not articles:

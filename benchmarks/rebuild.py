@@ -1,10 +1,10 @@
-"""Builds the index of growing archives again, once through and once killed half way.
+"""Rebuilds the index of growing archives, once completely and once killed half way.
 
 Usage: python -m benchmarks.rebuild [--sizes 10000 100000]
 
-The archives are made by the ledger itself, without a network: each entry has two tags and one
-snapshot with an article. Printed is ``archiver reindex`` as a command, without an index to begin
-with; then the same, killed at half the time the first took, and begun again.
+The archives are written directly, without a network: each entry has two tags and one snapshot with
+an article. The output is the duration of ``archiver reindex`` without an existing index; then
+killed after half of that time, and restarted.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def make(data: Path, count: int) -> None:
-    """An archive of segments alone."""
+    """Write an archive that consists of segments only."""
     lock = RunLock(data / "run")
     store = SegmentStore(
         SegmentStorage(data / "warc"),
@@ -108,7 +108,7 @@ def exchange_of(url: str, at: datetime, body: bytes) -> Exchange:
 
 
 def reindex(data: Path, *, kill_after: float | None = None) -> float:
-    """Seconds of ``archiver reindex``, or until it was killed."""
+    """Return the seconds of ``archiver reindex``, or until it was killed."""
     begun = time.monotonic()
     command = [sys.executable, "-m", "archiver", "reindex"]
     environment = os.environ | {"ARCHIVER_DATA": str(data), "ARCHIVER_LOG_LEVEL": "error"}

@@ -1,13 +1,13 @@
-"""Which pages that need a browser are told by their source alone, and which are taken for some.
+"""Detection of pages that need a browser by their source: recall and false alarms.
 
 Usage: python -m benchmarks.recall FOLDER [PATH...] [--whole CORPUS]
 
-FOLDER holds built sites; it is served on loopback, and each PATH in it (all its ``index.html``, if
-none is named) shown by a browser with scripts and without. A page needs one if less than half of
-its words, or of the elements that are drawn, is there without scripts; what has hardly a word with
-them (``LEAST_WORDS``) does not count. Recall is how many of these the crawl's own signals find,
-beside how many of the others raise them.
-CORPUS holds whole pages, as ``NAME/source.html``: each that raises them is a false alarm.
+FOLDER contains built sites; it is served on loopback, and each PATH in it (by default all
+``index.html``) loaded in a browser with and without scripts. A page needs a browser if less than
+half of its words or drawn elements are there without scripts; pages with hardly any words with
+scripts (``LEAST_WORDS``) are ignored. Recall is the share of these that the crawl's signals find,
+printed with the share of other pages that raise them. CORPUS contains complete pages,
+``NAME/source.html``: each that raises the signals is a false alarm.
 """
 
 import argparse
@@ -30,28 +30,28 @@ _MOST_REQUISITES = 10
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A page: its words with scripts, shares of words and elements without, and what is told."""
+    """Measurements of a page: words with scripts, shares without scripts, and the signals."""
 
     path: str
     words: int
     without: float
     drawn: float
-    told: bool
+    has_signals: bool
 
     @property
     def needs_browser(self) -> bool:
-        """Whether less than half of it is there without scripts."""
+        """Return whether less than half of it is there without scripts."""
         return min(self.without, self.drawn) < NEEDED_BELOW
 
 
-def told(content: bytes) -> bool:
-    """Whether the signals of the first look are raised."""
+def has_signals(content: bytes) -> bool:
+    """Return whether the signals of the plain response are raised."""
     html = content.decode("utf-8", "replace")
     return discover_requisites(html, "https://example.org/", _MOST_REQUISITES).needs_browser
 
 
 async def seen_at(browser: Browser, url: str, *, scripts: bool) -> tuple[str, int]:
-    """The text of a page, and how many of its elements are drawn."""
+    """Return the text of a page and the number of its drawn elements."""
     context = await browser.new_context(java_script_enabled=scripts)
     try:
         page = await context.new_page()
@@ -80,20 +80,21 @@ async def look_at(folder: Path, origin: str, paths: Sequence[str]) -> list[Looke
                 continue
             content = await asyncio.to_thread((folder / path).read_bytes)
             shares = kept(live, text_without), left / max(elements, 1)
-            found.append(Looked(path, live.total(), *shares, told(content)))
+            found.append(Looked(path, live.total(), *shares, has_signals(content)))
     return found
 
 
-def tell(found: Iterable[Looked]) -> Iterator[str]:
-    """Lines of a table, and what they come to."""
+def table_of(found: Iterable[Looked]) -> Iterator[str]:
+    """Yield the lines of a table with a summary."""
     needing, whole = [], []
     for each in found:
         (needing if each.needs_browser else whole).append(each)
         shares = f"{each.without:8.1%} {each.drawn:8.1%}"
         state = "needs a browser" if each.needs_browser else "whole"
-        yield f"{each.words:6} {shares}  {state:16} {'told' if each.told else '-':5} {each.path}"
-    yield f"recall: {sum(each.told for each in needing)} of {len(needing)} that need a browser"
-    yield f"raised by others of these: {sum(each.told for each in whole)} of {len(whole)}"
+        signals = "signals" if each.has_signals else "-"
+        yield f"{each.words:6} {shares}  {state:16} {signals:7} {each.path}"
+    yield f"recall: {sum(p.has_signals for p in needing)} of {len(needing)} that need a browser"
+    yield f"raised by others of these: {sum(each.has_signals for each in whole)} of {len(whole)}"
 
 
 def main() -> None:
@@ -106,11 +107,11 @@ def main() -> None:
     paths = asked.paths or sorted(map(str, every))
     with serving(asked.folder) as origin:
         print(f"{'words':>6} {'without':>8} {'drawn':>8}  {'it':16} {'signs':5} page")
-        for line in tell(asyncio.run(look_at(asked.folder, origin, paths))):
+        for line in table_of(asyncio.run(look_at(asked.folder, origin, paths))):
             print(line, flush=True)
     if asked.whole:
         pages = sorted(asked.whole.glob("*/source.html"))
-        false = [each.parent.name for each in pages if told(each.read_bytes())]
+        false = [each.parent.name for each in pages if has_signals(each.read_bytes())]
         print(f"false alarms: {len(false)} of {len(pages)} whole pages {false}")
 
 

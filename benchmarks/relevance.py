@@ -1,13 +1,13 @@
-"""Prints how near to the top of a list what a person meant is: nDCG@10 over 60 searches, and 24.
+"""Prints search quality: nDCG@10 over 60 searches, and over 24 held-out ones.
 
 Usage: python -m benchmarks.relevance [--each]
 
-The collection is what the modules of Python's own library say of themselves (docstrings, read from
-the source of the Python that runs this, under its licence), a page for each, and a few pages of our
-own in Japanese, Chinese and Thai. The answers were written down before there was a ranking, by
-somebody who knows the library: 3 for what was meant, 2 for what serves as well, 1 for what is of
-use. "newest" is the order that searches had before, "best" the one they have now. The held-out
-searches came later, and no weight was set by them: a change of the ranking has to please both.
+The collection contains the docstrings of Python's standard library (from the source of the running
+Python, under its licence), a page for each module, and a few pages in Japanese, Chinese and Thai.
+A person who knows the library wrote the answers before there was a ranking: 3 for the intended
+page, 2 for an equally good one, 1 for a useful one. "newest" sorts by date, "best" by rank. The
+held-out searches were added later and are not used for tuning; check a change of the ranking
+with both.
 """
 
 import argparse
@@ -148,7 +148,7 @@ def main() -> None:
 
 
 def library() -> list[Page]:
-    """A page for each module of Python's library: its name, and all that is said in it."""
+    """Return a page for each module of Python's library, with its docstrings."""
     root = Path(sysconfig.get_path("stdlib"))
     found = []
     for path in sorted(root.rglob("*.py")):
@@ -164,7 +164,7 @@ def library() -> list[Page]:
 
 
 def docstrings(path: Path) -> tuple[str, list[str]]:
-    """What a module says of itself, and what all in it do."""
+    """Return the docstring of a module, and those of all its members."""
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
@@ -175,7 +175,7 @@ def docstrings(path: Path) -> tuple[str, list[str]]:
 
 
 async def ask(pages: list[Page]) -> dict[str, dict[Sort, float]]:
-    """The nDCG@10 of each search in each order."""
+    """Return the nDCG@10 of each search in each order."""
     with tempfile.TemporaryDirectory() as directory:
         database = await Database.open(Path(directory) / "archive.sqlite3")
         urls = await fill(database, pages, START, timedelta(hours=1))
@@ -193,7 +193,7 @@ async def ask(pages: list[Page]) -> dict[str, dict[Sort, float]]:
 
 
 def ndcg(gains: list[int], answers: list[int]) -> float:
-    """How much is gained, by how far up, of what could be."""
+    """Return the discounted gain relative to the ideal order."""
     best = sorted(answers, reverse=True)[:TOP]
     return dcg(gains) / dcg(best)
 

@@ -1,17 +1,16 @@
-"""What a browser brings home of pages that are empty without their scripts, and what that costs.
+"""Quality and cost of rendering pages that are empty without scripts.
 
 Usage: python -m benchmarks.render FOLDER PATH... [--copies N] [--rounds N] [--at-once N]
 
-FOLDER holds built sites; it is served on loopback, and each PATH in it captured with a browser.
-Then each page is looked at live, by the same browser driven by playwright, and the words that a
-person reads there are counted: how many of them stand in the article, and in the replay without
-scripts. ``--rounds`` captures the pages again and again, for pages a minute, processor time a page,
-and the memory of all processes of the browser (their own and what they share with each other);
-``--copies`` makes so many pages of each path. How long a page is compared with itself without
-scripts is told, and ``--without-comparison`` leaves that out, to be held beside. In the end it
-counts the processes and files of the browser that are left.
-Beside it ``chromium --headless --dump-dom`` shows the same pages, a process a page, and likewise
-``--beside COMMAND``, another archiver's way, in which ``{url}`` and ``{directory}`` are filled in.
+FOLDER contains built sites; it is served on loopback, and each PATH in it captured with a browser.
+Then each page is loaded in the same browser with Playwright, and its visible words are compared
+with the article and with the replay without scripts. ``--rounds`` repeats the captures, for pages
+per minute, CPU time per page, and the memory of all browser processes (including memory shared
+between them); ``--copies`` adds copies of each path. The time for comparing a page with itself
+without scripts is printed; ``--without-comparison`` omits it. In the end, remaining processes and
+files of the browser are counted. For comparison, ``chromium --headless --dump-dom`` loads the same
+pages, a process per page, and so does ``--compare COMMAND``, another archiver, with the
+placeholders ``{url}`` and ``{directory}``.
 """
 
 import argparse
@@ -62,7 +61,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """Serve a folder on loopback; its origin."""
+    """Serve a folder on loopback; yield its origin."""
     handler = functools.partial(_Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -71,7 +70,7 @@ def serving(folder: Path) -> Iterator[str]:
 
 
 class Memory:
-    """The most memory that what came of this process and calls itself chromium held."""
+    """Peak memory of this process's descendants named chromium."""
 
     def __init__(self) -> None:
         self.samples: list[int] = []
@@ -173,8 +172,8 @@ def cpu() -> float:
 
 @contextmanager
 def comparing(*, is_wanted: bool) -> Iterator[list[float]]:
-    """Time the comparisons without scripts while the block runs, or leave them out; seconds."""
-    compare_ = browser_rendering._compare  # noqa: SLF001 - what is timed is a part
+    """Yield the seconds of each comparison without scripts in the block, or leave them out."""
+    compare_ = browser_rendering._compare  # noqa: SLF001 - a part is measured
     taken: list[float] = []
 
     async def timed(shown: Page, traffic: Traffic, standing: Standing) -> Fidelity:
@@ -211,7 +210,7 @@ async def capture(settings: Settings, urls: Sequence[str], rounds: int) -> None:
 
 
 def by_processes(name: str, command: Sequence[str], urls: Sequence[str]) -> None:
-    """Show pages by a command each; ``{url}`` and ``{directory}`` stand for what they say."""
+    """Load each page with a command, with the placeholders ``{url}`` and ``{directory}``."""
     begun, before, failed = time.monotonic(), cpu(), 0
     for url in urls:
         with tempfile.TemporaryDirectory() as directory:
@@ -248,7 +247,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--without-dump-dom", action="store_true")
-    parser.add_argument("--beside", default="", metavar="COMMAND")
+    parser.add_argument("--compare", default="", metavar="COMMAND")
     parser.add_argument("--without-comparison", action="store_true")
     asked = parser.parse_args()
     with serving(asked.folder) as origin, tempfile.TemporaryDirectory() as data:
@@ -271,8 +270,8 @@ def main() -> None:
         print(f"{(cpu() - before) / pages:.1f} s of processor time a page, all processes")
         if not asked.without_dump_dom:
             dump_dom(urls)
-        if asked.beside:
-            command = shlex.split(asked.beside)
+        if asked.compare:
+            command = shlex.split(asked.compare)
             by_processes(Path(command[0]).name, command, urls)
 
 

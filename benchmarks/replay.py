@@ -1,11 +1,11 @@
-"""Replays the same pages from this program and from pywb, in turn, and prints how fast each is.
+"""Replay speed of this program and of pywb on the same pages, measured in turn.
 
 Usage: python -m benchmarks.replay [FOLDER] [--pywb DIR] [--requests N] [--clients N] [--runs N]
 
-FOLDER holds a folder a page with ``source.html``; without one, pages are made up. Both serve the
-same WARC file: this program its archive, pywb an export of it, each with one process for pages.
-Each client asks for one rewritten page after another, to its last byte, over a connection that is
-kept. Then the first byte of a page of 10 MB is compared with that of one of 100 kB.
+FOLDER contains a folder per page with ``source.html``; without it, pages are generated. Both serve
+the same WARC file: this program its archive, pywb an export of it, each with one process. Each
+client requests one rewritten page after another, completely, over one connection. Then the time to
+the first byte of a page of 10 MB is compared with that of 100 kB.
 """
 
 import argparse
@@ -22,8 +22,9 @@ import aiohttp
 from yarl import URL
 
 from benchmarks.capture import run
-from benchmarks.pages import PageServer, made_up, read_pages
-from benchmarks.pywb_replay import free_port, give_to_pywb, install_pywb, read_captures, serving
+from benchmarks.environments import environment_with
+from benchmarks.pages import PageServer, generated_pages, read_pages
+from benchmarks.pywb_replay import free_port, give_to_pywb, read_captures, serving
 
 SMALL, LARGE = 100_000, 10_000_000
 
@@ -36,11 +37,11 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
-    pages = read_pages(options.folder) if options.folder else made_up(40)
+    pages = read_pages(options.folder) if options.folder else generated_pages(40)
     pages |= {"small": padded(SMALL), "large": padded(LARGE)}
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
-        programs = options.pywb or install_pywb(root / "pywb")
+        programs = options.pywb or environment_with(root / "pywb", "pywb")
         data = root / "data"
         base = capture(data, pages)
         give_to_pywb(root, data, programs)
@@ -48,13 +49,13 @@ def main() -> None:
 
 
 def padded(size: int) -> bytes:
-    """A page of some size, with a link in every line."""
+    """Return a page of this size with a link in every line."""
     line = b"<p>Words, and <a href='/page'>a link</a> to lead into the archive.</p>\n"
     return b"<!DOCTYPE html><title>Long</title>" + line * (size // len(line))
 
 
 def capture(data: Path, pages: dict[str, bytes]) -> str:
-    """Capture the pages, without what they need; return where they were."""
+    """Capture the pages without their resources; return their base URL."""
     with PageServer(pages) as server:
         environment = os.environ | {
             "ARCHIVER_DATA": str(data),
@@ -67,7 +68,7 @@ def capture(data: Path, pages: dict[str, bytes]) -> str:
 
 
 def compare(root: Path, data: Path, programs: Path, base: str, options: argparse.Namespace) -> None:
-    """Serve from both, ask each in turn, and print the tables."""
+    """Serve from both, request from each in turn, and print the tables."""
     ours, theirs = free_port(), free_port()
     serve = [sys.executable, "-m", "archiver", "serve", "--data", str(data), "--port", str(ours)]
     other = [programs / "wayback", "-p", str(theirs), "-b", "127.0.0.1", "-t", "1"]
@@ -94,7 +95,7 @@ def compare(root: Path, data: Path, programs: Path, base: str, options: argparse
 
 
 async def ask(urls: Sequence[str], clients: int) -> tuple[float, list[float]]:
-    """Ask for every URL once; return the seconds in all and of each."""
+    """Request every URL once; return the total seconds and those of each."""
     waiting, times = iter(urls), []
 
     async def client(session: aiohttp.ClientSession) -> None:
@@ -113,13 +114,13 @@ async def ask(urls: Sequence[str], clients: int) -> tuple[float, list[float]]:
 
 
 async def client_once(session: aiohttp.ClientSession, url: str) -> None:
-    """Let a server do what it only does the first time."""
+    """Send one request as a warm-up."""
     async with session.get(URL(url, encoded=True)) as response:
         await response.read()
 
 
 async def first_byte(url: str, times: int = 15) -> float:
-    """The median of seconds until the first byte of a page's body comes."""
+    """Return the median of seconds until the first byte of a page's body."""
     found = []
     async with aiohttp.ClientSession() as session:
         for _ in range(times):

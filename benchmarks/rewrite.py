@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/rewrite.py FOLDER [--runs N]
 
-Every ``*.html`` file below the folder is rewritten in pieces of 64 KiB, as a replay does it.
+Every ``*.html`` file below the folder is rewritten in chunks of 64 KiB, as in a replay.
 """
 
 import argparse
@@ -17,7 +17,7 @@ PIECE = 64 << 10
 
 
 def rewrite(page: str) -> int:
-    """Rewrite one page; return the characters that came out."""
+    """Rewrite one page; return the number of output characters."""
     links = UrlRewriter("https://www.example.com/a/page.html", "20240229120000")
     rewriter = HtmlRewriter(links, encoding="utf-8", rests=True)
     length = 0

@@ -1,19 +1,18 @@
-"""Builds archives of growing size and prints how long the service takes to answer in each.
+"""Builds archives of growing size and prints the response times of the service for each.
 
 Usage: python -m benchmarks.scale [--sizes 10000 100000 1000000] [--requests 60] [--cpu]
        [--in FOLDER] [--only TEXT]
        python -m benchmarks.scale --postgres --in FOLDER [--sizes …] [--cpu] [--only TEXT]
        .ci/with-postgres python -m benchmarks.scale --postgres [--sizes …] [--cpu] [--only TEXT]
 
-The archives are synthetic: real records for a few hundred pages, and index rows as the crawl makes
-them for all the rest, which point at those records. Each is served by ``archiver serve`` and asked
-over one kept connection, one after the other, so that all meet the same minutes of the machine;
-the times are those of whole answers. The last column compares p95 in the largest with the smallest.
-With ``--cpu`` they are what the service computed for each answer: hardly another whatever else the
-machine does, without what it waits for the disk. With ``--in`` archives stay in that folder, and
-those that are there are asked again; ``--only`` asks for the rows whose names hold a text. With
-``--postgres`` indices are databases of a server, whose computing counts: of one whose data lie in
-the folder, too, where there is one.
+The archives are synthetic: real records for a few hundred pages, and index rows for all others that
+point to those records. ``archiver serve`` runs for each of them, and requests go to all in turn
+over one connection each, so that other load affects all equally. Times are of whole responses. The
+last column compares p95 of the largest with the smallest archive. ``--cpu`` prints the CPU time of
+the service instead, which hardly depends on other load and excludes waiting for the disk. ``--in``
+keeps archives in that folder and reuses existing ones; ``--only`` selects rows whose names contain
+a text. With ``--postgres`` the indexes are databases of a server, whose CPU time is included; its
+data is also kept in the folder if there is one.
 """
 
 import argparse
@@ -37,13 +36,13 @@ from yarl import URL
 from archiver.http.urls import hash_url
 from benchmarks.cluster import SERVER, database, postmaster
 from benchmarks.fast_server import FastServer
-from benchmarks.own_postgres import OwnPostgres
+from benchmarks.private_postgres import PrivatePostgres
 from benchmarks.pywb_replay import free_port, serving
-from benchmarks.scale_archive import APART, PAGEFUL, REAL, is_built, kept, made_up
+from benchmarks.scale_archive import APART, PAGEFUL, REAL, generated_url, is_built, kept
 
 ADDED = "add one more"
 AS_IN_TESTS = ("full_page_writes=off", "synchronous_commit=off", "max_connections=300")
-"""As ``.ci/with-postgres`` has it."""
+"""Environment variable set by ``.ci/with-postgres``."""
 
 
 def main() -> None:
@@ -59,7 +58,7 @@ def main() -> None:
         options.folder /= "postgres"
     with ExitStack() as stack:
         if options.folder and options.postgres:
-            server = stack.enter_context(OwnPostgres(options.folder / "server", *AS_IN_TESTS))
+            server = stack.enter_context(PrivatePostgres(options.folder / "server", *AS_IN_TESTS))
             os.environ[SERVER] = server.address.rpartition("/")[0]
         live = stack.enter_context(FastServer(body=2000)).base
         services = {
@@ -70,7 +69,7 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Service:
-    """An archive that is served: where, what its time is told by, and what it is asked for."""
+    """A running service: its URL, the clock for its responses, and its requests."""
 
     root: str
     clock: Callable[[], float]
@@ -79,7 +78,7 @@ class Service:
 
 @contextmanager
 def served(size: int, live: str, options: argparse.Namespace) -> Iterator[Service]:
-    """Serve an archive of so many snapshots, which is built unless it is there."""
+    """Serve an archive with ``size`` snapshots, built first if necessary."""
     with ExitStack() as stack:
         folder = options.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         built, index = folder / str(size), ""
@@ -121,11 +120,11 @@ SEARCHES: dict[str, tuple[str, str]] = {
     "by title": ("common", "title"),
     "by length": ("common", "length"),
 }
-"""Searches with their order; each page has its facets."""
+"""Searches with their order; each result page includes facets."""
 
 
 def address(asked: tuple[str, str]) -> Callable[[int], str]:
-    """The address of a search, of another one for each number."""
+    """Return a function for the URL of a search, different for each number."""
     q, sort = asked
     return lambda n: (
         f"/snapshots?q={quote(q.format(n=n, m=n + 1, k=n + APART, l=n + APART + 1))}&sort={sort}"
@@ -134,7 +133,7 @@ def address(asked: tuple[str, str]) -> Callable[[int], str]:
 
 @contextmanager
 def serving_in(data: Path, index: str, *, cpu: bool) -> Iterator[tuple[str, Callable[[], float]]]:
-    """Serve an archive: its address, and the clock or the CPU to time it by."""
+    """Serve an archive; yield its URL, and a function for wall-clock or CPU time."""
     port = free_port()
     command = [sys.executable, "-m", "archiver", "serve", "--data", str(data), "--port", str(port)]
     os.environ["ARCHIVER_ALLOW_NETWORKS"] = "127.0.0.0/8"
@@ -147,27 +146,27 @@ def serving_in(data: Path, index: str, *, cpu: bool) -> Iterator[tuple[str, Call
 
 
 def all_cpu_seconds(pid: int, index: str, server: psutil.Process | None) -> float:
-    """What a service has computed so far, and the server for whoever has its index."""
+    """Return the CPU seconds of a service, and of the database server of its index."""
     own = f" {index.rpartition('/')[2]} "
     backends = server.children() if server else []
     return sum(map(cpu_seconds, [pid, *(each.pid for each in backends if own in named(each))]))
 
 
 def named(process: psutil.Process) -> str:
-    """What a process is called; nothing where it has just ended."""
+    """Return the name of a process, or "" if it has just ended."""
     with suppress(psutil.Error):
         return " ".join(process.cmdline())
     return ""
 
 
 def cpu_seconds(pid: int) -> float:
-    """What a process has computed so far, all of its threads."""
+    """Return the CPU seconds of all threads of a process."""
     tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(each.read_text().split()[0]) for each in tasks) / 1e9
 
 
 def asked_for(size: int, base: str, live: str, only: str) -> dict[str, Callable[[int], str]]:
-    """What is asked for, another address for each number; what is added has one of its own."""
+    """Return the requests with a URL for each number; links that are added are all different."""
     chance = random.Random(2)
     real = [f"{base}/real/{n}" for n in range(REAL)]
     kinds = {
@@ -179,7 +178,7 @@ def asked_for(size: int, base: str, live: str, only: str) -> dict[str, Callable[
         "entry": lambda n: f"/{hash_url(real[n % REAL])}/",
         "replay": lambda n: f"/web/2026id_/{real[n % REAL]}",
         "index of a URL": lambda _: (
-            f"/timemap/json/{made_up(chance.randrange(size - REAL), size // PAGEFUL)}"
+            f"/timemap/json/{generated_url(chance.randrange(size - REAL), size // PAGEFUL)}"
         ),
         ADDED: lambda n: f"{live}/new/{n}",
     }
@@ -187,7 +186,7 @@ def asked_for(size: int, base: str, live: str, only: str) -> dict[str, Callable[
 
 
 async def ask(services: Mapping[int, Service], requests: int) -> None:
-    """Ask every service for the same in turn, each once to begin with; print a row of each kind."""
+    """Send the same requests to every service in turn, after a warm-up; print a row for each."""
     print(f"{'':22}" + "".join(f"{size:>20,}" for size in services) + f"{'p95 grows':>12}")
     async with aiohttp.ClientSession() as session:
         for name in next(iter(services.values())).asked:
@@ -201,7 +200,7 @@ async def ask(services: Mapping[int, Service], requests: int) -> None:
 
 
 async def get(session: aiohttp.ClientSession, service: Service, path: str) -> float:
-    """Seconds of one answer, redirects followed."""
+    """Return the seconds of one response, including redirects."""
     begun = service.clock()
     async with session.get(URL(service.root + path, encoded=True)) as response:
         await response.read()
@@ -210,7 +209,7 @@ async def get(session: aiohttp.ClientSession, service: Service, path: str) -> fl
 
 
 async def add(session: aiohttp.ClientSession, service: Service, url: str) -> float:
-    """Seconds until one more is accepted and safe in the queue."""
+    """Return the seconds until one more link is accepted and safe in the queue."""
     begun = service.clock()
     async with session.post(f"{service.root}/api/v1/entries", json={"urls": [url]}) as response:
         assert response.status == 202, response.status

@@ -1,7 +1,6 @@
-"""The archives that ``benchmarks.scale`` asks: a few hundred real pages, and rows for all the rest.
+"""Archives for ``benchmarks.scale``: a few hundred real pages, and index rows for all others.
 
-They hold real records for the former, and index rows as the crawl makes them for the latter, which
-point at those records.
+The rows are like those of a crawl, and point to the records of the real pages.
 """
 
 import asyncio
@@ -30,26 +29,26 @@ from archiver.warc.records import new_record_id
 REAL = 200
 BATCH = 5000
 PAGEFUL = 50
-"""Entries of each host, with the rare word, and with each phrase, at every size: a page is full."""
+"""Entries per host, with the rare word, and with each phrase, at every size: a full page."""
 FIRST_PHRASE, PHRASES = 100, 60
-"""Where in each ``rare_every`` entries phrases begin, and how many there are; from 8,000 on."""
+"""Position of phrases in each ``rare_every`` entries, and their number; from 8,000 entries on."""
 APART = 200
-"""From the words of those phrases to words that follow each other by chance alone."""
+"""Distance from the words of those phrases to words that are adjacent only by chance."""
 WORDS = [f"word{n}" for n in range(400)]
 CHARACTERS = "東京都日本語首相鳥山川田中小大学校生先年月火水木金土"
 START = datetime(2015, 1, 1, tzinfo=UTC)
 
 
 def is_built(folder: Path) -> bool:
-    """Whether an archive is there, whole."""
+    """Return whether a complete archive exists."""
     return _place(folder).exists()
 
 
 def kept(folder: Path, size: int, base: str, index: str) -> str:
-    """Build an archive, unless it is there; return where the server of its real pages was."""
+    """Build an archive if necessary; return the URL of the server of its real pages."""
     if not is_built(folder):
         begun = time.perf_counter()
-        shutil.rmtree(folder / "data", ignore_errors=True)  # of one that was not built to its end
+        shutil.rmtree(folder / "data", ignore_errors=True)  # an incomplete build
         asyncio.run(build(folder / "data", size, base, index))
         print(f"{size:,} snapshots built in {time.perf_counter() - begun:.0f} s", flush=True)
         _place(folder).write_text(base, encoding="ascii")
@@ -61,7 +60,7 @@ def _place(folder: Path) -> Path:
 
 
 async def build(data: Path, size: int, base: str, index: str) -> None:
-    """Make an archive of so many snapshots."""
+    """Create an archive with ``size`` snapshots."""
     settings = Settings(
         data=data,
         index=index or None,
@@ -85,7 +84,7 @@ async def build(data: Path, size: int, base: str, index: str) -> None:
 
 
 async def settle(db: Database) -> None:
-    """Do what a service does once, beside its answers: full parts of the index in one piece."""
+    """Merge full parts of the index, as a service does in the background."""
     part: int | None = 0
     while part is not None:
         async with db.write() as conn:
@@ -94,15 +93,15 @@ async def settle(db: Database) -> None:
                 await search.put_together(conn, part)
 
 
-def made_up(number: int, hosts: int) -> str:
-    """The URL of an entry that was never crawled."""
+def generated_url(number: int, hosts: int) -> str:
+    """Return the URL of an entry that was never crawled."""
     return f"https://host{number % hosts}.example/path/{number}"
 
 
 async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
-    """Index one snapshot for each number, as the crawl does."""
+    """Index one snapshot for each number, as a crawl does."""
     chance = random.Random(numbers.start)
-    urls = [made_up(n, hosts) for n in numbers]
+    urls = [generated_url(n, hosts) for n in numbers]
     moments = [START + timedelta(seconds=60 * n) for n in numbers]
     said = [
         Seed(
@@ -142,7 +141,7 @@ async def fill(db: Database, numbers: range, held: list, hosts: int) -> None:
 def snapshot(
     seed: Seed, capture: Capture, real: Snapshot, said: str, at: datetime
 ) -> dict[str, object]:
-    """The fields of a snapshot's row but for what it points to; its records are a real one's."""
+    """Return the fields of a snapshot's row without references; its records are real."""
     found_by = page_document(
         seed.annotation,
         PageMetadata(),
@@ -169,9 +168,9 @@ def snapshot(
 
 
 def words(number: int, chance: random.Random, rare_every: int) -> str:
-    """A text: some words at random, one in every text, and one in a pageful of them.
+    """Return a text of random words, one word in every text, and one in a page of results.
 
-    Of the phrases that are asked for each stands in a pageful more than chance has it.
+    Each phrase used in searches is in a page of results, in addition to chance matches.
     """
     rare = " unicorn" if number % rare_every == 7 else ""
     phrase = number % rare_every - FIRST_PHRASE
@@ -181,5 +180,5 @@ def words(number: int, chance: random.Random, rare_every: int) -> str:
 
 
 def tags_of(number: int, rare_every: int) -> tuple[str, ...]:
-    """One tag of fifty, and one that a pageful have."""
+    """Return one tag of fifty, and one that a page of results has."""
     return (f"tag{number % 50}", *(("seldom",) if number % rare_every == 5 else ()))

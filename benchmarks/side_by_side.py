@@ -1,14 +1,13 @@
-"""The same pages kept by this program, by wget, and by a plain pipeline, in turn.
+"""Archives the same pages with this program, wget, and a simple pipeline, in turn.
 
 Usage: python -m benchmarks.side_by_side [FOLDER] [--copies N] [--runs N] [--load N]
 
-Pages are those of FOLDER (``NAME/source.html``) or made up; each copy of one needs things of its
-own, all of them on a server on loopback. ``wget`` runs with ``--page-requisites --warc-file``. The
-plain pipeline (``benchmarks/plain.py``: Beautiful Soup, readability, a file per page) has one core
-and fetches nothing a page needs; pages its libraries break on are counted and passed over. Seconds
-are those of the whole command with its start; "later" leaves articles for later, and "2" is the
-number of processes. With ``--load N`` as many processes that do nothing but count run beside
-everything, so that the machine is busy.
+Pages are those of FOLDER (``NAME/source.html``) or generated; each copy has different resources,
+all on a loopback server. ``wget`` runs with ``--page-requisites --warc-file``. The simple pipeline
+(``benchmarks/plain.py``: Beautiful Soup, readability, a file per page) uses one core and fetches no
+resources; pages its libraries cannot parse are counted and skipped. Seconds include starting the
+command; "later" defers articles, and "2" is the number of processes. ``--load N`` runs N busy
+processes in addition.
 """
 
 import argparse
@@ -25,10 +24,10 @@ from pathlib import Path
 import archiver as archiver_package
 from benchmarks.crawl import crawl_settings
 from benchmarks.measure import Cost, measure
-from benchmarks.pages import PageServer, made_up, read_pages
+from benchmarks.pages import PageServer, generated_pages, read_pages
 
 SOME_MISSING = 8
-"""wget's status where a server answered some request with an error."""
+"""wget's exit status if a server responded with an error."""
 
 
 def main() -> None:
@@ -40,8 +39,8 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(RUNS))
     parser.add_argument("--load", type=int, default=0, help="processes that keep a core busy each")
     options = parser.parse_args()
-    pages = read_pages(options.folder) if options.folder else made_up(64)
-    compileall.compile_dir(archiver_package.__path__[0], quiet=2)  # the first run, too
+    pages = read_pages(options.folder) if options.folder else generated_pages(64)
+    compileall.compile_dir(archiver_package.__path__[0], quiet=2)  # for the first run
     costs: dict[str, list[Cost]] = {name: [] for name in options.only.split(",")}
     with PageServer(pages) as server, busy(options.load):
         urls = [server.url(n) for n in range(options.copies * len(pages))]
@@ -56,7 +55,7 @@ def main() -> None:
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """Keep the machine busy with processes that count; they end with this one, however it ends."""
+    """Keep the machine busy with counting processes until the block ends."""
     count = f"import os\nwhile os.getppid() == {os.getpid()}: sum(range(10_000))"
     command = [sys.executable, "-c", count]
     counting = [subprocess.Popen(command) for _ in range(processes)]
@@ -69,7 +68,7 @@ def busy(processes: int) -> Iterator[None]:
 
 
 def archiver(articles: str, processes: int) -> Callable[..., Cost]:
-    """Our crawl of a queue that holds the pages."""
+    """Return a run of our crawl with a queue of the pages."""
 
     def run(listing: Path, directory: Path, options: argparse.Namespace) -> Cost:
         environment = os.environ | crawl_settings(directory / "data", options.concurrency)
@@ -86,13 +85,13 @@ def archiver(articles: str, processes: int) -> Callable[..., Cost]:
 
 
 def wget(listing: Path, directory: Path, _: argparse.Namespace) -> Cost:
-    """GNU Wget, keeping a WARC."""
+    """Run GNU Wget with a WARC file."""
     arguments = f"-q -e robots=off -p --warc-file={directory}/out -P {directory}/files -i {listing}"
     return measure(arguments.split(), program="wget", accept=(0, SOME_MISSING))
 
 
 def plain(parser: str) -> Callable[..., Cost]:
-    """The plain pipeline, with one of Beautiful Soup's parsers."""
+    """Return a run of the simple pipeline with one of Beautiful Soup's parsers."""
 
     def run(listing: Path, directory: Path, _: argparse.Namespace) -> Cost:
         folder = str(directory / "articles")

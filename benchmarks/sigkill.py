@@ -1,4 +1,4 @@
-"""Kills a crawl every few seconds until it is done; then counts what is there, and checks it.
+"""Kills a crawl every few seconds until it is complete; then counts and checks the captures.
 
 Usage: python -m benchmarks.sigkill [--urls N] [--processes N]
 """
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def crawl(environment: dict[str, str]) -> int:
-    """Crawl until it ends by itself; return how often it was killed before."""
+    """Crawl until it completes; return how often it was killed before."""
     chance, kills = random.Random(7), 0
     while True:
         process = subprocess.Popen(
@@ -75,7 +75,7 @@ def crawl(environment: dict[str, str]) -> int:
 
 
 def responses(data: Path, base: str) -> dict[str, int]:
-    """How often each URL was captured, read from the files by another implementation."""
+    """Return how often each URL was captured, read by another implementation."""
     found: dict[str, int] = {}
     for path in sorted((data / "warc").iterdir()):
         with path.open("rb") as file:

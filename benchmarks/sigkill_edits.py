@@ -1,12 +1,12 @@
-"""Kills the service while it edits, deletes and compacts; then holds it to what it acknowledged.
+"""Kills the service during edits, deletions and compaction; then checks acknowledged changes.
 
 Usage: python -m benchmarks.sigkill_edits [--kills N] [--entries N] [--seed N]
 
-In each round a service is started, asked to edit and to delete over its API as fast as it answers,
-every third time with ``archiver compact`` beside it, and killed with it at a random moment. What
-was acknowledged must be there after each kill, what was deleted must not; of what was under way
-either may be. In the end ``verify`` and ``warcio check`` must find nothing, ``reindex`` must give
-the same export, and nothing of what was deleted may stand in a segment once that was compacted.
+In each round a service is started, gets edits and deletions over its API as fast as possible, every
+third time together with ``archiver compact``, and is killed at a random time. Acknowledged changes
+must be there after each kill, deleted entries must not; unacknowledged changes may be either. In
+the end ``verify`` and ``warcio check`` must find no problems, ``reindex`` must give the same
+export, and no compacted segment may contain deleted data.
 """
 
 import argparse
@@ -47,12 +47,12 @@ def main() -> None:
         environment = os.environ | crawl_settings(data, 100)
         environment["ARCHIVER_LOG_LEVEL"] = "error"
         fill(environment, Path(directory), server, options.entries)
-        witness = Witness(environment, random.Random(options.seed))
+        witness = ChangeClient(environment, random.Random(options.seed))
         for n in range(options.kills):
             witness.round(with_compaction=n % COMPACT_EVERY == 0)
         found = [
             *witness.faults,
-            *last_look(environment, data, server, set(witness.deleted.values())),
+            *final_check(environment, data, server, set(witness.deleted.values())),
         ]
     print(f"killed          {options.kills} times")
     print(f"acknowledged    {witness.edits} edits, {witness.deletions} deletions")
@@ -64,15 +64,15 @@ def main() -> None:
 
 
 def fill(environment: dict[str, str], scratch: Path, server: FastServer, count: int) -> None:
-    """An archive of so many pages."""
+    """Create an archive of ``count`` pages."""
     listing = scratch / "urls.txt"
     listing.write_text("".join(f"{server.url(n)}\n" for n in range(count)))
     run(["import", str(listing), "--no-crawl"], environment)
     run(["crawl"], environment)
 
 
-class Witness:
-    """Asks for changes, and remembers what was acknowledged."""
+class ChangeClient:
+    """Client that requests changes and remembers what was acknowledged."""
 
     def __init__(self, environment: dict[str, str], chance: random.Random) -> None:
         self._environment = environment
@@ -85,7 +85,7 @@ class Witness:
         self._count = 0
 
     def round(self, *, with_compaction: bool) -> None:
-        """Start, look whether all is there, change, kill."""
+        """Start the service, check its content, make changes, kill it."""
         port = free_port()
         serve = [*command("serve"), "--port", str(port)]
         with serving(serve, port, environment=self._environment) as process:
@@ -104,7 +104,7 @@ class Witness:
                 each.wait()
 
     def _look(self, port: int) -> None:
-        """Hold the service to what it acknowledged."""
+        """Check the service's content against the acknowledged changes."""
         found = everything(port)
         for name, under_way in self._doubtful.items():
             if found.get(name) == under_way:
@@ -118,7 +118,7 @@ class Witness:
                 self._said[name] = found[name]
 
     def _change(self, port: int) -> bool:
-        """One change; whether the service was there to acknowledge it."""
+        """Make one change; return whether the service acknowledged it."""
         name = self._chance.choice(sorted(self._said))
         after = None if self._chance.randrange(DELETE_ONE_IN) == 0 else self._edited(name)
         self._doubtful = {name: after}
@@ -160,7 +160,7 @@ class Witness:
 
 
 def everything(port: int) -> dict[str, Said]:
-    """What the service lists: what can be changed of each entry, and its address, by hash_url."""
+    """Return the editable fields and URL of each listed entry by hash_url."""
     found, cursor = {}, ""
     while True:
         _, body = ask(port, "GET", f"/api/v1/entries?limit=200&after={cursor}")
@@ -173,10 +173,10 @@ def everything(port: int) -> dict[str, Said]:
 
 
 def ask(port: int, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
-    """(status, body) of a request.
+    """Return (status, body) of a request.
 
     Raises:
-        OSError, HTTPException: nobody answered.
+        OSError, HTTPException: no response.
     """
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     try:
@@ -188,7 +188,7 @@ def ask(port: int, method: str, path: str, body: str | None = None) -> tuple[int
 
 
 def begin(command: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """A command that runs until it is killed."""
+    """Start a command that runs until it is killed."""
     return subprocess.Popen(
         [sys.executable, "-m", "archiver", command],
         env=environment,
@@ -198,15 +198,15 @@ def begin(command: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
 
 
 def kill(processes: list[subprocess.Popen[bytes]]) -> None:
-    """Kill them at once."""
+    """Kill all processes together."""
     for each in processes:
         each.kill()
 
 
-def last_look(
+def final_check(
     environment: dict[str, str], data: Path, server: FastServer, deleted: set[str]
 ) -> list[str]:
-    """What is wrong once all is done."""
+    """Return the problems found at the end."""
     faults = []
     run(["compact"], environment)
     run(["crawl"], environment)
@@ -226,12 +226,12 @@ def last_look(
 
 
 def exported(environment: dict[str, str]) -> set[str]:
-    """The entries of an export, whatever their order: those of one second have none."""
+    """Return the entries of an export as a set, because entries of one second have no order."""
     return set(run(["export", "jsonl", "-"], environment).splitlines())
 
 
 def command(name: str) -> list[str]:
-    """A command of ours."""
+    """Return a command of the program."""
     return [sys.executable, "-m", "archiver", name]
 
 

@@ -1,11 +1,10 @@
-"""What a page costs our crawl, beside the best library for each stage measured alone.
+"""CPU cost of a page in our crawl, compared with the best library for each stage alone.
 
 Usage: python -m benchmarks.stages FOLDER [--copies N]
 
-FOLDER holds ``NAME/source.html`` and ``NAME/expected.html``. Printed is CPU in ms a page, all of it
-for the same pages and the same requisites, led to a server on loopback; and how well articles are
-read: the F1 on shared word 4-grams with the expected text, mean over pages. trafilatura is tried
-where it is installed.
+FOLDER contains ``NAME/source.html`` and ``NAME/expected.html``. The output is CPU ms per page for
+the same pages and resources, from a loopback server; and the quality of the articles: the F1 of
+word 4-grams with the expected text, averaged over pages. trafilatura is included if installed.
 """
 
 import argparse
@@ -71,7 +70,7 @@ def main() -> None:
 
 
 def our_crawl(listing: Path, directory: Path, articles: str) -> float:
-    """CPU ms a page of ``archiver crawl``, without what starting the program costs."""
+    """Return CPU ms per page of ``archiver crawl``, without starting the program."""
     directory.mkdir()
     environment = os.environ | crawl_settings(directory / "data", 32)
     environment |= {"ARCHIVER_ARTICLES": articles, "ARCHIVER_LOG_LEVEL": "error"}
@@ -82,17 +81,17 @@ def our_crawl(listing: Path, directory: Path, articles: str) -> float:
 
 
 def fetching(urls: Sequence[str], directory: Path) -> float:
-    """CPU ms of fetching all of it with a pool of 32, without what starting the program costs."""
+    """Return CPU ms of fetching everything with a pool of 32, without starting the program."""
     costs = []
     for some in (urls[:1], urls):
         listing = directory / "every.txt"
         listing.write_text("".join(f"{url}\n" for url in some))
-        costs.append(measure(["-m", "benchmarks.ancestors", "pool", str(listing), "32"]).cpu)
+        costs.append(measure(["-m", "benchmarks.simple_clients", "pool", str(listing), "32"]).cpu)
     return 1000 * (costs[1] - costs[0])
 
 
 def alone(server: PageServer, every: Sequence[str], texts: Texts) -> dict[str, float]:
-    """CPU ms a page of the stages that are neither fetching nor reading the article."""
+    """Return CPU ms per page of the stages other than fetching and extraction."""
     found = [(url, *server.answer(url.removeprefix(server.base).encode())) for url in every]
     count = len(texts)
     return {
@@ -105,7 +104,7 @@ def alone(server: PageServer, every: Sequence[str], texts: Texts) -> dict[str, f
 
 
 def timed(work: Callable[[], object]) -> float:
-    """CPU ms of one call, the lesser of two."""
+    """Return CPU ms of one call, the minimum of two."""
     costs = []
     for _ in range(2):
         begun = time.process_time()
@@ -115,7 +114,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def write_warc(found: Sequence[tuple[str, bytes, bytes]]) -> None:
-    """A response and a request record for each, packed, as warcio writes them."""
+    """Write a compressed response and request record for each, with warcio."""
     writer = WARCWriter(BytesIO(), gzip=True)
     for url, kind, body in found:
         head = StatusAndHeaders("200 OK", [("Content-Type", kind.decode())], protocol="HTTP/1.1")
@@ -129,7 +128,7 @@ def write_warc(found: Sequence[tuple[str, bytes, bytes]]) -> None:
 
 
 def references(text: str, base: str) -> list[str]:
-    """What a page's elements refer to, absolute."""
+    """Return the absolute URLs in a page's elements."""
     found = []
     for node in LexborHTMLParser(text).css(REFERENCES):
         reference = node.attributes.get("src") or node.attributes.get("href")
@@ -139,7 +138,7 @@ def references(text: str, base: str) -> list[str]:
 
 
 def write_rows(found: Sequence[tuple[str, bytes, bytes]], texts: Texts) -> None:
-    """A row for each capture by URL, and the text of each page made findable."""
+    """Insert a row for each capture by URL, and index the text of each page."""
     with tempfile.TemporaryDirectory() as directory:
         conn = sqlite3.connect(f"{directory}/index")
         conn.execute("CREATE TABLE capture (url, at, kind, digest, length)")
@@ -154,7 +153,7 @@ def write_rows(found: Sequence[tuple[str, bytes, bytes]], texts: Texts) -> None:
 
 
 def read_articles(texts: Texts) -> dict[str, tuple[float, list[str]]]:
-    """CPU ms a page, and the texts, of each way to read an article."""
+    """Return CPU ms per page, and the texts, of each way to extract an article."""
     ways: dict[str, Callable[[str, str], str]] = {
         "ours": lambda text, url: extract_article(text, url).text,
         "readability-lxml": lambda text, _: to_text(Document(text).summary(html_partial=True)),
@@ -172,7 +171,7 @@ def read_articles(texts: Texts) -> dict[str, tuple[float, list[str]]]:
 
 
 def mean_score(folder: Path, names: Sequence[str], found: Sequence[str]) -> float:
-    """The mean F1 of texts against those expected."""
+    """Return the mean F1 of texts with those expected."""
     scores = []
     for name, text in zip(names, found, strict=True):
         expected = (folder / name / "expected.html").read_text(encoding="utf-8")

@@ -1,8 +1,7 @@
-"""CPU seconds of commands on a small archive, from the first instruction to the last.
+"""CPU seconds of commands on a small archive, from start to exit.
 
-``--against`` names a checkout of another version; the two are run in turn, so that a busy machine
-is as busy for the one as for the other. Compiled modules are kept in a directory of the
-benchmark's own, as an installed program has them.
+``--against`` names a checkout of another version; the two run in turn, so that other load affects
+both equally. Compiled modules are cached in a separate directory, as for an installed program.
 """
 
 import argparse
@@ -47,12 +46,12 @@ def row(trees: dict[str, Path], command: list[str], runs: int) -> list[str]:
         for _ in range(runs + 1):
             for name, tree in trees.items():
                 taken[name].append(cpu(tree, Path(scratch) / name, command))
-    # The first run compiles.
+    # The first run compiles the modules.
     return [f"{statistics.median(each[1:]):.3f} ({min(each[1:]):.3f})" for each in taken.values()]
 
 
 def cpu(tree: Path, scratch: Path, command: list[str]) -> float:
-    """Run a command of a checkout on an archive of its own; the CPU seconds it took."""
+    """Run a command of a checkout on an archive; return its CPU seconds."""
     data = scratch / "data"
     if not data.exists():
         run(tree, scratch, ["import", str(links(scratch)), "--no-crawl"])

@@ -1,10 +1,10 @@
-"""Compares our SURT keys with those of the field's own library, over URLs made up to trip both.
+"""Compares our SURT keys with those of the ``surt`` library, for generated URLs.
 
 Usage: python -m benchmarks.surt_oracle [--surt DIR] [--urls FILE] [--examples N]
 
-DIR is the ``bin`` of an environment that has ``surt`` (PyPI; AGPL, so it runs beside and is no
-dependency); without it one is made in a temporary folder. FILE holds further URLs, one a line.
-Hypothesis looks for the shortest URL on which the two differ.
+DIR is the ``bin`` of an environment with ``surt`` (PyPI; AGPL, so it runs as another program and is
+not a dependency); without it, one is created in a temporary folder. FILE contains further URLs,
+one per line. Hypothesis looks for the shortest URL with different keys.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def search(key_of: Callable[[str], str], examples: int) -> None:
-    """Make URLs up until one is found on which the two differ, or there were enough."""
+    """Generate URLs until the keys of one differ, or all examples are done."""
 
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
     @given(URLS)
@@ -74,7 +74,7 @@ def search(key_of: Callable[[str], str], examples: int) -> None:
 
 
 def compare(given_url: str, key_of: Callable[[str], str]) -> bool:
-    """Compare the keys of one URL as we keep it; False if it is none."""
+    """Compare the keys of one URL in the form we store; False if it is not a URL."""
     with suppress(InvalidUrl):
         url = parse_url(given_url)
         ours, theirs = surt(url), key_of(url)
@@ -86,7 +86,7 @@ def compare(given_url: str, key_of: Callable[[str], str]) -> bool:
 
 @contextmanager
 def oracle(programs: Path) -> Iterator[Callable[[str], str]]:
-    """What gives the library's key of a URL, in a process of its own."""
+    """Yield a function for the library's key of a URL, computed in another process."""
     command = [programs / "python", "-W", "ignore", "-c", ORACLE]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

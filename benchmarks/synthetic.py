@@ -1,4 +1,4 @@
-"""Fills an index with pages that nobody fetched, as a crawl would."""
+"""Fills an index with generated pages, like a crawl."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ SEGMENT = "archiver-20200101000000-0123456789ab-00001.warc.gz"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page to be found: its name is its path."""
+    """A generated page; its name is its path."""
 
     name: str
     title: str
@@ -31,14 +31,14 @@ class Page:
 async def fill(
     database: Database, pages: Sequence[Page], start: datetime, apart: timedelta, *, first: int = 0
 ) -> list[str]:
-    """Index pages, one after the other; return their URLs.
+    """Index pages in order; return their URLs.
 
     Args:
-        database: the index.
-        pages: in the order in which they were captured.
-        start: when the first was.
-        apart: how long after each the next one was.
-        first: the number of the first, where others are there already.
+        database: index to fill.
+        pages: pages in the order of capture.
+        start: time of the first capture.
+        apart: time between captures.
+        first: number of the first page, if others exist already.
     """
     urls = [f"https://{page.host}/{page.name}" for page in pages]
     moments = [start + apart * n for n in range(len(pages))]

@@ -1,8 +1,8 @@
-"""Lets the field's own validator look at WACZ files that were exported: all, and a search.
+"""Validates exported WACZ files with the ``wacz`` tool: a full export, and one of a search.
 
 Usage: python -m benchmarks.wacz_validate [--wacz DIR]
 
-DIR is the ``bin`` of an environment that has ``wacz`` (PyPI); without it one is made in a temporary
+DIR is the ``bin`` of an environment with ``wacz`` (PyPI); without it, one is created in a temporary
 folder. Pages are captured twice from a local server, so that there are revisits.
 """
 

@@ -1,1 +1,1 @@
-"""Other extractors that ours is measured beside: in Python, and in Go, Rust and Node."""
+"""Other extractors for comparison: in Python, Go, Rust and Node."""

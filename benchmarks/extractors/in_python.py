@@ -1,4 +1,4 @@
-"""Extractors in Python: ours, the one we depend on, and those that are installed."""
+"""Extractors in Python: ours, the library it depends on, and installed ones."""
 
 from contextlib import suppress
 from html import escape
@@ -10,7 +10,7 @@ from benchmarks.extractors.reading import Reader, Reading
 
 
 def readers() -> dict[str, Reader]:
-    """Ours, and those that are installed."""
+    """Return ours and the installed ones."""
     found: dict[str, Reader] = {"ours": ours, "readability-lxml": readability_lxml}
     with suppress(ImportError):
         import trafilatura  # noqa: PLC0415 - not installed by us
@@ -40,12 +40,12 @@ def readers() -> dict[str, Reader]:
 
 
 def paragraphs(text: str) -> str:
-    """Text as HTML, a paragraph a line."""
+    """Return text as HTML, one paragraph per line."""
     return "".join(f"<p>{escape(line)}</p>" for line in text.split("\n"))
 
 
 def ours(html: str, url: str) -> Reading:
-    """By this program."""
+    """Extract with this program."""
     article = extract_article(html, url)
     said = article.metadata
     return Reading(
@@ -54,6 +54,6 @@ def ours(html: str, url: str) -> Reading:
 
 
 def readability_lxml(html: str, _: str) -> Reading:
-    """By the library, as it is."""
+    """Extract with the library alone."""
     document = Document(html)
     return Reading(document.summary(html_partial=True), {"title": document.short_title()})

@@ -1,5 +1,5 @@
 // Articles by libraries of npm, for benchmarks/reading.py: a line of JSON in, one out.
-// Usage: node node.mjs NAME, lying beside node_modules.
+// Usage: node node.mjs NAME, in the directory of node_modules.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 

@@ -1,7 +1,7 @@
-"""Extractors in other languages, each a program that reads a line of JSON and answers with one.
+"""Extractors in other languages, as programs that read and write one line of JSON per page.
 
-A line asks ``html`` and ``url``; the answer has ``html``, ``title``, ``author``, ``date``, and
-``ms``, the CPU it took. They are built in a folder, each kind where its tool chain is there.
+A request has ``html`` and ``url``; the response has ``html``, ``title``, ``author``, ``date``, and
+``ms`` of CPU. They are built in a folder if their tool chain is installed.
 """
 
 import json
@@ -26,10 +26,10 @@ class Kind:
     """Extractors of one language.
 
     Attributes:
-        tool: without which they are left out.
-        names: of the extractors.
-        build: in an empty folder, or one in which it was done before; gives the command, to which
-            a name is added.
+        tool: required program; without it they are left out.
+        names: names of the extractors.
+        build: function that builds them in a folder, which may contain an earlier build; returns
+            the command, to which a name is appended.
     """
 
     tool: str
@@ -38,7 +38,7 @@ class Kind:
 
 
 def build_node(folder: Path) -> list[str]:
-    """Those of npm."""
+    """Build the extractors from npm."""
     (folder / "package.json").write_text("{}", encoding="utf-8")
     _run(folder, "npm", "install", "--no-save", "--no-audit", "--no-fund", *NODE)
     shutil.copy(HERE / "node.mjs", folder)
@@ -46,7 +46,7 @@ def build_node(folder: Path) -> list[str]:
 
 
 def build_go(folder: Path) -> list[str]:
-    """The port that Readeck's makers look after, and that Readeck reads with."""
+    """Build the port maintained and used by Readeck."""
     shutil.copy(HERE / "others.go", folder / "main.go")
     (folder / "go.mod").write_text("module others\n", encoding="utf-8")
     _run(folder, "go", "get", *GO)
@@ -55,7 +55,7 @@ def build_go(folder: Path) -> list[str]:
 
 
 def build_rust(folder: Path) -> list[str]:
-    """The two ports on crates.io."""
+    """Build the two ports on crates.io."""
     (folder / "src").mkdir(exist_ok=True)
     shutil.copy(HERE / "others.rs", folder / "src" / "main.rs")
     wanted = "".join(f'{name} = "{version}"\n' for name, version in RUST.items())
@@ -72,7 +72,7 @@ KINDS = (
 
 
 def commands(folder: Path, wanted: Iterable[str]) -> dict[str, list[str]]:
-    """The command of each extractor that is wanted and can be built; prints what can't be."""
+    """Return the commands of the wanted extractors; print those that cannot be built."""
     found = {}
     asked = set(wanted)
     for kind in KINDS:
@@ -94,9 +94,9 @@ def commands(folder: Path, wanted: Iterable[str]) -> dict[str, list[str]]:
 
 
 def read_all(command: list[str], pages: list[tuple[str, str]]) -> list[Reading]:
-    """What a program reads on pages, of each its HTML and address.
+    """Return the results of a program for pages, each given as HTML and URL.
 
-    The first is read twice, to start it. A program that ends early has read nothing more.
+    The first page is read twice, as a warm-up. After a crash there are no further results.
     """
     asked = [json.dumps({"html": html, "url": url}) for html, url in (pages[0], *pages)]
     answered = subprocess.run(

@@ -1,4 +1,4 @@
-"""What an extractor is asked, and what it answers."""
+"""Input and output of extractors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ FACTS = ("title", "author", "date")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What an extractor read: HTML, the facts it names, and CPU ms."""
+    """Result of an extractor: HTML, metadata, and CPU ms."""
 
     html: str
     facts: dict[str, str]
@@ -16,4 +16,4 @@ class Reading:
 
 
 Reader = Callable[[str, str], Reading]
-"""Reads a page: its HTML, and the address it was at."""
+"""Function that extracts a page, given its HTML and URL."""

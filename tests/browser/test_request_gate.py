@@ -23,7 +23,7 @@ async def echoing(tls):
         yield server.sockets[0].getsockname()[1]
 
 
-async def test_what_is_sent_comes_back(tmp_path):
+async def test_sent_data_is_returned(tmp_path):
     settings = Settings(data=tmp_path, allow_networks=(ip_network("127.0.0.0/8"),))
     async with echoing(None) as port, Fetcher(settings) as fetcher:
         reader, writer = await connect(fetcher, settings, "127.0.0.1", port, is_tls=False)
@@ -33,14 +33,14 @@ async def test_what_is_sent_comes_back(tmp_path):
         writer.close()
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path):
+async def test_an_untrusted_certificate_is_refused(tmp_path):
     settings = Settings(data=tmp_path, allow_networks=(ip_network("127.0.0.0/8"),))
     async with echoing(make_gate_key().tls) as port, Fetcher(settings) as fetcher:
         with pytest.raises(FetchError, match="certificate"):
             await connect(fetcher, settings, "127.0.0.1", port, is_tls=True)
 
 
-async def test_an_address_that_is_guarded_is_refused(tmp_path):
+async def test_a_private_address_is_refused(tmp_path):
     settings = Settings(data=tmp_path)
     async with echoing(None) as port, Fetcher(settings) as fetcher:
         with pytest.raises(FetchError):

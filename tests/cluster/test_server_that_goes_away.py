@@ -10,7 +10,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from archiver.db.engine import Database
 from archiver.errors import IndexUnavailable
-from benchmarks.own_postgres import OwnPostgres
+from benchmarks.private_postgres import PrivatePostgres
 from tests.cluster.commands import archiver, ran
 from tests.cluster.owner import as_owner
 from tests.postgres import administer
@@ -72,7 +72,7 @@ async def test_what_serves_goes_on_once_the_server_is_back_and_keeps_each_page_o
 @pytest.fixture
 def own():
     """A server that a test may stop."""
-    with OwnPostgres() as server:
+    with PrivatePostgres() as server:
         yield server
 
 

@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 
 from archiver.db.postgresql import PostgresIndex
 from archiver.errors import ConfigurationError, IndexUnavailable
-from benchmarks.own_postgres import OwnPostgres
+from benchmarks.private_postgres import PrivatePostgres
 from tests.postgres import SERVER
 
 NAME = "localhost"
@@ -57,7 +57,7 @@ def server():
         folder.chmod(0o711)
         certificate, private = write_certificate(folder)
         files = (f"ssl_cert_file={certificate}", f"ssl_key_file={private}")
-        with OwnPostgres(None, "ssl=on", *files) as running:
+        with PrivatePostgres(None, "ssl=on", *files) as running:
             yield running.port, certificate
 
 

@@ -1,4 +1,4 @@
-"""Imported responses to scripts are handed out once, one at a time."""
+"""Imported responses to scripts are returned once, one at a time."""
 
 from datetime import UTC, datetime
 from io import BytesIO
@@ -42,7 +42,7 @@ def kept():
         yield made
 
 
-def test_an_answer_is_of_the_first_page_that_names_it_alone(kept):
+def test_a_response_belongs_to_the_first_page_that_names_it(kept):
     kept.note(answer(ONE, b"first"))
     kept.note(answer(TWO, b"second"))
 
@@ -52,7 +52,7 @@ def test_an_answer_is_of_the_first_page_that_names_it_alone(kept):
     assert read(kept.take(ONE)) == b"first"
 
 
-def test_what_unpacks_to_more_than_there_is_room_for_stays_out(kept, monkeypatch):
+def test_responses_that_decompress_beyond_the_limit_are_left_out(kept, monkeypatch):
     monkeypatch.setattr(archive_records, "MOST_SPOOLED", 10)
     kept.note(answer(ONE, b"a" * 11))
     kept.note(answer(TWO, b"b" * 10))

@@ -43,28 +43,28 @@ def members_of(data):
     st.dictionaries(NAMES.filter(lambda name: name[:2] != "./"), CONTENTS, max_size=4),
     st.sampled_from(FORMS[1:]),
 )
-def test_what_the_standard_library_packs_comes_out_as_it_was(members, form):
+def test_archives_of_the_standard_library_are_read_back(members, form):
     assert members_of(packed(members, form)) == members
 
 
 @given(CONTENTS, st.integers(0, 3000))
-def test_whatever_stands_in_an_archive_is_no_exception(noise, at):
+def test_any_archive_content_is_read_without_an_exception(noise, at):
     data = packed({"a": b"x" * 700, "b" * 200: b"y"}, tarfile.PAX_FORMAT)
 
     whole = data[:at] + noise + data[at + len(noise) :]
     assert sum(map(len, members_of(whole).values())) <= len(whole)
 
 
-def test_folders_and_links_are_no_files():
+def test_folders_and_links_are_not_files():
     others = head("d", tarfile.DIRTYPE, 99) + head("l", tarfile.SYMTYPE)
 
     assert members_of(others + head("./a", size=1) + b"x".ljust(512, b"\0")) == {"a": b"x"}
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
-def test_heads_of_heads_without_end_are_the_end(kind):
+def test_an_endless_chain_of_headers_ends_reading(kind):
     assert [*members_of(head("a") + said(kind, b"") * 5000 + head("b"))] == ["a"]
 
 
-def test_a_file_that_is_longer_than_the_archive_is_left_out():
+def test_a_file_longer_than_the_archive_is_left_out():
     assert [*members_of(head("a") + head("b", size=1 << 40))] == ["a"]

@@ -21,7 +21,7 @@ def kept():
         yield made
 
 
-def test_what_is_named_is_given_one_of_a_kind(kept):
+def test_one_named_rendition_of_each_kind_is_imported(kept):
     picture, page = RenditionKind.PICTURE, RenditionKind.PAGE
     named = [
         ref(picture, "image/webp", TWO),
@@ -49,11 +49,11 @@ def test_what_is_named_is_given_one_of_a_kind(kept):
         (RenditionKind.COVER, "image/webp"),
     ],
 )
-def test_what_it_may_not_be_is_left_out(kept, kind, media_type):
+def test_invalid_renditions_are_left_out(kept, kind, media_type):
     assert kept.of([ref(kind, media_type)]) == ()
 
 
-def test_places_are_bounded(kept, monkeypatch):
+def test_the_number_of_list_places_is_limited(kept, monkeypatch):
     monkeypatch.setattr("archiver.formats.archive_records.MOST_KEPT", 2)
 
     kept.note(ForeignRendition(RecordId("urn:uuid:3"), b"third"))

@@ -27,11 +27,11 @@ A, B = "https://a.example/1", "https://b.example/2"
         ("plain {Braces}", "plain Braces"),
     ],
 )
-def test_letters_are_read_as_latex_prints_them(latex, text):
+def test_latex_letters_are_decoded(latex, text):
     assert text_of_latex(latex) == text
 
 
-def test_titles_notes_and_keywords_of_bibtex_are_in_letters():
+def test_latex_in_bibtex_titles_notes_and_keywords_is_decoded():
     (read,) = annotations(
         rf'@misc{{k, title = "{{G{{\"o}}del}}", url={{{A}}}, note={{{{\v S}}koda}}, '
         r"keywords = {Erd{\H o}s, na\"{\i}ve}, author = {M{\"u}ller}}",
@@ -51,7 +51,7 @@ def test_titles_notes_and_keywords_of_bibtex_are_in_letters():
         f"\ufeffTI  - A\nUR  - {A}\n\nTI  - B\nUR  - {B}\n",
     ],
 )
-def test_ris_without_a_type_or_an_end_is_read_reference_by_reference(text):
+def test_ris_references_without_start_or_end_tag_are_separated(text):
     read = annotations(text, form="RIS")
 
     assert [(each.title, each.url_given) for each in read] == [("A", A), ("B", B)]
@@ -70,7 +70,7 @@ def test_ris_without_a_type_or_an_end_is_read_reference_by_reference(text):
         ),
     ],
 )
-def test_a_reference_without_an_end_is_a_problem_and_those_behind_it_are_read(endless, others):
+def test_an_unclosed_reference_is_a_problem_and_later_ones_are_read(endless, others):
     _, found = opened(endless + others)
 
     assert ["no end" in each.problem for each in found] == [True, False]
@@ -78,7 +78,7 @@ def test_a_reference_without_an_end_is_a_problem_and_those_behind_it_are_read(en
     assert found[1].annotation.url_given == B
 
 
-def test_a_reference_with_several_addresses_is_at_the_first_and_keeps_the_others():
+def test_a_reference_with_several_urls_uses_the_first_and_keeps_the_others():
     (both,) = annotations(f"TY  - JOUR\nTI  - T\nUR  - {A};b=1;{B}\nER  - \n", form="RIS")
     (lines,) = annotations(f"TY  - JOUR\nTI  - T\nUR  - {A}\nUR  - {B}\nER  - \n", form="RIS")
 
@@ -98,7 +98,7 @@ def test_a_reference_with_several_addresses_is_at_the_first_and_keeps_the_others
         ("", "ISBN 978-3-16-148410-0, about PMIDs", ""),
     ],
 )
-def test_a_reference_without_an_address_is_where_its_identifiers_lead(doi, remarks, address):
+def test_a_reference_without_a_url_uses_its_identifiers(doi, remarks, address):
     assert address_of(doi, remarks) == address
 
 
@@ -125,5 +125,5 @@ def test_a_reference_without_an_address_is_where_its_identifiers_lead(doi, remar
         ),
     ],
 )
-def test_identifiers_are_found_where_each_format_has_them(text, address):
+def test_identifiers_are_found_in_each_format(text, address):
     assert annotations(text)[0].url_given == address

@@ -35,14 +35,14 @@ PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst":
 
 
 @pytest.mark.parametrize("kind", PACKERS)
-def test_a_packed_file_is_what_it_holds_and_its_name_says_no_other(kind):
+def test_a_compressed_file_is_detected_by_its_content_and_not_its_name(kind):
     data = b"what,where\na,https://a.example/"
 
     assert opened(PACKERS[kind](data), f"x.csv.{kind}") == ("CSV", [A])
 
 
 @pytest.mark.parametrize("kind", PACKERS)
-def test_what_is_packed_in_several_parts_or_cut_gives_what_there_is(kind):
+def test_multi_stream_and_truncated_files_are_read_up_to_their_end(kind):
     pack = PACKERS[kind]
     lines = [f"{A}{md5(b'%d' % n).hexdigest()}\n".encode() for n in range(50_000)]
     parts = pack(b"".join(lines[:25_000])) + pack(b"".join(lines[25_000:]))
@@ -52,7 +52,7 @@ def test_what_is_packed_in_several_parts_or_cut_gives_what_there_is(kind):
 
 
 @pytest.mark.parametrize("kind", PACKERS)
-def test_what_is_packed_very_well_costs_its_first_megabytes(kind, monkeypatch):
+def test_only_the_first_megabytes_of_a_bomb_are_read(kind, monkeypatch):
     monkeypatch.setattr(compressed_files, "ALWAYS_ALLOWED", 1 << 20)
     bomb = PACKERS[kind](b"https://a.example/\n") + PACKERS[kind](bytes(16 << 20))
 
@@ -64,7 +64,7 @@ def test_what_is_packed_very_well_costs_its_first_megabytes(kind, monkeypatch):
     st.lists(st.binary(max_size=600), max_size=4),
     st.integers(1, 700),
 )
-def test_whatever_was_packed_comes_out_as_it_was(kind, parts, most):
+def test_any_content_is_decompressed_unchanged(kind, parts, most):
     data = b"".join(map(PACKERS[kind], parts or [b""]))
 
     found = compressed_files.unpacked(io.BytesIO(data), data)
@@ -72,7 +72,7 @@ def test_whatever_was_packed_comes_out_as_it_was(kind, parts, most):
     assert b"".join(iter(partial(found.read, most), b"")) == b"".join(parts)
 
 
-def test_of_all_that_a_service_knows_of_somebody_only_what_they_saved_is_read():
+def test_only_bookmarks_are_read_from_a_data_export_of_a_service():
     reddit = zipped(
         {
             "saved_posts.csv": "id,permalink\n1,https://www.reddit.com/r/a/comments/1/\n",

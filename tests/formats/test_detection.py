@@ -47,7 +47,7 @@ def zipped(name: str, data: bytes) -> bytes:
         "",
     ],
 )
-def test_a_bookmark_file_is_recognised_however_it_begins(head: str) -> None:
+def test_bookmark_files_are_detected_whatever_their_first_lines(head: str) -> None:
     data = f'{head}<DT><A HREF="https://a.example/">A</A>'.encode()
 
     assert opened(data) == ("Netscape HTML", ["https://a.example/"])
@@ -119,11 +119,11 @@ A = "https://a.example/"
         ('<?xml version="1.0"?><notes><a>https://a.example/</a></notes>', "x", "XML"),
     ],
 )
-def test_structured_text_of_any_kind_is_read_if_there_are_addresses_in_it(text, name, form):
+def test_any_structured_text_with_urls_is_read(text, name, form):
     assert opened(text.encode(), name) == (form, [] if "[]" in text else [A])
 
 
-def test_the_fields_of_rows_are_told_by_their_names_and_the_rest_is_kept():
+def test_columns_are_recognised_by_name_and_others_are_kept():
     row = {
         "Link": A,
         "Page title": " An  A ",
@@ -166,7 +166,7 @@ def test_the_fields_of_rows_are_told_by_their_names_and_the_rest_is_kept():
         "網址;標題;標籤;備註;日期;資料夾",
     ],
 )
-def test_columns_are_told_by_their_names_in_each_of_the_languages(header):
+def test_column_names_are_recognised_in_each_language(header):
     _, [found] = read_in(f"{header}\n{A};An A;x,y;note;2020-09-13;One/Two\n")
 
     assert found.annotation == Annotation(
@@ -174,20 +174,20 @@ def test_columns_are_told_by_their_names_in_each_of_the_languages(header):
     )
 
 
-def test_a_column_that_is_surely_of_links_is_taken_before_one_that_may_be_of_houses():
+def test_a_url_column_is_preferred_to_an_address_column():
     _, [found] = read_in(f"Name,Adresse,URL\nA,High Street 1,{A}\n")
 
     assert found.annotation.url_given == A
 
 
 @pytest.mark.parametrize("table", ["title,tags\nA,x\nB,y\n", "Name;Preis\nA;3,50\n", "a,b\nc,d\n"])
-def test_a_table_without_a_column_of_addresses_is_refused_with_a_sentence(table):
+def test_a_table_without_a_url_column_is_refused_with_a_message(table):
     said = refusal(table.encode(), "list.csv")
 
     assert said == "list.csv is a table without a column of addresses. Export it with its links."
 
 
-def test_one_column_of_urls_is_a_list_whatever_its_name() -> None:
+def test_a_single_column_of_urls_is_a_list_with_any_heading() -> None:
     assert opened(b"url\nhttps://a.example/\n", "list.csv") == (
         "plain text",
         ["https://a.example/"],
@@ -203,7 +203,7 @@ def test_one_column_of_urls_is_a_list_whatever_its_name() -> None:
         ('<opml><body><outline xmlUrl="https://a.example/"/></body></opml>', "x.opml.gz", "OPML"),
     ],
 )
-def test_what_is_packed_with_gzip_is_read_as_what_it_holds(data, name, form):
+def test_gzip_files_are_read_as_their_content(data, name, form):
     assert opened(gzip.compress(data.encode()), name) == (form, [A])
     assert opened(zipped(name, gzip.compress(data.encode())))[1] == [A]
 
@@ -233,7 +233,7 @@ _LINKS = [{"url": "https://a.example/", "title": "A"}, {"url": "https://b.exampl
         ([{"name": "Group", "icon": X, "tabs": _LINKS}], set()),
     ],
 )
-def test_an_object_around_links_is_read_as_its_links(document, also):
+def test_links_within_an_object_are_read(document, also):
     found = {each.url_given for each in annotations(json.dumps(document), form="JSON")}
 
     assert found == {"https://a.example/", "https://b.example/"} | also

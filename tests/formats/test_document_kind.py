@@ -109,7 +109,7 @@ MHTML = (
 @pytest.mark.parametrize("encode", AS_BYTES.values(), ids=AS_BYTES)
 @pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE)
 @pytest.mark.parametrize(("text", "root"), KINDS.values(), ids=KINDS)
-def test_a_document_of_another_kind_is_not_read_as_the_page_it_carries(text, root, before, encode):
+def test_a_document_is_not_read_as_a_page_embedded_in_it(text, root, before, encode):
     form, _ = open_bookmarks(io.BytesIO(encode(before + text)), "given.html")
 
     assert form != "Netscape HTML"
@@ -117,7 +117,7 @@ def test_a_document_of_another_kind_is_not_read_as_the_page_it_carries(text, roo
 
 
 @pytest.mark.parametrize("encode", AS_BYTES.values(), ids=AS_BYTES)
-def test_a_saved_page_with_its_parts_is_one_page_whatever_it_links_to(encode):
+def test_a_saved_page_with_its_resources_is_one_page(encode):
     form, found = open_bookmarks(io.BytesIO(encode(MHTML)), "given.html")
 
     assert form == "MHTML"
@@ -134,7 +134,7 @@ def test_a_saved_page_with_its_parts_is_one_page_whatever_it_links_to(encode):
         "<!doctype rss>",
     ],
 )
-def test_a_document_type_with_declarations_of_its_own_is_passed_over(doctype):
+def test_a_document_type_with_declarations_is_skipped(doctype):
     assert xml_root(f"{doctype}\n<rss version='0.91'>{LINKS}").name == "rss"
 
 
@@ -164,6 +164,6 @@ def test_a_document_type_with_declarations_of_its_own_is_passed_over(doctype):
 )
 @example(["<!doctype x", "[", *["<!--"] * 20], 800)
 @example(["<?"], 30_000)
-def test_any_beginning_has_a_kind_or_none(pieces, times):
+def test_any_content_has_a_kind_or_none(pieces, times):
     assert isinstance(is_mhtml("".join(pieces) * times), bool)
     xml_root("".join(pieces) * times)

@@ -97,7 +97,7 @@ def test_front_matter_then_the_article() -> None:
     assert body == "\n<p>Hello</p>\n"
 
 
-def test_the_pages_title_stands_in_for_the_persons() -> None:
+def test_the_page_title_is_used_if_the_user_gave_none() -> None:
     front, _ = parts(entry_markdown(replace(ENTRY, title=""), SNAPSHOT, ""))
 
     assert front["title"] == "The page's title"
@@ -106,7 +106,7 @@ def test_the_pages_title_stands_in_for_the_persons() -> None:
 @given(
     st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.text(max_size=20), max_size=3)
 )
-def test_any_title_and_tags_come_back(title: str, tags: list[str]) -> None:
+def test_any_title_and_tags_are_read_back(title: str, tags: list[str]) -> None:
     text = entry_markdown(
         replace(ENTRY, title=title, annotation=replace(ENTRY.annotation, tags=tuple(tags))),
         SNAPSHOT,
@@ -121,7 +121,7 @@ def test_any_title_and_tags_come_back(title: str, tags: list[str]) -> None:
 
 
 @given(SCALARS | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
-def test_every_text_of_front_matter_is_read_as_that_text_by_yaml_1_1_and_1_2(text: str) -> None:
+def test_front_matter_texts_are_strings_in_yaml_1_1_and_1_2(text: str) -> None:
     entry = replace(
         ENTRY, title=text, annotation=replace(ENTRY.annotation, tags=(text,), note=text)
     )
@@ -138,7 +138,7 @@ def test_every_text_of_front_matter_is_read_as_that_text_by_yaml_1_1_and_1_2(tex
         assert found["hash_url"] == ENTRY.hash_url
 
 
-def test_an_entry_that_failed_says_why() -> None:
+def test_a_failed_entry_contains_its_reason() -> None:
     failure = Failure(FailureKind.DNS, "There is no such host.")
     failed = replace(ENTRY, state=State.FAILED, failure=failure)
 

@@ -64,7 +64,7 @@ CHAPTERS = (
 )
 
 
-def test_what_it_is_stands_first_and_unpacked():
+def test_the_media_type_is_the_first_file_and_uncompressed():
     opened = book(*CHAPTERS)
     first = opened.infolist()[0]
     with opened.open("mimetype") as member:
@@ -99,7 +99,7 @@ def test_every_file_is_in_the_manifest_once_and_every_chapter_in_the_spine_and_c
     assert items["i-chapter-00001.xhtml"].get("properties") == "mathml"
 
 
-def test_pictures_that_are_kept_are_in_it_once_and_nothing_is_loaded_from_elsewhere():
+def test_archived_pictures_are_included_once_and_nothing_is_loaded_from_the_network():
     opened = book(*CHAPTERS)
     pages = [parsed(opened, f"EPUB/chapter-0000{n}.xhtml") for n in range(1, 5)]
 
@@ -120,7 +120,7 @@ def test_pictures_that_are_kept_are_in_it_once_and_nothing_is_loaded_from_elsewh
     ("set_by", "progression"),
     [(' dir="rtl"', "rtl"), (' class="vertical-rl"', "rtl"), (' class="vertical-lr"', None)],
 )
-def test_a_chapter_is_set_as_its_article_and_pages_are_turned_so(set_by, progression):
+def test_chapters_keep_their_writing_mode_and_page_direction(set_by, progression):
     opened = book(chapter(1, f"<div{set_by}><p>One</p></div>"))
 
     page = opened.read("EPUB/chapter-00001.xhtml").decode()

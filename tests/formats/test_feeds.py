@@ -29,7 +29,7 @@ def feed(*items):
     return Feed("archiver: x&y", "http://h:1", "/feed.atom?q=x%26y", "/snapshots?q=x%26y", items)
 
 
-def test_an_atom_feed_says_of_each_entry_what_is_kept_of_it():
+def test_an_atom_feed_has_the_metadata_of_each_entry():
     read = feedparser.parse(write_atom(feed(item())))
 
     (found,) = read.entries
@@ -47,7 +47,7 @@ def test_an_atom_feed_says_of_each_entry_what_is_kept_of_it():
     assert found.summary == "n <i>"
 
 
-def test_a_json_feed_says_the_same():
+def test_a_json_feed_has_the_same_content():
     document = json.loads(write_json_feed(feed(item())))
 
     (found,) = document["items"]
@@ -57,7 +57,7 @@ def test_a_json_feed_says_the_same():
 
 
 @given(words, words, words)
-def test_whatever_is_said_of_an_entry_is_well_formed_xml(title, tag, note):
+def test_any_metadata_gives_well_formed_xml(title, tag, note):
     read = feedparser.parse(write_atom(feed(item(title, (tag,), note))))
 
     assert not read.bozo

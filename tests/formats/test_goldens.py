@@ -46,13 +46,13 @@ def test_every_field_of_a_file_is_kept(form):
         }
     ),
 )
-def test_a_format_is_told_whatever_the_name_of_its_file(form):
+def test_a_format_is_detected_whatever_the_file_name(form):
     _, data, expected = GOLDENS[form]
 
     assert annotations(data, "standard input", form=form) == expected
 
 
-def test_columns_may_be_missing_be_more_and_stand_in_any_order_and_case():
+def test_columns_may_be_missing_added_reordered_and_in_any_case():
     text = f"STATUS,Extra,Time Added,Tags,URL\narchive,x,1600000000,one,{A}\n"
 
     assert annotations(text, form="Pocket CSV") == [
@@ -60,14 +60,14 @@ def test_columns_may_be_missing_be_more_and_stand_in_any_order_and_case():
     ]
 
 
-def test_a_file_with_passwords_is_refused_and_none_is_read_from_a_zip():
+def test_password_files_are_refused_and_skipped_in_a_zip():
     with pytest.raises(UnreadableFile, match="holds passwords"):
         opened(f"name,url,username,password\nA,{A},ann,secret\n", "Chrome Passwords.csv")
     _, data, _ = GOLDENS["zip of lists"]
     assert "secret" not in str(opened(data)[1])
 
 
-def test_saved_articles_come_with_their_links():
+def test_saved_articles_are_imported_with_their_links():
     pages = {
         form: [each.page.content.decode() for each in opened(data, name)[1] if each.page]
         for form, (name, data, _) in GOLDENS.items()
@@ -81,7 +81,7 @@ def test_saved_articles_come_with_their_links():
 
 
 @pytest.mark.parametrize("size", [1, 7, 4096])
-def test_a_pipe_gives_the_same_however_little_at_once(size):
+def test_a_slow_pipe_gives_the_same_result(size):
     class Trickle(io.RawIOBase):
         def __init__(self, data):
             self.left = data
@@ -118,7 +118,7 @@ def test_the_authors_and_other_links_of_an_entry_are_kept():
     ]
 
 
-def test_bookmarks_of_firefox_stand_in_the_order_in_which_it_shows_them():
+def test_firefox_bookmarks_keep_their_order():
     data = database(
         "CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT, title TEXT, description TEXT,"
         " last_visit_date INTEGER)",
@@ -140,7 +140,7 @@ def test_bookmarks_of_firefox_stand_in_the_order_in_which_it_shows_them():
     assert kept.items() <= json.loads(found[2].source_record).items()
 
 
-def test_a_database_is_not_taken_for_one_that_has_a_table_of_the_same_name():
+def test_a_database_is_not_mistaken_for_one_with_a_table_of_the_same_name():
     data = database(
         "CREATE TABLE bookmarks (_id INTEGER PRIMARY KEY, title TEXT, url TEXT, type INTEGER)",
         "CREATE TABLE urls (id INTEGER, url TEXT)",
@@ -150,7 +150,7 @@ def test_a_database_is_not_taken_for_one_that_has_a_table_of_the_same_name():
         opened(data)
 
 
-def test_what_pocket_answered_programs_with_has_its_titles_and_dates():
+def test_responses_of_the_pocket_api_have_titles_and_dates():
     row = {
         "item_id": "7",
         "given_url": A,

@@ -21,7 +21,7 @@ def links(count):
     return BytesIO(b"".join(b"http://a.example/%d\n" % n for n in range(count)))
 
 
-async def test_links_come_in_batches_in_order_and_an_empty_batch_ends_them():
+async def test_links_arrive_in_ordered_batches_ended_by_an_empty_one():
     async with open_links(links(BATCH + 2), "list.txt", memory_bytes=MEMORY) as file:
         first, second, last = [await file.next_batch() for _ in range(3)]
 
@@ -34,7 +34,7 @@ async def test_links_come_in_batches_in_order_and_an_empty_batch_ends_them():
     assert not last
 
 
-async def test_links_of_which_much_is_said_come_in_smaller_batches():
+async def test_links_with_much_metadata_come_in_smaller_batches():
     note = "x" * MOST_NOTE
     lines = [json.dumps({"url": f"http://a.example/{n}", "note": note}) for n in range(400)]
     source = BytesIO("\n".join(lines).encode())
@@ -49,14 +49,14 @@ async def test_links_of_which_much_is_said_come_in_smaller_batches():
     }
 
 
-async def test_what_was_read_before_is_passed_over():
+async def test_links_read_earlier_are_skipped():
     async with open_links(links(5), "list.txt", memory_bytes=MEMORY, skip=3) as file:
         batch = await file.next_batch()
 
     assert [each.seed.url for each in batch.seeds] == ["http://a.example/3", "http://a.example/4"]
 
 
-async def test_all_that_a_bookmark_says_crosses_over():
+async def test_all_fields_of_a_bookmark_are_transferred():
     text = (
         "<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p>"
         '<DT><A HREF="HTTP://A.example/é#part" ADD_DATE="1300000000" TAGS="b, c ">Größe &amp;</A>'
@@ -87,7 +87,7 @@ async def test_a_refused_file_leaves_no_copy(tmp_path, monkeypatch, begins):
     assert not [*tmp_path.iterdir()]
 
 
-async def test_what_can_not_be_kept_comes_with_the_reason():
+async def test_unsupported_links_come_with_a_reason():
     async with open_links(BytesIO(b"http://[1\nhttp://b/\n"), "l.txt", memory_bytes=MEMORY) as file:
         batch = await file.next_batch()
 
@@ -96,13 +96,13 @@ async def test_what_can_not_be_kept_comes_with_the_reason():
     assert batch.rejected[0].reason
 
 
-async def test_a_file_of_the_wrong_kind_is_refused_in_words():
+async def test_an_unsupported_file_is_refused_with_a_message():
     with pytest.raises(UnreadableFile, match="PDF"):
         async with open_links(BytesIO(b"%PDF-1.7 x"), "a.pdf", memory_bytes=MEMORY):
             pass
 
 
-async def test_a_child_that_needs_too_much_memory_breaks_off_the_reading():
+async def test_a_child_above_its_memory_limit_ends_the_import():
     with pytest.raises(UnreadableFile, match="EXTRACT_MEMORY"):
         async with open_links(links(2 * BATCH), "list.txt", memory_bytes=16 << 20) as file:
             await file.next_batch()
@@ -117,7 +117,7 @@ class Broken(BytesIO):
         return super().read(len(self.getvalue()) // 2)
 
 
-async def test_a_file_that_can_not_be_read_on_breaks_off_the_reading():
+async def test_a_read_error_ends_the_import():
     broken = Broken(b"http://a.example/1\n" * 4 * BATCH)
 
     with pytest.raises(UnreadableFile, match="broke off"):
@@ -130,14 +130,14 @@ async def read_whole(source):
             pass
 
 
-async def test_whoever_stops_half_way_leaves_no_child_behind():
+async def test_stopping_half_way_leaves_no_child_process():
     async with open_links(links(3 * BATCH), "list.txt", memory_bytes=MEMORY) as file:
         await file.next_batch()
 
     assert file._process.returncode is not None
 
 
-async def test_a_batch_tells_the_first_and_last_moment_that_the_file_says_of_its_links():
+async def test_a_batch_has_the_first_and_last_date_of_its_links():
     dated = [f"http://a.example/{n},2024-01-0{n}" for n in (3, 1, 2)]
     text = "\n".join(("url,created", *dated, "http://a.example/4,"))
     source = BytesIO(text.encode())

@@ -36,5 +36,5 @@ IMPORT = ImportStatus(
 
 
 @pytest.mark.parametrize("value", [JOB, IMPORT, [JOB, None], {"a": (1.5, True)}, "text"])
-def test_a_value_is_written_as_pydantic_writes_it(value):
+def test_values_are_serialised_like_in_pydantic(value):
     assert to_document(value) == flattened(to_jsonable_python(value))

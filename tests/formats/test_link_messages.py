@@ -56,5 +56,5 @@ _batches = st.builds(
 
 
 @given(_batches)
-def test_a_batch_is_read_as_it_was_written(batch):
+def test_a_batch_is_read_back_unchanged(batch):
     assert read_batch(write_batch(batch)[PREFIX.size :]) == batch

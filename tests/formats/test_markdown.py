@@ -34,7 +34,7 @@ from archiver.pages.sanitizer import sanitise
         ("<h2>a<br>b</h2>", "## a b\n"),
     ],
 )
-def test_each_element_has_its_sign(html, expected):
+def test_each_element_has_its_markdown_form(html, expected):
     assert to_markdown(html) == expected
 
 
@@ -49,7 +49,7 @@ def test_each_element_has_its_sign(html, expected):
         ("<em>a <i>b</i> c</em>", "*a b c*"),
     ],
 )
-def test_emphasis_holds_between_letters_and_signs(html, expected):
+def test_emphasis_works_between_letters_and_punctuation(html, expected):
     made = to_markdown(f"<p>{html}</p>")
 
     assert made == f"{expected}\n"
@@ -57,7 +57,7 @@ def test_emphasis_holds_between_letters_and_signs(html, expected):
     assert ("<em>" in shown, "<strong>" in shown) == ("<em>" in html, "<b>" in html)
 
 
-def test_a_cell_ends_where_it_ended_whatever_is_in_it():
+def test_cell_content_cannot_end_a_cell():
     html = (
         "<table><tr><th>a</th><th>b</th></tr><tr><td>1<br>2</td><td><p>x</p><p>y</p></td></tr>"
         "<tr><td><code>c|d</code></td><td>e|f</td></tr></table>"
@@ -69,13 +69,13 @@ def test_a_cell_ends_where_it_ended_whatever_is_in_it():
     assert MarkdownIt("commonmark").enable("table").render(made).count("<td") == 4
 
 
-def test_a_caption_stands_above_its_table():
+def test_a_caption_is_above_its_table():
     made = to_markdown("<table><caption>A <b>b</b></caption><tr><td>1</td></tr></table>")
 
     assert made == "*A **b***\n\n| 1 |\n| --- |\n"
 
 
-def test_notes_are_footnotes_and_lead_back_by_themselves():
+def test_notes_become_footnotes_without_back_links():
     html = (
         '<p>One<sup><a href="#a-f1" id="a-r1">1</a></sup>, two<sup>[<a href="#a-f2" id="a-r2">2'
         '</a>]</sup>, one again <a href="#a-f1">1</a>, <a href="#a-s">a section</a>.</p>'
@@ -101,7 +101,7 @@ def test_notes_are_footnotes_and_lead_back_by_themselves():
         ("inline", "a % b", None),
     ],
 )
-def test_formulas_are_latex_where_the_page_gave_it(display, source, expected):
+def test_formulas_are_latex_if_the_page_has_it(display, source, expected):
     note = f'<annotation encoding="application/x-tex">{source}</annotation>'
     html = f'<p>so <math display="{display}"><semantics><mi>a</mi>{note}</semantics></math> is</p>'
 
@@ -124,7 +124,7 @@ def test_formulas_are_latex_where_the_page_gave_it(display, source, expected):
         ("&lt;b&gt; &amp;lt; $x$ *a* _b_ `c` ~~d~~ %%e%%", None),
     ],
 )
-def test_words_are_no_signs(text, expected):
+def test_markdown_characters_in_text_are_escaped(text, expected):
     made = to_markdown(f"<p>{text}</p>")
 
     if expected:
@@ -133,7 +133,7 @@ def test_words_are_no_signs(text, expected):
         assert made == "\\<b\\> &amp;lt; \\$x\\$ \\*a\\* \\_b\\_ \\`c\\` \\~\\~d\\~\\~ \\%%e\\%%\n"
 
 
-def test_a_table_that_markdown_has_no_room_for_stays_html_without_an_empty_line():
+def test_complex_tables_stay_html_without_empty_lines():
     html = '<table><tr><td colspan="2"><p>a</p>\n\n<p>b</p></td></tr></table>'
 
     made = to_markdown(html)
@@ -142,13 +142,13 @@ def test_a_table_that_markdown_has_no_room_for_stays_html_without_an_empty_line(
     assert "\n\n" not in made
 
 
-def test_what_is_nested_without_end_gives_its_text():
+def test_deeply_nested_markup_gives_its_text():
     assert to_markdown("<div>" * 3000 + "deep" + "</div>" * 3000) == "deep\n"
     assert "deep" in to_markdown("<em>" * 3000 + "deep" + "</em>" * 3000)
 
 
 @given(st.text(alphabet='<>/ab \n"=*_[]()`#-1.|&;!\\~$%piulobrectd', max_size=80))
-def test_anything_that_was_sanitised_is_written(text):
+def test_any_sanitised_html_can_be_converted(text):
     made = to_markdown(sanitise(text))
 
     assert made == "" or made.endswith("\n")

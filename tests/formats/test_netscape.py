@@ -93,7 +93,7 @@ def test_a_bookmark_keeps_its_url_title_and_date() -> None:
         '<A HREF=" https://a.example/ ">',
     ],
 )
-def test_every_way_to_quote_an_attribute_is_read(link: str) -> None:
+def test_all_attribute_quotes_are_read(link: str) -> None:
     assert only(f"<DT>{link}T</A>").url_given == "https://a.example/"
 
 
@@ -103,7 +103,7 @@ def test_a_reference_without_its_semicolon_stays_in_a_url() -> None:
     )
 
 
-def test_attributes_that_no_field_holds_are_kept_as_they_are_without_pictures() -> None:
+def test_unknown_attributes_are_kept_except_icons() -> None:
     text = (
         '<DT><A HREF=x ADD_DATE="soon" LAST_MODIFIED="1600000001" LAST_VISIT="0" PRIVATE="1" '
         'ICON="data:image/png;base64,AAAA" SHORTCUTURL="s">X</A>'
@@ -127,7 +127,7 @@ def test_attributes_that_no_field_holds_are_kept_as_they_are_without_pictures() 
         ("Cooking", False, False, '{"section":"cooking"}'),
     ],
 )
-def test_headings_of_pocket_and_instapaper_say_what_was_read(
+def test_pocket_and_instapaper_headings_set_the_read_state(
     heading: str, is_read: bool, is_starred: bool, record: str
 ) -> None:
     found = only(f"<h1>{heading}</h1><ul><li><a href=x time_added=1600000000>X</a></ul>")
@@ -151,7 +151,7 @@ def test_a_link_inside_a_note_is_part_of_the_note() -> None:
     ]
 
 
-def test_what_is_said_of_a_folder_is_kept_with_its_first_link() -> None:
+def test_folder_metadata_is_kept_with_the_first_link() -> None:
     text = (
         '<DL><DT><H3 ADD_DATE="1600000000" LAST_MODIFIED="0">F</H3><DD>About <b>F</b> &amp; all'
         '<DL><DT><H3 LAST_MODIFIED="1600000001">G</H3><DL><DT><A HREF=a>A</A><DT><A HREF=b>B</A>'
@@ -169,7 +169,7 @@ def test_what_is_said_of_a_folder_is_kept_with_its_first_link() -> None:
     assert (first.note, second.note, second.source_record) == ("", "", "")
 
 
-def test_folders_without_links_are_told_of_as_lists_and_those_of_browsers_are_not() -> None:
+def test_empty_folders_become_lists_except_browser_roots() -> None:
     text = (
         "<DL><DT><H3>Bookmarks bar</H3><DL></DL><DT><H3>Empty</H3><DL></DL>"
         "<DT><H3>Full</H3><DL><DT><H3>In it</H3><DL><DT><H3>Below</H3><DL></DL></DL>"
@@ -184,7 +184,7 @@ def test_folders_without_links_are_told_of_as_lists_and_those_of_browsers_are_no
     assert [each.path for each in file.lists] == ["Empty", "Full/In it/Below"]
 
 
-def test_nothing_is_looked_for_behind_more_tags_without_a_link_than_any_list_has(
+def test_reading_stops_after_too_many_tags_without_a_link(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(netscape, "MOST_TAGS", 100)
@@ -234,11 +234,11 @@ def test_unescaped_markup_hides_no_other_bookmark(markup: str, place: str) -> No
 
 
 @pytest.mark.parametrize("title", ["About <script> and <!-- in HTML", "Vec<T> of <K, V>"])
-def test_what_is_no_markup_stays_in_a_title(title: str) -> None:
+def test_angle_brackets_stay_in_a_title(title: str) -> None:
     assert only(f"<DT><A HREF=a>{title}</A>").title == title
 
 
-def test_links_that_a_comment_hides_are_counted() -> None:
+def test_links_in_comments_are_counted() -> None:
     text = (
         "<DT><A HREF=a>A</A>\n<!-- <DT><A HREF=http://b.example/>B</A>\n"
         "<DT><A HREF='https://c.example/'>C</A> -->\n<DT><A HREF=d>D</A>"
@@ -259,7 +259,7 @@ def test_unclosed_folder_names_and_links_are_read() -> None:
     ]
 
 
-def test_every_field_is_bounded() -> None:
+def test_every_field_is_limited_in_length() -> None:
     long = "x" * 600_000
     found = read(
         f"<DT><A HREF={long}>{long}</A><DD>{long}"
@@ -307,13 +307,13 @@ def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
 
 
 @given(st.binary())
-def test_no_bytes_make_it_raise(data: bytes) -> None:
+def test_any_bytes_are_parsed(data: bytes) -> None:
     for found in read(data):
         assert found.url_given.encode().decode() == found.url_given
 
 
 @given(st.integers(1, 400))
-def test_where_the_stream_is_cut_makes_no_difference(size: int) -> None:
+def test_chunk_boundaries_do_not_matter(size: int) -> None:
     class Trickle(io.BytesIO):
         def read(self, count: int | None = -1, /) -> bytes:
             return super().read(min(size, count or size))

@@ -31,7 +31,7 @@ SUBSCRIPTIONS = st.lists(
 
 
 @given(SUBSCRIPTIONS)
-def test_what_is_written_is_well_formed_and_reads_back_to_what_is_written(subscriptions):
+def test_outlines_are_well_formed_and_read_back(subscriptions):
     written = write_subscriptions(subscriptions)
     fromstring(written)
     found = read_subscriptions(written, "feeds.opml")
@@ -49,7 +49,7 @@ def test_an_outline_with_entities_is_read_without_them():
 
 
 @pytest.mark.parametrize("content", [b"", b"<html/>", b"\x00\xff", b"{}"])
-def test_what_is_no_outline_is_refused(content):
+def test_other_documents_are_refused(content):
     with pytest.raises(UnreadableFile):
         read_subscriptions(content, "f.opml")
 
@@ -65,11 +65,11 @@ def test_what_is_no_outline_is_refused(content):
         (b"{}", ""),
     ],
 )
-def test_a_feed_says_what_it_is_called(content, title):
+def test_a_feed_title_is_found(content, title):
     assert feed_title(content) == title
 
 
-def test_a_packed_list_is_read_up_to_the_length_of_one_that_is_not():
+def test_a_compressed_outline_has_the_same_size_limit():
     feed = b"<opml><body><outline xmlUrl='https://a.example/feed'/></body>"
 
     assert len(read_subscriptions(gzip.compress(feed + b"</opml>"), "a.opml.gz")) == 1

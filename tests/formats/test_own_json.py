@@ -43,14 +43,14 @@ def check(value, schema, where="$"):
             check(each, schema.get("properties", {}).get(name, {}), f"{where}.{name}")
 
 
-def test_the_published_schema_is_that_of_the_program():
+def test_the_published_schema_matches_the_program():
     published = Path(__file__).parents[2] / "docs" / "export.schema.json"
 
     assert published.read_text(encoding="utf-8") == schema_text()
 
 
 @given(st.lists(entries, max_size=3))
-def test_whatever_is_said_of_entries_keeps_to_the_schema(found):
+def test_any_entry_conforms_to_the_schema(found):
     check(json.loads(written(JSON, found)), SCHEMA)
     lines = written(JSON_LINES, found).decode().split("\n")[:-1]
     assert len(lines) == len(found)
@@ -59,6 +59,6 @@ def test_whatever_is_said_of_entries_keeps_to_the_schema(found):
 
 
 @pytest.mark.parametrize("wrong", [{"entries": {}}, {"entries": [{}]}, {"archiver": 2}])
-def test_what_does_not_keep_to_it_is_seen(wrong):
+def test_violations_of_the_schema_are_detected(wrong):
     with pytest.raises(AssertionError):
         check({"archiver": 1, "entries": []} | wrong, SCHEMA)

@@ -37,7 +37,7 @@ def without_controls(text):
     return CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def as_a_table_has_it(annotation):
+def reduced_to_a_table(annotation):
     """Reduce an annotation to what a table can hold: no control characters, uniform line ends."""
     return replace(
         annotation,
@@ -52,7 +52,7 @@ def as_a_table_has_it(annotation):
 
 @pytest.mark.parametrize(("form", "name"), [(JSON, "x.json"), (JSON_LINES, "x.jsonl")])
 @given(found=lists)
-def test_json_gives_back_all_that_was_said(form, name, found):
+def test_json_restores_all_metadata(form, name, found):
     if not found and form is JSON_LINES:
         return  # an empty file is rejected with an error message
 
@@ -61,7 +61,7 @@ def test_json_gives_back_all_that_was_said(form, name, found):
 
 
 @given(lists.filter(bool))
-def test_json_of_what_was_read_is_the_same_json(found):
+def test_exporting_imported_json_gives_the_same_json(found):
     first = written(JSON, found)
 
     again = [entry_of(each) for each in annotations(first)]
@@ -70,14 +70,14 @@ def test_json_of_what_was_read_is_the_same_json(found):
 
 
 @given(lists)
-def test_csv_gives_back_what_a_table_can_hold(found):
+def test_csv_restores_what_a_table_can_hold(found):
     read = annotations(written(CSV, found), "x.csv", form="archiver CSV")
 
-    assert read == [as_a_table_has_it(each) for each in said(found)]
+    assert read == [reduced_to_a_table(each) for each in said(found)]
 
 
 @given(lists)
-def test_no_cell_of_a_table_begins_as_a_formula_does(found):
+def test_no_cell_starts_like_a_formula(found):
     text = written(CSV, found).decode("utf-8-sig")
 
     rows = [*csv.reader(io.StringIO(text, newline=""))]
@@ -95,7 +95,7 @@ def in_folders(found):
     return [each for _, each in pairs], [folder for folder, _ in pairs]
 
 
-def as_bookmarks_have_it(annotation):
+def reduced_to_bookmarks(annotation):
     def line(text):
         return " ".join(re.sub("\x7f", "", without_controls(text)).split())
 
@@ -105,7 +105,7 @@ def as_bookmarks_have_it(annotation):
 
 
 @given(lists.filter(bool))
-def test_bookmarks_give_back_what_such_a_file_can_hold(found):
+def test_bookmark_files_restore_what_the_format_can_hold(found):
     in_order, places = in_folders(found)
 
     data = written(BOOKMARKS_HTML, in_order, places=places)
@@ -113,7 +113,7 @@ def test_bookmarks_give_back_what_such_a_file_can_hold(found):
 
     assert [bounded(each) for each in read] == read
     assert [(each.title, each.note, each.tags, each.added_at) for each in read] == [
-        as_bookmarks_have_it(each) for each in said(in_order)
+        reduced_to_bookmarks(each) for each in said(in_order)
     ]
     assert [(each.is_read, each.is_starred) for each in read] == [
         (each.is_read, each.is_starred) for each in said(in_order)
@@ -121,7 +121,7 @@ def test_bookmarks_give_back_what_such_a_file_can_hold(found):
 
 
 @given(lists.filter(bool))
-def test_what_is_read_of_bookmarks_is_written_as_it_was(found):
+def test_exporting_imported_bookmarks_gives_the_same_file(found):
     first = written(BOOKMARKS_HTML, *[found])
     read = annotations(first, "x.html")
 
@@ -129,7 +129,7 @@ def test_what_is_read_of_bookmarks_is_written_as_it_was(found):
 
 
 @given(texts)
-def test_the_title_of_a_page_is_no_persons_and_is_written_again(title):
+def test_a_page_title_does_not_become_a_user_title(title):
     shown = replace(
         entry_of(Annotation("https://a.example/", AT)).entry, title=title, state=State.SAVED
     )
@@ -143,7 +143,7 @@ def test_the_title_of_a_page_is_no_persons_and_is_written_again(title):
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("form", [JSON, JSON_LINES, CSV, BOOKMARKS_HTML])
-def test_what_a_stranger_calls_a_page_is_nothing_but_its_title(form, text):
+def test_a_title_from_another_producer_is_only_a_title(form, text):
     hostile = Annotation("https://a.example/", AT, text, (text,), text, folders=(text,))
     found = [entry_of(hostile), entry_of(Annotation("https://b.example/", AT, "B"))]
 
@@ -156,7 +156,7 @@ def test_what_a_stranger_calls_a_page_is_nothing_but_its_title(form, text):
     assert not [each.problem for each in read if each.problem]
 
 
-def test_what_a_later_version_says_is_kept_in_the_source_record():
+def test_fields_of_later_versions_are_kept_in_the_source_record():
     first = json.loads(written(JSON, [entry_of(Annotation("https://a.example/", AT))]))
     first["entries"][0] |= {"archiver": 2, "mood": "good"}
 
@@ -178,7 +178,7 @@ def test_what_a_later_version_says_is_kept_in_the_source_record():
         {"highlights": [{"id": "0" * 16, "quote": "q", "start": 10**400}]},
     ],
 )
-def test_an_entry_that_is_none_is_told_of_and_the_others_are_read(broken):
+def test_an_invalid_entry_is_reported_and_the_others_are_read(broken):
     found = [entry_of(Annotation(f"https://{name}.example/", AT)) for name in "ab"]
     document = json.loads(written(JSON, found))
     document["entries"][0] |= broken
@@ -197,7 +197,7 @@ def repaired(text):
 
 
 @given(lists.filter(bool))
-def test_a_feed_gives_back_addresses_titles_and_dates(found):
+def test_a_feed_restores_urls_titles_and_dates(found):
     read = annotations(written(ATOM, found), "x.atom", form="RSS or Atom")
 
     given_titles = [for_xml(each.entry.title or each.entry.url) for each in found]
@@ -208,7 +208,7 @@ def test_a_feed_gives_back_addresses_titles_and_dates(found):
     ]
 
 
-def test_a_file_tells_of_no_more_deep_lists_than_memory_holds_with_all_that_they_lie_in():
+def test_deep_lists_in_a_file_are_limited_with_their_parents():
     deep = "/".join(["x" * 200] * 60)
     told = [{"path": f"{n}/{deep}"} for n in range(200)]
     source = json.dumps({"archiver": 1, "lists": told, "entries": []}).encode()

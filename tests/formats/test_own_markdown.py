@@ -35,19 +35,19 @@ def tree(found, *, snapshot=None, article=ARTICLE, root="", **others):
     return zipped({**texts, **others})
 
 
-def as_front_matter_has_it(entry):
-    """Return what an ``index.md`` contains of an entry: its own URL, without marks and places."""
+def reduced_to_front_matter(entry):
+    """Return the metadata in ``index.md``: the original URL, no highlights and places."""
     said = entry.annotation
     return replace(said, url_given=entry.url, source="", places=(), highlights=())
 
 
 @given(st.lists(entries, min_size=1, max_size=4, unique_by=lambda each: each.entry.hash_url))
-def test_what_is_said_of_entries_comes_back(found):
+def test_metadata_of_entries_is_restored(found):
     written = [each.entry for each in found]
 
     read = annotations(tree(written), "all.zip", form=FORM)
 
-    assert read == [as_front_matter_has_it(each) for each in written]
+    assert read == [reduced_to_front_matter(each) for each in written]
     assert tree([entry_of(each).entry for each in read]) == tree(written)
 
 
@@ -61,7 +61,7 @@ def test_what_is_said_of_entries_comes_back(found):
         f"title: A\nurl: [https://a.example/]\nhash_url: {'0' * 32}",
     ],
 )
-def test_a_note_without_an_address_and_the_name_of_its_folder_is_a_note(front):
+def test_a_note_without_url_and_hash_is_an_ordinary_note(front):
     data = zipped({f"{'0' * 32}/index.md": f"---\n{front}\n---\nhttps://b.example/\n"})
 
     form, read = opened(data)
@@ -70,7 +70,7 @@ def test_a_note_without_an_address_and_the_name_of_its_folder_is_a_note(front):
     assert read[-1].annotation.url_given == "https://b.example/"
 
 
-def test_an_entry_that_was_a_link_only_says_so_once_however_often_it_travels():
+def test_a_link_only_entry_is_marked_once_after_repeated_imports():
     link = replace(entry_of(A_NOTE).entry, state=State.LINK)
     (first,) = annotations(tree([link]), form=FORM)
 
@@ -82,7 +82,7 @@ def test_an_entry_that_was_a_link_only_says_so_once_however_often_it_travels():
     )
 
 
-def test_fields_that_a_person_changed_are_read_or_kept():
+def test_fields_edited_by_hand_are_read_or_kept():
     key = "0" * 32
     front = (
         f"url: https://a.example/\nhash_url: {key}\nadded: 2024-01-02\ntags: one\n"
@@ -108,7 +108,7 @@ def test_fields_that_a_person_changed_are_read_or_kept():
         "\n<<: {url: 1}",
     ],
 )
-def test_hostile_front_matter_is_read_or_is_a_note(hostile):
+def test_hostile_front_matter_is_read_or_treated_as_a_note(hostile):
     key = "0" * 32
     front = f"url: https://a.example/\nhash_url: {key}\nmood: {hostile}"
     text = f"---\n{front}\n---\n".encode(errors="replace").decode()

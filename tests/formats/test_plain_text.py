@@ -69,11 +69,11 @@ def test_the_text_of_a_markdown_link_is_its_title(
 
 
 @pytest.mark.parametrize("line", ["example.com/page", "www.example.com"])
-def test_a_line_without_a_scheme_is_taken_as_a_person_pastes_it(line: str) -> None:
+def test_a_url_without_scheme_is_accepted(line: str) -> None:
     assert urls(f"first line\n{line}\n") == [f"https://{line}"]
 
 
-def test_a_url_without_an_end_is_bounded() -> None:
+def test_an_endless_url_is_limited() -> None:
     (url,) = urls("https://a.example/" + "x." * 500_000)
 
     assert len(url) == MAX_URL
@@ -100,6 +100,6 @@ def test_hostile_input_takes_linear_time(hostile: bytes) -> None:
 
 
 @given(st.binary())
-def test_no_bytes_make_it_raise(data: bytes) -> None:
+def test_any_bytes_are_parsed(data: bytes) -> None:
     for found in read(data):
         assert found.url_given.encode().decode() == found.url_given

@@ -26,7 +26,7 @@ MOMENT = datetime(2020, 9, 13, 12, 26, 40, tzinfo=UTC)
         "2020-09-13 12:26:40.5",
     ],
 )
-def test_a_moment_is_read_in_every_unit(text: str) -> None:
+def test_times_are_read_in_every_unit(text: str) -> None:
     assert parse_date(text) == MOMENT
 
 
@@ -45,12 +45,12 @@ def test_a_moment_is_read_in_every_unit(text: str) -> None:
         "٣",
     ],
 )
-def test_what_is_no_moment_or_absurd_is_none(text: str) -> None:
+def test_invalid_and_absurd_times_are_none(text: str) -> None:
     assert parse_date(text) is None
 
 
 @given(st.text() | st.integers().map(str) | st.datetimes().map(str))
-def test_nothing_makes_it_raise(text: str) -> None:
+def test_any_value_is_parsed(text: str) -> None:
     moment = parse_date(text)
 
     assert moment is None or (moment.tzinfo is UTC and 1996 <= moment.year < 2100)

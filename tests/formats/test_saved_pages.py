@@ -75,14 +75,14 @@ def pages(data, name="file"):
 
 
 @pytest.mark.parametrize("place", [b"a.png", b"/a.png", b"https://a.example/a.png"])
-def test_a_part_is_where_its_page_looks_for_it(place):
+def test_resources_are_at_the_url_used_by_the_page(place):
     mark = b"Content-Location: https://a.example/a.png"
     (page,) = pages(MHTML.replace(mark, b"Content-Location: " + place))
 
     assert page.parts[0].url == "https://a.example/a.png"
 
 
-def test_a_page_of_mhtml_comes_with_its_parts_and_leads_to_them():
+def test_an_mhtml_page_is_imported_with_its_resources():
     (page,) = pages(MHTML)
     sheet, back = part_url(SHEET), part_url(b"GIF89a")
 
@@ -110,7 +110,7 @@ def self_extracting(files):
     return whole.getvalue()
 
 
-def test_a_page_that_unpacks_itself_is_what_it_unpacks_to():
+def test_a_self_extracting_page_is_read_as_its_content():
     files = {"index.html": b'<p>Caf\xc3\xa9</p><img src="images/0.png">', "images/0.png": PICTURE}
 
     form, [found] = opened(self_extracting(files), "x.html")
@@ -124,7 +124,7 @@ def test_a_page_that_unpacks_itself_is_what_it_unpacks_to():
     ]
 
 
-def test_a_note_that_was_clipped_comes_with_its_pictures():
+def test_a_clipped_note_is_imported_with_its_pictures():
     key = md5(PICTURE, usedforsecurity=False).hexdigest()
     note = (
         f"<en-export><note><title>A</title><content><![CDATA[<en-note>Here:"
@@ -140,7 +140,7 @@ def test_a_note_that_was_clipped_comes_with_its_pictures():
     assert [(each.url, each.content) for each in page.parts] == [(part_url(PICTURE), PICTURE)]
 
 
-def test_an_article_of_readeck_comes_with_the_pictures_that_it_shows():
+def test_a_readeck_article_is_imported_with_its_pictures():
     name, data, _ = GOLDENS["Readeck zip"]
     (page,) = pages(data, name)
 
@@ -176,13 +176,13 @@ def test_an_article_of_readeck_comes_with_the_pictures_that_it_shows():
         ),
     ],
 )
-def test_the_best_that_was_kept_of_a_page_is_taken(form, expected):
+def test_the_best_copy_of_a_page_is_imported(form, expected):
     name, data, _ = GOLDENS[form]
 
     assert [(each.media_type, each.content) for each in filter(None, pages(data, name))] == expected
 
 
-def test_a_tar_archive_names_files_and_nothing_leads_out_of_it():
+def test_paths_in_a_tar_archive_cannot_leave_it():
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for name, kind in (("../../etc/passwd", b"2"), ("link", b"1"), ("dev", b"3")):
@@ -195,7 +195,7 @@ def test_a_tar_archive_names_files_and_nothing_leads_out_of_it():
     assert found.read("link", 100) == b""
 
 
-def test_a_bomb_costs_its_first_megabytes():
+def test_only_the_first_megabytes_of_a_bomb_are_read():
     info = tarfile.TarInfo("zeros")
     info.size = 4 * ALWAYS_ALLOWED
     packed = io.BytesIO()
@@ -231,7 +231,7 @@ JSON_FEED = json.dumps(
 @pytest.mark.parametrize(
     ("name", "feed"), [("RSS or Atom", RSS), ("RSS or Atom", ATOM), ("JSON Feed", JSON_FEED)]
 )
-def test_an_article_in_a_feed_is_a_page_of_its_item(name, feed):
+def test_an_article_in_a_feed_becomes_the_page_of_its_item(name, feed):
     form, [found] = opened(feed)
 
     assert (form, found.page.content) == (name, LONG.encode())
@@ -239,7 +239,7 @@ def test_an_article_in_a_feed_is_a_page_of_its_item(name, feed):
 
 
 @given(st.binary(), st.binary(max_size=20))
-def test_any_bytes_are_parts_or_none(data, boundary):
+def test_any_bytes_are_parsed(data, boundary):
     mark = boundary.hex().encode() or b"x"
     head = b'Content-Type: multipart/related; boundary="' + mark + b'"\n\n'
     wrapped = head + data.replace(b"\n", b"\n--" + mark + b"\n")
@@ -250,7 +250,7 @@ def test_any_bytes_are_parts_or_none(data, boundary):
         assert (page_of(parts, A) is not None) == is_page
 
 
-def test_of_parts_nested_without_end_only_so_many_are_read():
+def test_nested_parts_are_limited():
     nested = b"Content-Type: multipart/mixed; boundary=x\n\n--x\n"
 
     assert len(mime_parts(nested * 5000)) <= MOST_MIME_PARTS

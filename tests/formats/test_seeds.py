@@ -16,7 +16,7 @@ from archiver.formats.seeds import (
 from archiver.model.annotation import Annotation
 
 
-def test_a_tag_behind_much_white_space_is_still_a_tag():
+def test_a_tag_after_much_white_space_is_read():
     tags = (" " * 2000 + "otter", "\n" * 2000, "x" * 2000)
 
     said = bounded(Annotation("https://a.example/", tags=tags))
@@ -24,7 +24,7 @@ def test_a_tag_behind_much_white_space_is_still_a_tag():
     assert said.tags == ("otter", "x" * MOST_TAG_CHARACTERS)
 
 
-def test_what_is_over_its_bounds_is_kept_in_the_source_record():
+def test_overlong_values_are_kept_in_the_source_record():
     tags = tuple(f"tag {number}" for number in range(MOST_TAGS + 2))
     long = "y" * (MOST_TAG_CHARACTERS + 1)
     folders = tuple(f"folder {number}" for number in range(MOST_FOLDERS + 1))
@@ -60,7 +60,7 @@ def test_what_is_over_its_bounds_is_kept_in_the_source_record():
     st.lists(st.integers(0, 3 * MOST_TAG_CHARACTERS), max_size=20),
     st.sampled_from([0, MOST_NOTE, 2 * MOST_NOTE, 10 * MOST_NOTE]),
 )
-def test_what_is_within_bounds_stays_as_it_is(title, tags, note):
+def test_values_within_limits_are_unchanged(title, tags, note):
     once = bounded(
         Annotation(
             "https://a.example/",

@@ -18,7 +18,7 @@ def text_of(data: bytes) -> str:
 @pytest.mark.parametrize(
     "charset", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"]
 )
-def test_a_charset_is_found_out(charset: str) -> None:
+def test_an_encoding_is_detected(charset: str) -> None:
     data = TEXT.encode(charset)
 
     assert text_of(data) == TEXT
@@ -32,24 +32,24 @@ def test_a_charset_is_found_out(charset: str) -> None:
         b'<meta HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=windows-1251">\n',
     ],
 )
-def test_a_declared_charset_is_believed(declared: bytes) -> None:
+def test_a_declared_encoding_is_used(declared: bytes) -> None:
     assert text_of(declared + "Жизнь".encode("cp1251")).endswith("Жизнь")
 
 
-def test_each_line_that_is_not_utf_8_is_windows_1252() -> None:
+def test_lines_that_are_not_utf_8_are_windows_1252() -> None:
     data = "né 1\n".encode() + "né 2\n".encode("cp1252") + "né 3".encode()
 
     assert text_of(data) == "né 1\nné 2\nné 3"
 
 
-def test_a_wrong_byte_late_in_a_long_file_is_read() -> None:
+def test_an_invalid_byte_late_in_a_long_file_is_accepted() -> None:
     data = "né\n".encode() * 100_000 + b"\x93caf\xe9\x94"
 
     assert text_of(data) == "né\n" * 100_000 + "“café”"
 
 
 @given(st.binary())
-def test_no_bytes_make_it_raise(data: bytes) -> None:
+def test_any_bytes_are_decoded(data: bytes) -> None:
     text = text_of(data)
 
     text.encode()
@@ -59,7 +59,7 @@ def test_no_bytes_make_it_raise(data: bytes) -> None:
 
 
 @given(st.text().filter(lambda text: not text.startswith("\ufeff")))
-def test_utf_8_comes_back_as_it_was(text: str) -> None:
+def test_utf_8_is_decoded_unchanged(text: str) -> None:
     given_text = "x" * 40 + text.replace("\0", "").replace("<", "")
 
     assert text_of(given_text.encode()) == given_text

@@ -40,7 +40,7 @@ def names(body):
 
 @settings(max_examples=50)
 @given(st.lists(pieces, max_size=30).map("".join))
-def test_it_is_well_formed_keeps_the_words_and_stands_as_it_must(html):
+def test_the_xhtml_is_well_formed_valid_and_keeps_the_text(html):
     clean = sanitise(html)
 
     body = etree.fromstring(f'<body xmlns="{XHTML}">{to_xhtml(clean)}</body>')
@@ -60,7 +60,7 @@ def test_it_is_well_formed_keeps_the_words_and_stands_as_it_must(html):
         assert href == "#" or href[1:] in ids or "|" not in href
 
 
-def test_words_in_a_list_and_terms_without_meaning_are_given_a_place():
+def test_stray_text_in_lists_and_incomplete_definitions_become_valid():
     assert to_xhtml("<ul>one<li>two</li><p>three</p></ul>") == (
         "<ul><li>one</li><li>two</li><li><p>three</p></li></ul>"
     )
@@ -68,7 +68,7 @@ def test_words_in_a_list_and_terms_without_meaning_are_given_a_place():
     assert to_xhtml("<dl><dd>b</dd></dl>") == "<div><div>b</div></div>"
 
 
-def test_formulas_and_drawings_are_of_their_own_kind():
+def test_formulas_and_svgs_have_their_namespaces():
     found = to_xhtml('<math display="block"><mi>x</mi></math><svg viewBox="0 0 1 1"></svg>')
 
     assert '<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mi>x</mi>' in found

@@ -19,14 +19,14 @@ def item(number, inner):
     return f'<bib:Article rdf:about="{about}">{inner}<dc:title>T</dc:title></bib:Article>'
 
 
-def test_a_person_right_in_an_item_is_kept():
+def test_a_person_directly_in_an_item_is_kept():
     [found] = read(item(1, "<foaf:Person><foaf:surname>Ann</foaf:surname></foaf:Person>"))
 
     assert (found.url_given, found.title) == ("http://a.example/1", "T")
     assert said(found) == {"person": "Ann"}
 
 
-def test_many_that_refer_to_one_text_make_no_more_of_it_than_the_file_holds():
+def test_repeated_references_to_one_text_do_not_multiply_it():
     text = "word " * 2_000
     refers = (
         '<dcterms:isReferencedBy rdf:resource="#n"/><dcterms:isPartOf rdf:resource="#j"/>'
@@ -48,7 +48,7 @@ def test_many_that_refer_to_one_text_make_no_more_of_it_than_the_file_holds():
 JOURNAL = "<bib:Journal{}><dc:title>J</dc:title><dc:identifier>DOI {}</dc:identifier></bib:Journal>"
 
 
-def test_an_item_without_an_address_is_where_its_identifiers_lead():
+def test_an_item_without_a_url_uses_its_identifiers():
     attached = '<z:Attachment rdf:about="#f"><dc:identifier><dcterms:URI><rdf:value>{}</rdf:value>'
     attached += "</dcterms:URI></dc:identifier></z:Attachment>"
     items = {

@@ -39,12 +39,12 @@ annotations = st.builds(
 
 
 @given(st.lists(annotations, min_size=1, max_size=9))
-def test_many_are_merged_as_one_after_another_is(some):
+def test_merging_many_equals_merging_one_by_one(some):
     assert merge_all(some) == reduce(Annotation.merged, some)
 
 
 @given(annotations, annotations)
-def test_merging_loses_nothing_and_merging_again_changes_nothing(first, later):
+def test_merging_loses_nothing_and_is_idempotent(first, later):
     both = first.merged(later)
 
     for one in (first, later):
@@ -75,13 +75,13 @@ merged_ones = st.lists(
 
 
 @given(merged_ones, merged_ones, merged_ones)
-def test_it_does_not_matter_which_two_of_several_are_merged_first(first, second, third):
+def test_merging_is_associative(first, second, third):
     assert first.merged(second).merged(third) == first.merged(second.merged(third))
     assert first.merged(second).merged(second) == first.merged(second)
     assert first.merged(first) == first
 
 
-def test_titles_that_gave_way_stand_behind_all_other_lines():
+def test_replaced_titles_come_after_all_other_lines():
     first = Annotation(URL, title="two")
     second, third = Annotation(URL, source_record='{"a":1}'), Annotation(URL, title="one")
 
@@ -91,7 +91,7 @@ def test_titles_that_gave_way_stand_behind_all_other_lines():
     assert one_by_one.source_record == '{"a":1}\n{"title":"one"}'
 
 
-def test_no_line_that_is_kept_gives_way_to_a_title_for_which_there_is_no_room():
+def test_a_title_without_room_replaces_no_line():
     lines = [write_source_record({"title": f"m{n:05}{'x' * 1900}"}) for n in range(200)]
     full = Annotation(URL, title="one", source_record=merged_source_records("", "\n".join(lines)))
 
@@ -101,7 +101,7 @@ def test_no_line_that_is_kept_gives_way_to_a_title_for_which_there_is_no_room():
     assert len(both.source_record) <= MOST
 
 
-def test_titles_are_sorted_wherever_they_stood():
+def test_titles_are_sorted():
     first = Annotation(URL, source_record='{"title":"A"}\n{"x":1}')
     second, third = (
         replace(first, source_record='{"title":"B"}'),
@@ -113,7 +113,7 @@ def test_titles_are_sorted_wherever_they_stood():
 
 
 @given(notes, notes)
-def test_notes_are_merged_by_paragraphs_each_once_in_the_order_they_were_given(first, later):
+def test_note_paragraphs_are_merged_once_each_in_order(first, later):
     both = merged_notes(first, later)
 
     names = [each.strip() for each in paragraphs(first)]
@@ -138,7 +138,7 @@ def test_notes_are_merged_by_paragraphs_each_once_in_the_order_they_were_given(f
         ("X", "Y\n\n    an indented line\nZ", "X\n\nY\n\n    an indented line\nZ"),
     ],
 )
-def test_a_note_stays_as_it_is_and_gains_what_it_lacks(first, later, both):
+def test_a_note_is_kept_and_new_paragraphs_are_added(first, later, both):
     assert merged_notes(first, later) == both
 
 
@@ -147,7 +147,7 @@ def said(annotation):
 
 
 @given(st.lists(st.text(max_size=9), max_size=5))
-def test_the_names_of_a_path_of_folders_are_those_it_was_made_of(given_names):
+def test_folder_names_survive_joining_and_splitting(given_names):
     tidy = tuple(" ".join(each.split()) for each in given_names)
 
     assert folder_names(folder_path(given_names)) == tuple(filter(None, tidy))
@@ -161,14 +161,14 @@ def test_the_names_of_a_path_of_folders_are_those_it_was_made_of(given_names):
         {str(number): "x" * 100 for number in range(10_000)},
     ],
 )
-def test_a_source_record_is_bounded_and_stays_json(said_there):
+def test_a_source_record_is_limited_and_stays_json(said_there):
     line = write_source_record(said_there)
 
     assert len(line) <= MOST_OF_ONE
     assert read_source_record(line)
 
 
-def test_lines_of_source_records_are_kept_whole_or_not_at_all():
+def test_source_record_lines_are_not_truncated():
     lines = "\n".join(f'{{"{number}":"{"x" * 1000}"}}' for number in range(1000))
 
     both = merged_source_records('{"first":1}', lines)
@@ -177,6 +177,6 @@ def test_lines_of_source_records_are_kept_whole_or_not_at_all():
     assert len(read_source_record(both)) == both.count("\n") + 1 > 200
 
 
-def test_what_says_nothing_is_no_source_record():
+def test_an_empty_source_record_is_omitted():
     assert write_source_record({"a": "", "b": None, "c": [], "d": {}}) == ""
     assert read_source_record("no json\n[1]\n" + "[" * 100_000 + '\n{"a":1}') == [{"a": 1}]

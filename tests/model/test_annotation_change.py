@@ -36,7 +36,7 @@ changes = st.builds(
         (AnnotationChange(is_starred=False), {"is_starred": False}),
     ],
 )
-def test_only_what_is_named_becomes_another(change, fields):
+def test_only_the_named_fields_are_changed(change, fields):
     after = change.applied(SAID)
 
     for name in Annotation.__dataclass_fields__:
@@ -44,7 +44,7 @@ def test_only_what_is_named_becomes_another(change, fields):
 
 
 @given(changes)
-def test_a_change_made_twice_is_the_change_made_once(change):
+def test_a_change_is_idempotent(change):
     once = change.applied(SAID)
 
     assert change.applied(once) == once

@@ -1,4 +1,4 @@
-"""Of each kind a snapshot has one likeness."""
+"""A snapshot has one rendition of each kind."""
 
 from archiver.model.capture import Location, RecordId
 from archiver.model.rendering import Rendition, RenditionKind, RenditionRef, renditions_of
@@ -6,7 +6,7 @@ from archiver.model.rendering import Rendition, RenditionKind, RenditionRef, ren
 ICON, COVER = RenditionKind.ICON, RenditionKind.COVER
 
 
-def test_a_record_that_names_two_of_a_kind_has_the_first_that_is_there():
+def test_of_two_renditions_of_a_kind_the_first_existing_is_used():
     ids = [RecordId(f"urn:uuid:{number}") for number in range(4)]
     named = [
         RenditionRef(kind, "image/webp", record, "")

@@ -16,7 +16,7 @@ from tests.led import MOMENT, PAGE, fed, led_to
 Pointed = set[tuple[str, RequisiteKind]]
 
 
-class Watched(UrlRewriter):
+class RecordingRewriter(UrlRewriter):
     """Rewriter that records the references it changed."""
 
     def __init__(self, *args, **options):
@@ -30,7 +30,7 @@ class Watched(UrlRewriter):
         return path
 
     def nested(self):
-        inner = Watched(self.base, MOMENT)
+        inner = RecordingRewriter(self.base, MOMENT)
         inner.led = self.led
         return inner
 
@@ -46,7 +46,7 @@ def loaded() -> Callable[[str], Pointed]:
     """Return a function for the references that rewriting treats as loaded by a browser."""
 
     def lead(markup: str) -> Pointed:
-        links = Watched(PAGE, MOMENT)
+        links = RecordingRewriter(PAGE, MOMENT)
         rewriter = HtmlRewriter(links)
         rewriter.feed(markup)
         rewriter.close()

@@ -87,7 +87,7 @@ def element(name, attributes):
 
 
 @pytest.mark.parametrize(("around", "name", "attribute", "rule", "others"), CASES)
-def test_each_row_of_the_table_is_discovered_as_what_it_is_led_as(
+def test_each_table_row_is_discovered_with_the_use_that_rewriting_has(
     loaded, discovered, around, name, attribute, rule, others
 ):
     given_attributes = {**others, attribute: value_for(rule, "x")}
@@ -103,7 +103,7 @@ def test_each_row_of_the_table_is_discovered_as_what_it_is_led_as(
         assert {kind for _, kind in found} == {REQUISITE_KINDS[pointer.use]}
 
 
-def test_every_kind_of_requisite_but_the_next_part_of_an_article_is_some_use():
+def test_every_kind_of_resource_has_a_use():
     uses = {use for *_, rule, _ in CASES if is_loaded(rule) for use in _uses(rule)}
 
     assert {REQUISITE_KINDS[use] for use in uses if use in REQUISITE_KINDS} == {*RequisiteKind} - {
@@ -136,5 +136,5 @@ def documents(draw):
 
 
 @given(documents())
-def test_what_is_led_in_as_loaded_is_discovered_and_the_other_way_round(loaded, discovered, markup):
+def test_discovery_and_rewriting_agree_on_loaded_references(loaded, discovered, markup):
     assert discovered(markup) == loaded(markup)

@@ -31,14 +31,14 @@ OWN = "https://a.example/articles/1"
         ("", ""),
     ],
 )
-def test_the_address_that_a_page_names_as_its_own(html, named):
+def test_canonical_urls_declared_by_a_page(html, named):
     page = parse(html)
     assert page
 
     assert canonical_of(page, PAGE) == named
 
 
-def test_a_front_page_may_name_another_one():
+def test_a_front_page_may_have_another_canonical_url():
     page = parse("<link rel=canonical href=https://a.example/>")
     assert page
 
@@ -57,5 +57,5 @@ def test_a_front_page_may_name_another_one():
         ("", ""),
     ],
 )
-def test_the_address_that_a_response_names_as_its_own(header, named):
+def test_canonical_urls_declared_by_a_response(header, named):
     assert canonical_in_header(header, PAGE) == named

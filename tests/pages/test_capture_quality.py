@@ -27,7 +27,7 @@ def hundredths(*requisites: RequisiteOutcome, seen: QualitySignals = READ, rende
     return score_of(Rendering(rendering), requisites, seen).hundredths
 
 
-def test_a_page_that_lacks_nothing_is_whole():
+def test_a_complete_page_has_the_highest_score():
     assert score_of(Rendering.NONE, [image(200)], READ).reasons == ()
     assert hundredths(image(200)) == WHOLE
 
@@ -49,7 +49,7 @@ def test_a_large_picture_costs_more_than_a_small_one():
     assert hundredths(image(200, large), image(None, small)) == WHOLE
 
 
-def test_what_the_web_lacked_as_well_costs_less():
+def test_resources_missing_on_the_web_cost_less():
     assert hundredths(image(None)) < hundredths(image(404)) < WHOLE
 
 
@@ -67,7 +67,7 @@ def test_what_the_web_lacked_as_well_costs_less():
         (QualitySignals(0, 900, limits=(Limit.TAB,)), "needed", str(Limit.TAB.sentence)),
     ],
 )
-def test_each_flaw_costs_something_and_says_what_it_is(seen, rendering, says):
+def test_each_problem_lowers_the_score_and_has_a_reason(seen, rendering, says):
     score = score_of(Rendering(rendering), [], seen)
 
     (reason,) = score.reasons
@@ -75,7 +75,7 @@ def test_each_flaw_costs_something_and_says_what_it_is(seen, rendering, says):
     assert score.hundredths == WHOLE - reason.cost
 
 
-def test_a_page_that_a_browser_could_not_read_is_as_poor_as_one_that_none_showed():
+def test_a_failed_rendering_scores_like_a_missing_one():
     unshown = hundredths(seen=QualitySignals(0, 900), rendering="needed")
 
     for limit in Limit:
@@ -84,7 +84,7 @@ def test_a_page_that_a_browser_could_not_read_is_as_poor_as_one_that_none_showed
         )
 
 
-def test_what_was_not_looked_at_costs_nothing():
+def test_unknown_signals_cost_nothing():
     assert hundredths(seen=QualitySignals()) == WHOLE
     assert hundredths(seen=QualitySignals(readable=5, source=400)) == WHOLE
 
@@ -111,7 +111,7 @@ SEEN = st.builds(
 
 
 @given(st.sampled_from(Rendering), OUTCOMES, SEEN)
-def test_any_score_is_from_0_to_1_and_its_reasons_say_all_that_it_lacks(rendering, found, seen):
+def test_any_score_is_from_0_to_1_and_fully_explained(rendering, found, seen):
     score = score_of(rendering, found, seen)
 
     assert 0 <= score.hundredths <= WHOLE
@@ -132,7 +132,7 @@ def test_any_score_is_from_0_to_1_and_its_reasons_say_all_that_it_lacks(renderin
         "An error occurred",
     ],
 )
-def test_the_titles_of_error_pages_are_known(title):
+def test_titles_of_error_pages_are_recognised(title):
     assert is_error(title, "Sorry.")
     assert not is_error(title, "w" * 600)
 
@@ -147,5 +147,5 @@ def test_the_titles_of_error_pages_are_known(title):
         "Access denied: a history of locks",
     ],
 )
-def test_pages_about_errors_are_none(title):
+def test_pages_about_errors_are_not_error_pages(title):
     assert not is_error(title, "Short.")

@@ -46,7 +46,7 @@ SHEETS = st.lists(
         ("--x: url(x)", "--x: url(<im_>x)"),
     ],
 )
-def test_what_points_is_led_into_the_archive(css, led, before, after):
+def test_references_are_rewritten_into_the_archive(css, led, before, after):
     for modifier in ("im_", "cs_"):
         after = after.replace(f"<{modifier}>", led("", modifier))
 
@@ -74,25 +74,25 @@ def test_what_points_is_led_into_the_archive(css, led, before, after):
         "'a\nurl",
     ],
 )
-def test_what_does_not_point_stays_as_it_is(css, sheet):
+def test_text_that_is_not_a_reference_is_unchanged(css, sheet):
     assert css(sheet) == sheet
 
 
-def test_an_import_after_an_ended_namespace_is_led(css, led):
+def test_an_import_after_a_namespace_rule_is_rewritten(css, led):
     sheet = "@namespace url(n);@import url(x);"
 
     assert css(sheet) == f"@namespace url(n);@import url({led('x', 'cs_')});"
 
 
 @pytest.mark.parametrize("opening", ["url(", "url('", "@import '", "image-set('"])
-def test_a_url_longer_than_any_in_an_archive_is_blanked(css, opening):
+def test_a_too_long_url_is_removed(css, opening):
     end = {"(": ")", "'": "'"}[opening[-1]]
     sheet = f"{opening}http://a/{'b' * MOST_HELD}{end} url(x"
 
     assert css(sheet).startswith(f"{opening}data:,{end} url(/web/")
 
 
-def test_a_url_that_is_too_long_in_pieces_is_blanked_too():
+def test_a_too_long_url_in_chunks_is_removed():
     sheet = f"url(http://a/{'b' * MOST_HELD}) url(#x)"
     rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").rewrite)
 
@@ -101,7 +101,7 @@ def test_a_url_that_is_too_long_in_pieces_is_blanked_too():
     assert "".join(out) + rewriter.close() == "url(data:,) url(#x)"
 
 
-def test_data_of_any_length_goes_on_as_it_comes():
+def test_data_urls_of_any_length_are_streamed():
     rewriter = CssReferences(UrlRewriter("https://example.com/", "20240229120001").rewrite)
 
     begun = rewriter.feed("a{b:url(data:font/woff2;base64," + "A" * 2 * MOST_HELD)
@@ -116,20 +116,20 @@ def test_pieces_of_any_size_give_the_same_sheet(css, sheet, seed):
 
 
 @given(SHEETS)
-def test_rewriting_twice_is_rewriting_once(css, sheet):
+def test_rewriting_is_idempotent(css, sheet):
     once = css(sheet)
 
     assert css(once) == once
 
 
 @given(st.text(st.characters(exclude_characters="\\(@")))
-def test_a_sheet_without_functions_at_rules_and_escapes_stays_as_it_is(css, sheet):
+def test_a_sheet_without_references_is_unchanged(css, sheet):
     assert css(sheet) == sheet
 
 
 @given(SHEETS)
-def test_every_reference_is_shown_to_lead(sheet):
-    """A URL is replaced by the result of ``lead``, and nothing else changes."""
+def test_every_reference_can_be_replaced(sheet):
+    """Every URL is passed to ``lead`` and replaced by its result; nothing else changes."""
     seen = []
 
     def lead(reference, use):

@@ -28,12 +28,12 @@ from archiver.pages.metadata import read_dateline, to_iso
         ("yesterday", ""),
     ],
 )
-def test_a_date_is_read_however_it_is_written(given, read):
+def test_dates_in_many_notations_are_read(given, read):
     assert to_iso(given) == read
 
 
 @given(st.text(max_size=100))
-def test_any_text_is_a_date_or_none_and_a_date_stays_as_it_is(text):
+def test_any_text_is_a_date_or_none(text):
     assert to_iso(to_iso(text)) == to_iso(text)
 
 
@@ -55,7 +55,7 @@ def test_every_day_is_read_back(moment, form):
         ("Published: 2009-11-06 11:44 UTC", "2009-11-06"),
     ],
 )
-def test_a_line_that_says_a_date_and_nothing_else_is_a_dateline(line, day):
+def test_a_line_with_only_a_date_is_a_dateline(line, day):
     assert read_dateline(["The mill", line, "1 May 2020"])[:10] == day
 
 
@@ -72,5 +72,5 @@ def test_a_line_that_says_a_date_and_nothing_else_is_a_dateline(line, day):
         "",
     ],
 )
-def test_what_says_more_or_another_time_is_no_dateline(line):
+def test_other_lines_are_not_datelines(line):
     assert read_dateline([line]) == ""

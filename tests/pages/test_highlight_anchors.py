@@ -35,14 +35,14 @@ def test_the_same_text_gives_the_same_place():
 
 
 @pytest.mark.parametrize("nth", [0, 1])
-def test_words_that_stand_there_often_are_told_apart_by_what_is_around_them(nth):
+def test_repeated_words_are_distinguished_by_their_context(nth):
     highlight = marked(TEXT, "the red kite", nth)
     longer = "A preface that was put before it, of some length. " + TEXT
 
     assert found(longer, highlight)[1] == highlight.start + 50
 
 
-def test_words_that_changed_a_little_are_found_from_word_to_word():
+def test_slightly_changed_words_are_found():
     highlight = marked(TEXT, "after thirty years of patient work by a great many people")
     changed = TEXT.replace("thirty years of patient", "30 years of very patient")
 
@@ -62,26 +62,26 @@ def test_a_long_quotation_is_found_by_its_ends():
 
 
 @pytest.mark.parametrize("text", ["", "Something else is written here about quite another matter."])
-def test_words_that_are_gone_have_no_place(text):
+def test_removed_words_have_no_position(text):
     assert found(text, marked(TEXT, "the red kite was gone from most counties")) is None
 
 
 @settings(max_examples=50)
 @given(st.text(max_size=80), st.text(max_size=30), st.integers(-1, 90))
-def test_whatever_is_there_a_place_is_in_the_text(text, quote, start):
+def test_a_position_is_always_within_the_text(text, quote, start):
     (place,) = anchor(text, [Highlight("0" * 16, quote, start=start)])
 
     assert place is None or 0 <= place[0] < place[1] <= len(text)
 
 
-def test_likenesses_are_looked_for_so_often_and_no_more(monkeypatch):
+def test_the_number_of_fuzzy_searches_is_limited(monkeypatch):
     monkeypatch.setattr(highlight_anchors, "MOST_ALIKE", 1)
     highlight = Highlight("0" * 16, "the red kit circles abov")
 
     assert [each is not None for each in anchor(TEXT, [highlight, highlight])] == [True, False]
 
 
-def test_words_are_looked_up_however_their_spaces_are():
+def test_white_space_does_not_matter():
     text = "One.Two  words\nhere (1) end"
 
     assert text[slice(*look_up(text, " Two words here (1)  "))] == "Two  words\nhere (1)"
@@ -89,7 +89,7 @@ def test_words_are_looked_up_however_their_spaces_are():
     assert look_up(text, "zzzzzz yyyyyyy") is None
 
 
-def test_of_many_that_differ_in_a_number_another_is_not_taken_for_the_one_that_went():
+def test_a_similar_passage_with_another_number_is_not_a_match():
     rows = [f"Note {n}, which says a little more. " for n in range(1, 7)]
     text = "".join(rows)
     highlight = marked(text, "Note 3, which says")
@@ -98,7 +98,7 @@ def test_of_many_that_differ_in_a_number_another_is_not_taken_for_the_one_that_w
     assert found(f"New. {text}", highlight)[0] == "Note 3, which says"
 
 
-def test_a_number_that_changed_is_no_other_place_where_nothing_else_is_as_alike():
+def test_a_changed_number_is_a_match_if_nothing_else_is_similar():
     highlight = marked(TEXT, "In 1990 there were few")
 
     assert found(TEXT.replace("1990", "1991"), highlight)[0] == "In 1991 there were few"

@@ -55,7 +55,7 @@ def test_the_smallest_icon_that_is_sharp_comes_first(head, found):
     assert icons_of(head) == tuple(f"https://a.example{each}" for each in found)
 
 
-def test_icons_are_few():
+def test_the_number_of_icons_is_limited():
     links = "".join(f"<link rel=icon href=/{n}.png>" for n in range(99))
 
     assert len(icons_of(links)) == MOST_ICONS
@@ -84,11 +84,11 @@ def test_icons_are_few():
         ),
     ],
 )
-def test_a_page_names_its_own_picture(head, found):
+def test_declared_preview_images_come_first(head, found):
     assert covers_of(head) == tuple(f"https://a.example{each}" for each in found)
 
 
-def test_covers_are_few():
+def test_the_number_of_preview_images_is_limited():
     named = ("og:image", "og:image:url", "twitter:image", "twitter:image:src")
     metas = "".join(f'<meta property="{name}" content="/{n}.png">' for n, name in enumerate(named))
 

@@ -28,7 +28,7 @@ def opened(drawn):
 
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "AVIF"])
-def test_a_cover_fits_its_box_whatever_it_came_as(form):
+def test_a_thumbnail_fits_its_box_from_any_format(form):
     drawn = draw(COVER, picture(1200, 600, form))
 
     assert drawn.media_type == "image/webp"
@@ -36,20 +36,20 @@ def test_a_cover_fits_its_box_whatever_it_came_as(form):
 
 
 @pytest.mark.parametrize(("form", "side"), [("ICO", 32), ("PNG", 180), ("GIF", 16)])
-def test_an_icon_is_made_small_and_never_large(form, side):
+def test_an_icon_is_reduced_and_never_enlarged(form, side):
     drawn = draw(ICON, picture(side, side, form))
 
     assert opened(drawn).size == (min(side, ICON_SIDE),) * 2
 
 
-def test_what_an_icon_lets_through_stays_so_and_a_cover_stands_on_white():
+def test_icons_stay_transparent_and_thumbnails_get_a_white_background():
     clear = picture(300, 300, mode="RGBA")
 
     assert opened(draw(ICON, clear)).mode == "RGBA"
     assert opened(draw(COVER, clear)).mode == "RGB"
 
 
-def test_what_a_picture_tells_of_where_it_was_taken_goes():
+def test_location_metadata_is_removed():
     exif = Image.Exif()
     exif[0x010E] = "at home"
 
@@ -61,11 +61,11 @@ def test_what_a_picture_tells_of_where_it_was_taken_goes():
 @pytest.mark.parametrize(
     ("wide", "high"), [(1, 1), (150, 150), (199, 400), (1200, 100), (1300, 200), (200, 1300)]
 )
-def test_badges_rules_and_counters_are_no_covers(wide, high):
+def test_badges_lines_and_tracking_pixels_are_not_thumbnails(wide, high):
     assert draw(COVER, picture(wide, high)) is None
 
 
-def test_a_counting_pixel_is_no_icon():
+def test_a_tracking_pixel_is_not_an_icon():
     assert draw(ICON, picture(1, 1)) is None
 
 
@@ -85,17 +85,17 @@ def bomb(wide, high):
 
 
 @pytest.mark.parametrize("kind", [ICON, COVER])
-def test_a_bomb_is_not_unpacked(kind):
+def test_a_decompression_bomb_is_not_decoded(kind):
     assert draw(kind, bomb(30_000, 30_000)) is None
 
 
 @pytest.mark.parametrize("kind", [ICON, COVER])
 @given(st.binary(max_size=200), st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"<svg ", b"RIFF"]))
-def test_nothing_breaks_on_what_is_no_picture(kind, rest, start):
+def test_invalid_images_are_none(kind, rest, start):
     assert draw(kind, start + rest) is None
 
 
-def test_a_picture_that_breaks_off_is_none():
+def test_a_truncated_image_is_none():
     assert draw(COVER, picture(600, 400, "JPEG")[:600]) is None
 
 
@@ -126,7 +126,7 @@ def drawing(inside, more=""):
         "<style>g{mask: image-set('https://evil.example/x' 1x)}</style>",
     ],
 )
-def test_a_drawing_keeps_its_shapes_and_nothing_that_runs_or_loads(inside):
+def test_an_svg_keeps_its_shapes_without_scripts_and_references(inside):
     drawn = draw(ICON, drawing(inside + "<circle r='4'/>", " onload='alert(1)'"))
 
     assert drawn.media_type == "image/svg+xml"
@@ -144,7 +144,7 @@ def test_a_drawing_keeps_its_shapes_and_nothing_that_runs_or_loads(inside):
         b"<p><svg></svg></p>",
     ],
 )
-def test_a_drawing_that_is_none_or_too_large_is_left_out(content):
+def test_invalid_and_too_large_svgs_are_none(content):
     assert draw(ICON, content) is None
 
 
@@ -165,7 +165,7 @@ def tenfold(levels):
         "<style>path {mask: url(#a)}</style><mask id='a'><path/></mask>",
     ],
 )
-def test_a_drawing_that_a_browser_would_not_finish_is_left_out(inside):
+def test_an_svg_that_expands_too_much_is_none(inside):
     assert draw(ICON, drawing(inside)) is None
 
 
@@ -177,11 +177,11 @@ def test_a_drawing_that_a_browser_would_not_finish_is_left_out(inside):
         "<style>.a{mask:url(#c)} .b{fill:none}</style><mask id='c' class='b'/><g class='a'/>",
     ],
 )
-def test_what_drawings_refer_to_within_themselves_stays(inside):
+def test_references_within_an_svg_stay(inside):
     assert b"#" in draw(ICON, drawing(inside)).content
 
 
-def test_entities_are_seen_in_any_encoding():
+def test_entities_are_detected_in_any_encoding():
     text = '<?xml version="1.0" encoding="UTF-16"?><!--{}--><!DOCTYPE svg [<!ENTITY a "b">]>'
     text += drawing("<path d='&a;'/>").decode()
     before, after = (each.encode("utf-16-le") for each in text.split("{}"))
@@ -189,7 +189,7 @@ def test_entities_are_seen_in_any_encoding():
     assert draw(ICON, before + b"<svg" + after) is None
 
 
-def test_a_picture_that_is_gone_through_too_often_is_not_unpacked():
+def test_an_image_with_too_many_passes_is_not_decoded():
     whole = picture(400, 300, "JPEG", progressive=True)
     last = whole[whole.rindex(b"\xff\xda") : -2]
     often = whole[:-2] + last * MOST_SCANS + b"\xff\xd9"
@@ -198,7 +198,7 @@ def test_a_picture_that_is_gone_through_too_often_is_not_unpacked():
     assert draw(COVER, often) is None
 
 
-def test_an_icon_is_no_larger_than_icons_are_whatever_its_file_says():
+def test_the_size_of_an_icon_is_limited():
     large = picture(2100, 2100)
     lying = struct.pack("<HHHBBBBHHII", 0, 1, 1, 16, 16, 0, 0, 1, 32, len(large), 22) + large
 
@@ -207,5 +207,5 @@ def test_an_icon_is_no_larger_than_icons_are_whatever_its_file_says():
         assert draw(ICON, lying) is None
 
 
-def test_a_drawing_is_no_cover():
+def test_an_svg_is_not_a_thumbnail():
     assert draw(COVER, drawing("<circle r='4'/>")) is None

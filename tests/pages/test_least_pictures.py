@@ -21,7 +21,7 @@ def picture(wide, high, form):
 
 @pytest.mark.parametrize("kind", LEAST)
 @pytest.mark.parametrize("form", ["PNG", "GIF"])
-def test_a_picture_smaller_than_the_least_is_told_by_its_first_bytes(kind, form):
+def test_too_small_images_are_detected_by_their_first_bytes(kind, form):
     wide, high = LEAST[kind]
 
     assert is_too_small(kind, picture(wide - 1, high, form)[:24])
@@ -35,20 +35,20 @@ def test_a_picture_smaller_than_the_least_is_told_by_its_first_bytes(kind, form)
     st.integers(1, 160),
     st.sampled_from(["PNG", "GIF", "JPEG", "BMP", "WEBP"]),
 )
-def test_what_is_told_too_small_would_not_be_drawn(kind, wide, high, form):
+def test_images_detected_as_too_small_are_never_drawn(kind, wide, high, form):
     content = picture(wide, high, form)
 
     assert not is_too_small(kind, content) or draw(kind, content) is None
 
 
 @given(st.sampled_from(sorted(LEAST)), st.binary(max_size=40))
-def test_what_says_nothing_of_its_size_is_not_too_small(kind, junk):
+def test_images_without_a_declared_size_are_not_rejected(kind, junk):
     for start in (b"", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"\xff\xd8\xff"):
         is_too_small(kind, start + junk)
     assert not is_too_small(kind, b"\xff\xd8\xff" + junk)
 
 
-async def test_no_child_is_started_for_what_is_too_small():
+async def test_no_worker_is_started_for_a_too_small_image():
     pool = WorkerPool(processes=0, timeout=1, memory_bytes=1 << 30, max_requisites=1)
 
     assert await pool.draw(RenditionKind.ICON, picture(1, 1, "PNG"), "") is None

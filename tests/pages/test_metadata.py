@@ -41,7 +41,7 @@ def linked(**data: object) -> str:
         ),
     ],
 )
-def test_a_title_is_what_the_page_calls_itself_and_not_its_address(html, title):
+def test_a_title_is_the_name_of_the_page_and_not_its_url(html, title):
     assert read(html).title == title
 
 
@@ -87,7 +87,7 @@ FRAMED = """<script type='application/ld+json'><![CDATA[
         "<p itemprop=author><b itemprop=name>Ann Author</b>, Editor</p>",
     ],
 )
-def test_an_author_is_a_name_alone(html):
+def test_an_author_is_only_a_name(html):
     assert read(html).byline == "Ann Author"
 
 
@@ -99,13 +99,13 @@ def test_an_author_is_a_name_alone(html):
         (["Ann Author", "https://example.com/ben"], "Ann Author"),
     ],
 )
-def test_all_authors_whom_a_page_names_are_its_authors(names, byline):
+def test_all_declared_authors_are_found(names, byline):
     page = "".join(f'<meta name="DC.Creator" content="{each}">' for each in names)
 
     assert read(page).byline == byline
 
 
-def test_a_title_that_all_pages_are_given_gives_way_to_the_page_s_own():
+def test_a_specific_title_is_preferred_to_a_generic_one():
     given = '<meta property="og:title" content="A handbook | of knots">'
     heading = "<h1>Bowlines <a href=#b>&#8203;</a></h1>"
 
@@ -115,7 +115,7 @@ def test_a_title_that_all_pages_are_given_gives_way_to_the_page_s_own():
     assert read(f"<title>Handbook</title>{given}{heading}").title == "A handbook | of knots"
 
 
-def test_the_first_of_several_headings_does_not_tell_which_part_of_a_title_is_the_site():
+def test_the_first_of_several_headings_does_not_identify_the_site_name():
     site = "<h1><a href=/>The handbook of things</a></h1>"
     title = "<title>Knots \u2014 The handbook of things</title>"
 
@@ -133,17 +133,17 @@ def test_the_first_of_several_headings_does_not_tell_which_part_of_a_title_is_th
         linked(headline="x", datePublished="soon") + "<time class=published>May 4, 2019</time>",
     ],
 )
-def test_a_date_is_read_from_wherever_it_can_be(html):
+def test_a_date_is_found_in_every_place(html):
     assert read(html).published == "2019-05-04"
 
 
-def test_a_date_that_cannot_be_read_is_not_shown():
+def test_an_invalid_date_is_not_shown():
     assert read("<meta name=date content='article.date.isoformat()'>").published == ""
 
 
 @pytest.mark.parametrize("name", ["image", "author", "publisher"])
 @pytest.mark.parametrize("depth", [70, 700, 70_000])
-def test_a_description_without_end_is_left_unread_and_the_page_is_not(name, depth):
+def test_an_endless_description_is_ignored(name, depth):
     data = f'{{"@type": "Article", "headline": "Deep", "{name}": {"[" * depth}1{"]" * depth}}}'
     page = f"<title>Kept</title><img src=a.png><script type='application/ld+json'>{data}</script>"
 

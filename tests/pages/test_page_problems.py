@@ -80,21 +80,21 @@ def test_an_empty_shell_needs_a_browser(name):
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_no_sign_is_enough_alone(name):
+def test_one_sign_is_not_enough(name):
     assert not look(WHOLE[name]).needs_browser
 
 
 @pytest.mark.parametrize("name", WALLS)
-def test_a_wall_is_known_by_its_marks(name):
+def test_walls_are_recognised(name):
     assert look(WALLS[name]).wall == name.partition(",")[0]
 
 
 @pytest.mark.parametrize("name", WALLS)
-def test_a_page_that_tells_of_walls_is_none(name):
+def test_pages_about_walls_are_not_walls(name):
     assert not look(f"{WALLS[name]}<article>{'They keep programs out. ' * 60}</article>").wall
 
 
-def test_what_guards_add_to_whole_pages_is_no_mark():
+def test_scripts_of_bot_protection_on_complete_pages_are_not_walls():
     added = (
         '<title>Shop</title><script src="/_Incapsula_Resource?SWJIYLWA=1"></script>'
         '<script src="https://js.datadome.co/tags.js"></script>'
@@ -116,17 +116,17 @@ def test_what_guards_add_to_whole_pages_is_no_mark():
         ("x-vercel-mitigated", "deny", ""),
     ],
 )
-def test_a_response_may_say_that_it_is_a_challenge(field, value, guard):
+def test_a_response_header_may_declare_a_challenge(field, value, guard):
     assert wall_in_headers([("server", "cloudflare"), (field, value)]) == guard
 
 
 @pytest.mark.parametrize("name", PARKED)
-def test_an_offer_of_the_domain_has_the_name_of_who_makes_it(name):
+def test_a_parked_domain_has_the_name_of_its_seller(name):
     assert look(PARKED[name]).parked == name
 
 
 @pytest.mark.parametrize("name", PARKED)
-def test_a_page_that_only_speaks_of_such_offers_is_one(name):
+def test_pages_about_parked_domains_are_not_parked(name):
     whole = f"{PARKED[name]}<article>{'word ' * 200}</article>"
 
     assert not look(whole).parked

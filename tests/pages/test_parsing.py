@@ -47,27 +47,27 @@ def _most(html):
 
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 @pytest.mark.parametrize("around", AROUND)
-def test_no_parser_sees_a_flood_of_attributes(flood, around):
+def test_the_number_of_attributes_is_limited(flood, around):
     assert _most(limit_attributes(around.format(flood))) <= 2 * MOST_ATTRIBUTES
 
 
 @given(SOUP)
-def test_no_parser_sees_a_flood_of_attributes_in_whatever_state(html):
+def test_the_number_of_attributes_is_limited_in_every_tokenizer_state(html):
     assert _most(limit_attributes(html)) <= 2 * MOST_ATTRIBUTES
 
 
-def test_attributes_that_tags_put_together_are_bounded():
+def test_attributes_merged_from_several_tags_are_limited():
     html = "".join(f"<body a{n}></body>" for n in range(1000))
 
     assert _most(limit_attributes(html)) <= MOST_MERGED
 
 
 @given(st.text(alphabet="<a b=\"'>/ \n", max_size=200))
-def test_a_page_without_a_flood_stays_as_it_is(html):
+def test_other_pages_are_unchanged(html):
     assert limit_attributes(html) == html
 
 
-def test_what_stands_behind_a_script_that_is_cut_is_still_there():
+def test_content_after_a_shortened_script_stays():
     script = "<script>i<r;" + " ".join(f"x{n}" for n in range(500)) + " y='a</script>"
 
     assert limit_attributes(f"{script}<img src='x.png'>").endswith("</script><img src='x.png'>")
@@ -83,7 +83,7 @@ def test_what_stands_behind_a_script_that_is_cut_is_still_there():
     ],
     ids=["deep", "closed by others", "custom elements", "formatted again"],
 )
-def test_what_would_grow_in_a_tree_is_too_deep(html):
+def test_markup_that_multiplies_in_a_tree_is_rejected(html):
     assert is_too_deep(html)
     assert find_requisites(f"{html}<img src=x>", "http://example.com/", 10) == ()
 
@@ -99,20 +99,20 @@ def test_a_long_page_is_not_too_deep(html):
 @pytest.mark.parametrize(
     "unit", ["url(", "url('", "'\\", "\\", "image-set(", "@import '", "/*", "url(  ", "@font-face{"]
 )
-def test_floods_of_css_are_read_in_linear_time(unit):
+def test_css_is_parsed_in_linear_time(unit):
     """A quadratic scan of this input would not finish in practice."""
     assert len(find_sheet_requisites(unit * 30_000, "http://example.com/")) < 2
 
 
 @pytest.mark.parametrize("value", [",", " ", "a (", "a 1x,", "a()", "(", "a,"], ids=repr)
-def test_floods_of_candidates_are_read_in_linear_time(value):
+def test_srcset_is_parsed_in_linear_time(value):
     html = f"<img srcset='{value * 50_000}'>"
 
     assert len(find_requisites(html, "http://example.com/", 10)) < 3
 
 
 @pytest.mark.parametrize("unit", ["<!--", "<a ", "<a '", '<a "', "<"])
-def test_floods_are_made_text_in_linear_time(unit):
+def test_text_is_extracted_in_linear_time(unit):
     assert isinstance(to_text(unit * 30_000), str)
     assert isinstance(sanitise(unit * 30_000), str)
 

@@ -11,7 +11,7 @@ from archiver.pages.sanitizer import sanitise
 from tests.pdfs import pdf_of
 
 
-def test_its_text_is_read_page_by_page_in_paragraphs_without_hyphens():
+def test_text_is_extracted_in_paragraphs_without_hyphenation():
     long = "A line that goes on to the right edge of the page, as lines of text do, and"
     article = pdf_article(
         pdf_of([[long, "ends here <now> & then.", long, "is hyphen-", "ated."], ["Page two."]]),
@@ -24,7 +24,7 @@ def test_its_text_is_read_page_by_page_in_paragraphs_without_hyphens():
     assert sanitise(article.html) == article.html
 
 
-def test_what_it_says_of_itself_is_kept_where_it_says_something():
+def test_non_empty_metadata_is_kept():
     said = {"Title": "On (kites)", "Author": "Ada Byron", "CreationDate": "D:20240305103000Z"}
     article = pdf_article(pdf_of([["x"]], said), "f.pdf")
     silent = pdf_article(pdf_of([["x"]], {"Title": "-"}), "f.pdf")
@@ -35,7 +35,7 @@ def test_what_it_says_of_itself_is_kept_where_it_says_something():
 
 
 @pytest.mark.parametrize("payload", [b"", b"%PDF-1.4", b"%PDF-1.7\n" + b"\0\xff" * 999])
-def test_what_is_none_has_no_text(payload):
+def test_other_files_have_no_text(payload):
     article = pdf_article(payload, "f.pdf")
 
     assert (article.html, article.text, article.metadata.title) == ("", "", "f.pdf")
@@ -43,7 +43,7 @@ def test_what_is_none_has_no_text(payload):
 
 @settings(max_examples=40)
 @given(st.integers(0, 600), st.binary(min_size=1, max_size=8))
-def test_one_that_is_damaged_is_read_as_far_as_it_goes(at, junk):
+def test_a_damaged_file_is_read_up_to_the_damage(at, junk):
     payload = bytearray(pdf_of([["One two."], ["Three."]]))
     payload[at : at + len(junk)] = junk
 
@@ -52,7 +52,7 @@ def test_one_that_is_damaged_is_read_as_far_as_it_goes(at, junk):
     assert sanitise(article.html) == article.html
 
 
-def test_pages_and_characters_are_bounded(monkeypatch):
+def test_pages_and_characters_are_limited(monkeypatch):
     monkeypatch.setattr(pdf, "MOST_PAGES", 2)
     monkeypatch.setattr(pdf, "MOST_CHARACTERS", 12)
 

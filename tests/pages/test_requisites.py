@@ -24,7 +24,7 @@ a.png:image a1.png:image a2.png:image lazy.jpg:image w.webp:image frame.html:fra
 v.mp4:media noscript.png:image svg.png:image"""
 
 
-def test_a_page_names_what_it_needs():
+def test_resources_of_a_page_are_found():
     found = find_requisites(PAGE, "http://example.com/a/", 100)
 
     named = {f"{each.url.removeprefix('http://example.com/b/')}:{each.kind}" for each in found}
@@ -33,11 +33,11 @@ def test_a_page_names_what_it_needs():
     assert len(found) == len(wanted)
 
 
-def test_no_more_than_so_many_are_named():
+def test_the_number_of_resources_is_limited():
     assert len(find_requisites(PAGE, "http://example.com/", 3)) == 3
 
 
-def test_a_style_sheet_names_what_it_needs():
+def test_resources_of_a_style_sheet_are_found():
     sheet = r"""@import url(one.css); /* url(no.png) */ @font-face { src: url('f\.woff') }
     a { content: "url(no.png)"; background: image-set("x.png" 1x, url(y.png) 2x), URL( z.png ) }"""
 
@@ -56,12 +56,12 @@ def test_a_style_sheet_names_what_it_needs():
 
 
 @given(st.text(alphabet="@import url('\")/*\\{};a.", max_size=200))
-def test_no_style_sheet_however_wrong_raises(sheet):
+def test_any_style_sheet_is_parsed(sheet):
     assert isinstance(find_sheet_requisites(sheet, "http://example.com/"), tuple)
 
 
 @given(st.text(alphabet="<>img src='\"=/noscript&;", max_size=200))
-def test_no_page_however_wrong_raises(page):
+def test_any_page_is_parsed(page):
     assert isinstance(find_requisites(page, "http://example.com/", 50), tuple)
 
 
@@ -83,20 +83,20 @@ def drawn(text):
     return {f"{each.url.removeprefix('http://e.x/')}:{each.kind}" for each in found}
 
 
-def test_a_drawing_names_what_it_needs():
+def test_resources_of_an_svg_are_found():
     assert drawn(SVG) == DRAWN
 
 
-def test_a_drawing_that_breaks_names_what_stands_before():
+def test_resources_before_an_xml_error_are_found():
     assert drawn(SVG.replace("{}", '</oops><image href="late.png"/>')) == DRAWN
 
 
 @given(st.text(alphabet="<>/svg xmlns='\"=&;![]?-", max_size=200))
-def test_no_xml_however_wrong_raises(text):
+def test_any_xml_is_parsed(text):
     assert isinstance(drawn(text), set)
 
 
-def test_link_fields_name_what_they_load_and_nothing_else():
+def test_resources_of_link_headers_are_found():
     field = '<s.css>; rel=stylesheet, </f>; as=font; rel="preload", <2>; rel=next, <m>; rel=icon,<'
 
     found = find_linked(field, "http://e.x/d/", 100)

@@ -30,7 +30,7 @@ def without_lost(html, lost):
     return changed(html, lambda tree: tree.replace_lost_images(lost, "No {}".format))
 
 
-def test_an_article_that_is_not_changed_is_written_as_it_was():
+def test_an_unchanged_article_is_serialised_unchanged():
     html = sanitise(
         '<p title="a &lt; b">a<br>b&nbsp;c &amp;amp; <wbr></p>'
         '<picture><source srcset="http://a/ 1x">'
@@ -41,11 +41,11 @@ def test_an_article_that_is_not_changed_is_written_as_it_was():
     assert ArticleTree(html).html() == html
 
 
-def test_markup_that_is_not_balanced_is_made_so():
+def test_unbalanced_markup_is_repaired():
     assert ArticleTree("<p>a<b>c<p>d").html() == sanitise("<p>a<b>c<p>d")
 
 
-def test_links_to_what_is_kept_lead_to_the_entry_and_to_the_place_in_it():
+def test_links_to_saved_pages_lead_to_their_entries_and_fragments():
     html = sanitise(
         '<p><a href="http://a.example/x?a&amp;b#p%20q" title="t">kept</a> '
         '<a href="http://b.example/">live</a> <a href="#n">note</a></p>'
@@ -60,7 +60,7 @@ def test_links_to_what_is_kept_lead_to_the_entry_and_to_the_place_in_it():
     assert links_of(html, 1) == ["http://a.example/x?a&b"]
 
 
-def test_of_links_to_what_is_kept_that_is_said_and_of_no_others():
+def test_only_links_to_saved_pages_are_marked_as_saved():
     html = sanitise(
         '<a href="http://a.example/x?a&amp;b" title="t">kept</a> <a href="/" title="u">not</a>'
     )
@@ -77,7 +77,7 @@ def test_code_and_tables_can_be_reached_without_a_mouse():
     )
 
 
-def test_images_that_could_not_be_had_are_told_of_and_asked_for_no_more():
+def test_missing_images_are_reported_and_not_requested():
     there, gone = '<img src="http://a.example/1" alt="One">', "http://a.example/2?a&b"
     html = f'{there}<img alt="A &quot;fox&quot;" src="http://a.example/2?a&amp;b">'
 
@@ -112,9 +112,7 @@ def test_images_that_could_not_be_had_are_told_of_and_asked_for_no_more():
         ('<picture><source srcset="{l}1"><img src="{k}2" alt="One"></picture>', '><img src="{k}2"'),
     ],
 )
-def test_of_an_image_in_several_sizes_what_there_is_stays_and_nothing_else_is_asked_for(
-    given, told
-):
+def test_only_archived_sizes_of_an_image_stay(given, told):
     some = {"l": "http://lost.example/", "k": "http://kept.example/"}
     lost = {"http://lost.example/1", "http://lost.example/2"}
 
@@ -124,7 +122,7 @@ def test_of_an_image_in_several_sizes_what_there_is_stays_and_nothing_else_is_as
     assert "lost.example" not in said
 
 
-def test_an_image_that_says_nothing_of_itself_is_told_by_its_file():
+def test_an_image_without_text_is_named_by_its_file():
     url = "https://example.org/a/a%20fox%00%22.jpg?w=3"
     assert named(f'<p><img src="{url}" width="3"></p>') == (
         f'<p><img src="{url}" width="3" alt="a fox&quot;.jpg"></p>'
@@ -132,12 +130,12 @@ def test_an_image_that_says_nothing_of_itself_is_told_by_its_file():
 
 
 @pytest.mark.parametrize("alt", ["", "a fox"])
-def test_an_image_that_says_what_it_is_or_that_it_is_nothing_keeps_that(alt):
+def test_an_image_with_a_text_or_an_empty_text_keeps_it(alt):
     image = f'<img src="https://example.org/fox.jpg" alt="{alt}">'
     assert named(image) == image
 
 
-def test_a_long_formula_is_come_to_by_keyboard_and_a_short_one_is_passed_over():
+def test_long_formulas_can_be_reached_by_keyboard_and_short_ones_cannot():
     short, long = (
         f'<math display="block"><mrow>{"<mi>x</mi><mo>+</mo>" * n}</mrow></math>' for n in (3, 30)
     )
@@ -164,7 +162,7 @@ def test_a_long_formula_is_come_to_by_keyboard_and_a_short_one_is_passed_over():
         (f"<p>{'3 May ' * 12}</p><h2>Kites</h2>", f"<p>{'3 May ' * 12}</p><h2>Kites</h2>"),
     ],
 )
-def test_what_the_title_headed_is_headed_by_it_once_it_stands_above(html, expected):
+def test_headings_below_the_title_are_levelled(html, expected):
     assert without_title(html, "Kites") == expected
 
 
@@ -178,11 +176,11 @@ def test_what_the_title_headed_is_headed_by_it_once_it_stands_above(html, expect
         ("\u9ce5", "\u9ce5\u306e\u6b4c", False),
     ],
 )
-def test_a_heading_that_is_a_piece_of_a_word_of_the_title_stays(words, title, stays):
+def test_a_heading_that_is_part_of_a_title_word_stays(words, title, stays):
     assert without_title(f"<h2>{words}</h2><p>x</p>", title).startswith("<h2>") is stays
 
 
-def test_every_heading_has_an_id_and_stands_in_the_outline_by_its_depth():
+def test_every_heading_has_an_id_and_an_outline_level():
     html = '<h2 id="a-x">One <em>and</em> two</h2><h4>Deep</h4><h3>A &amp; B</h3><h2> </h2>'
     tree = ArticleTree(sanitise(html))
 
@@ -197,7 +195,7 @@ def test_every_heading_has_an_id_and_stands_in_the_outline_by_its_depth():
     assert tree.html().count("id=") == 3
 
 
-def test_headings_without_end_are_counted_to_an_end():
+def test_the_number_of_headings_is_limited():
     found = ArticleTree("<h2>x</h2>" * (MOST_HEADINGS + 9)).add_heading_ids()
 
     assert len(found) == MOST_HEADINGS

@@ -48,7 +48,7 @@ def without_marks(html):
 
 @settings(max_examples=50)
 @given(articles, st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), max_size=4))
-def test_marks_stand_around_what_they_mark_and_nothing_else_changes(html, wanted):
+def test_highlights_surround_their_text_and_change_nothing_else(html, wanted):
     spans = [Span(start, start + size) for start, size in wanted]
 
     marked = marked_by(html, spans)
@@ -60,7 +60,7 @@ def test_marks_stand_around_what_they_mark_and_nothing_else_changes(html, wanted
 
 @settings(max_examples=50)
 @given(articles)
-def test_a_place_in_the_lines_is_a_place_in_the_text(html):
+def test_positions_in_lines_map_to_positions_in_the_text(html):
     flow = ArticleTree(html)
     spaced = flow.spaced()
 
@@ -71,7 +71,7 @@ def test_a_place_in_the_lines_is_a_place_in_the_text(html):
             assert flow.text[first:last] == spaced[start]
 
 
-def test_a_mark_goes_through_elements_and_over_paragraphs_and_is_begun_once():
+def test_a_highlight_across_elements_has_one_start():
     html = "<p>The <em>red</em> kite</p>\n<p>flies &amp; sings</p>"
     text = ArticleTree(html).text
     start = text.index("red")
@@ -83,13 +83,13 @@ def test_a_mark_goes_through_elements_and_over_paragraphs_and_is_begun_once():
     )
 
 
-def test_marks_that_overlap_are_nested():
+def test_overlapping_highlights_are_nested():
     assert marked_by("<p>abcd</p>", [Span(0, 3), Span(1, 4, {"class": "b"})]) == (
         '<p><mark>a</mark><mark><mark class="b">bc</mark></mark><mark class="b">d</mark></p>'
     )
 
 
-def test_formulas_are_counted_and_never_marked():
+def test_formulas_count_as_text_and_are_never_highlighted():
     html = "<p>if <math><mi>x</mi></math> then</p>"
 
     assert ArticleTree(html).text == "if x then"

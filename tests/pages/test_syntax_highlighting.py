@@ -17,7 +17,7 @@ def code(text, language):
 
 @pytest.mark.parametrize("language", ["python", "c++", "html", "js", "diff"])
 @pytest.mark.parametrize("text", ["x", "if x:\n\treturn 'a\xa0b' &lt;i&gt;", 'a\n\n\n"b"\n', '"""'])
-def test_colours_add_nothing_but_spans_that_are_allowed(text, language):
+def test_highlighting_adds_only_allowed_spans(text, language):
     html = code(text, language)
 
     found = coloured(html)
@@ -37,11 +37,11 @@ def test_colours_add_nothing_but_spans_that_are_allowed(text, language):
         '<pre><code class="language-python">a <em>b</em></code></pre>',
     ],
 )
-def test_what_says_no_language_we_know_or_is_too_long_stays_plain(html):
+def test_unknown_languages_and_too_long_code_stay_plain(html):
     assert coloured(html) == html
 
 
-def test_a_page_may_not_bring_classes_of_its_own():
+def test_classes_of_a_page_are_removed():
     html = '<span class="k">a</span><span class="alert">b</span><p class="k">c</p>'
 
     assert re.findall("class=.[a-z]+", sanitise(html)) == ['class="k']
@@ -60,7 +60,7 @@ LENGTHY = "&lt;?php $x = [1, 2];\n" * 900
 LARGE = ["raku", "lasso", "php", "mathematica", "scss", "vim", "erlang", "stata"]
 
 
-def test_time_that_ends_while_a_lexer_is_being_made_leaves_code_plain(monkeypatch):
+def test_a_timeout_while_a_lexer_is_created_leaves_code_plain(monkeypatch):
     monkeypatch.setattr(syntax_highlighting, "SECONDS", 0.0001)
     for language in LARGE:
         find_lexer_class_by_name(language)  # imports its module without creating a lexer

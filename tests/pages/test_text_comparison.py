@@ -20,7 +20,7 @@ def bare(text):
 
 
 @given(texts, texts)
-def test_both_texts_can_be_read_from_what_is_told_of_them(before, after):
+def test_both_texts_can_be_restored_from_the_comparison(before, after):
     change = compare(before, after)
 
     assert side(change, Side.BEFORE) == bare(before)
@@ -28,19 +28,19 @@ def test_both_texts_can_be_read_from_what_is_told_of_them(before, after):
     assert change.is_same == (bare(before) == bare(after))
 
 
-def test_words_that_came_and_went_are_counted():
+def test_added_and_removed_words_are_counted():
     change = compare("the quick brown fox", "the brown fox jumped over")
 
     assert (change.put_in, change.taken_out, change.words) == (2, 1, 5)
 
 
-def test_a_character_of_a_script_without_spaces_is_a_word():
+def test_each_character_of_text_without_spaces_is_a_word():
     change = compare("\u672c\u3092\u8aad\u3080", "\u672c\u3092\u66f8\u304f")
 
     assert (change.put_in, change.taken_out, change.words) == (2, 2, 4)
 
 
-def test_texts_without_end_are_compared_as_far_as_is_bearable():
+def test_very_long_texts_are_compared_partly():
     change = compare("a " * MOST_COMPARED, "b " * MOST_COMPARED)
 
     assert not change.is_whole

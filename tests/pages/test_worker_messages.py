@@ -10,7 +10,7 @@ from archiver.pages.worker_messages import PREFIX, pack_result, read_discovery, 
 
 
 @given(st.none() | st.builds(NewRendition, st.sampled_from(RenditionKind), st.text(), st.binary()))
-def test_a_drawn_picture_comes_as_it_was_made(drawn):
+def test_a_drawn_image_arrives_unchanged(drawn):
     message = pack_result(drawn)
 
     assert read_drawn(*unpack(message[PREFIX.size :])) == drawn
@@ -27,7 +27,7 @@ def test_a_drawn_picture_comes_as_it_was_made(drawn):
         covers=st.lists(st.text()).map(tuple),
     )
 )
-def test_what_a_page_names_comes_whole(found):
+def test_references_of_a_page_arrive_unchanged(found):
     message = pack_result(found)
 
     assert read_discovery(unpack(message[PREFIX.size :])[0]) == found

@@ -29,7 +29,7 @@ async def pool():
     await made.stop()
 
 
-async def test_a_child_names_requisites_and_reads_articles(pool):
+async def test_a_worker_finds_resources_and_extracts_articles(pool):
     discovery, article = await pool.discover(PAGE), await pool.extract(PAGE)
 
     assert [each.url for each in discovery.requisites] == ["http://example.com/a.png"]
@@ -37,7 +37,7 @@ async def test_a_child_names_requisites_and_reads_articles(pool):
     assert "Words to be read" in article.text
 
 
-async def test_a_page_that_is_read_at_its_first_look_is_as_if_it_were_read_after(pool):
+async def test_extracting_in_the_first_request_equals_extracting_later(pool):
     linked = replace(PAGE, link_header='<http://example.com/own>; rel="canonical"')
 
     found, article = await pool.look_and_read(linked)
@@ -55,7 +55,7 @@ async def test_a_page_that_is_read_at_its_first_look_is_as_if_it_were_read_after
     ],
     ids=["shown by a browser", "of several parts"],
 )
-async def test_a_page_that_is_read_otherwise_is_not_read_at_its_first_look(pool, page):
+async def test_pages_for_other_extractors_are_not_extracted_in_the_first_request(pool, page):
     url = "http://example.com/essay"
     document = replace(PAGE, payload=b"<!DOCTYPE html><title>Hello</title>" + page, url=url)
 
@@ -65,10 +65,10 @@ async def test_a_page_that_is_read_otherwise_is_not_read_at_its_first_look(pool,
     assert article is None
 
 
-async def test_what_a_page_needs_is_known_though_its_article_can_not_be_read(pool_of):
+async def test_resources_are_found_if_the_article_cannot_be_extracted(pool_of):
     pool = pool_of(1, backlog=3600)
     await pool.discover(PAGE)
-    [lost] = children_that_read()
+    [lost] = page_workers()
     lost.kill()
 
     found, article = await pool.look_and_read(PAGE)
@@ -78,7 +78,7 @@ async def test_what_a_page_needs_is_known_though_its_article_can_not_be_read(poo
 
 
 @pytest.mark.parametrize("text", ["two kites", "two kités"])
-async def test_a_text_is_found_by_its_words_whoever_reads_it(pool, text):
+async def test_text_is_extracted_from_every_document_type(pool, text):
     document = Document(text.encode(), "text/plain", "", "http://example.com/name.txt")
     read = await pool.extract(document)
 
@@ -86,7 +86,7 @@ async def test_a_text_is_found_by_its_words_whoever_reads_it(pool, text):
     assert not text.isascii() or unread_article(document, Discovery()).words == read.words
 
 
-async def test_what_is_no_page_is_shown_as_what_it_is(pool):
+async def test_other_documents_are_shown_as_they_are(pool):
     for kind, part in (("text/plain", "<pre>"), ("image/png", "<img"), ("application/pdf", "")):
         article = await pool.extract(Document(b"x < y", kind, "", "http://example.com/name.ext"))
 
@@ -94,7 +94,7 @@ async def test_what_is_no_page_is_shown_as_what_it_is(pool):
         assert article.metadata.title == "name.ext"
 
 
-async def test_a_child_that_takes_too_long_is_replaced_and_its_page_has_no_article():
+async def test_a_worker_that_times_out_is_replaced_and_its_page_has_no_article():
     impatient = WorkerPool(processes=1, timeout=0.000001, memory_bytes=1 << 30, max_requisites=10)
 
     assert await impatient.extract(PAGE) == Article()
@@ -130,19 +130,19 @@ async def pool_of():
         await each.stop()
 
 
-async def test_a_child_that_runs_is_asked_before_another_is_started(pool_of):
+async def test_a_running_worker_is_used_before_another_is_started(pool_of):
     pool = pool_of(3, backlog=3600)
 
     found = await asyncio.gather(*(pool.discover(PAGE) for _ in range(12)))
 
     assert all(len(each.requisites) == 1 for each in found)
-    assert len(children_that_read()) == 1
+    assert len(page_workers()) == 1
 
 
-async def test_another_child_is_started_where_there_is_a_line_for_long(pool_of):
+async def test_another_worker_is_started_if_the_queue_persists(pool_of):
     pool = pool_of(2, backlog=0)
     await pool.discover(PAGE)
-    [busy] = children_that_read()
+    [busy] = page_workers()
     busy.suspend()
 
     tasks = [asyncio.create_task(pool.discover(PAGE)) for _ in range(2)]
@@ -151,13 +151,13 @@ async def test_another_child_is_started_where_there_is_a_line_for_long(pool_of):
 
     assert len(done) == 1
     assert all(len(each.requisites) == 1 for each in await asyncio.gather(*tasks))
-    assert len(children_that_read()) == 2
+    assert len(page_workers()) == 2
 
 
-async def test_a_child_that_was_lost_is_replaced(pool_of):
+async def test_a_lost_worker_is_replaced(pool_of):
     pool = pool_of(1, backlog=3600)
     await pool.discover(PAGE)
-    [lost] = children_that_read()
+    [lost] = page_workers()
     lost.kill()
 
     found = [await pool.discover(PAGE) for _ in range(3)]
@@ -165,7 +165,7 @@ async def test_a_child_that_was_lost_is_replaced(pool_of):
     assert sorted(len(each.requisites) for each in found) == [0, 1, 1]
 
 
-def children_that_read():
+def page_workers():
     """Return the page workers of this process."""
     module = "archiver.pages.worker"
     return [each for each in psutil.Process().children() if module in each.cmdline()]

@@ -16,11 +16,11 @@ SENTENCE = "\u5ddd\u306e\u307b\u3068\u308a\u306b\u6c34\u8eca\u304c\u3042\u3063\u
         ("", False),
     ],
 )
-def test_texts_of_scripts_that_are_set_vertically_are_told_by_most_of_their_letters(text, is_so):
+def test_vertical_scripts_are_recognised_by_most_of_their_letters(text, is_so):
     assert is_set_vertically(text) is is_so
 
 
-def test_rules_without_end_are_looked_through_in_time_that_grows_with_them():
+def test_style_rules_are_parsed_in_linear_time():
     css = "a," * 100_000 + "{writing-mode:vertical-rl}" + "{" * 100_000
 
     assert sets_vertical_mode(css)

@@ -1,4 +1,4 @@
-"""What the rewriter's tests share: ways to feed it a document of one page."""
+"""Fixtures for tests of the rewriter, for a document of one page."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,13 @@ from tests.led import MOMENT, PAGE, fed, led_to
 
 @pytest.fixture
 def links() -> UrlRewriter:
-    """UrlRewriter of the page."""
+    """Return the URL rewriter of the page."""
     return UrlRewriter(PAGE, MOMENT)
 
 
 @pytest.fixture(scope="session")
 def html() -> Callable[..., str]:
-    """Rewrites a document; with a ``seed``, in pieces of random small sizes."""
+    """Return a function that rewrites a document; with a ``seed``, in small random pieces."""
 
     def rewrite(markup: str, *, seed: int | None = None, **options) -> str:
         page = options.pop("page", Modifier.NONE)
@@ -30,5 +30,5 @@ def html() -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def led() -> Callable[..., str]:
-    """Where a URL of the page is led to."""
+    """Return a function for the rewritten form of a URL in the page."""
     return led_to

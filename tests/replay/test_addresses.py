@@ -18,7 +18,7 @@ URLS = st.builds(
 
 
 @given(st.from_regex(r"([0-9]{14})?", fullmatch=True), st.sampled_from(Modifier), URLS)
-def test_an_address_is_read_as_it_was_written(timestamp, modifier, url):
+def test_a_replay_url_is_parsed_as_written(timestamp, modifier, url):
     path = replay_path(timestamp, modifier, url)
 
     assert parse_replay_path(path) == ReplayAddress(timestamp, modifier, url)
@@ -37,7 +37,9 @@ def test_an_address_is_read_as_it_was_written(timestamp, modifier, url):
         ("/web/2024/HTTPS://EXAMPLE.com/%7e?%7e", "2024", "", "https://example.com/%7e?%7e"),
     ],
 )
-def test_addresses_are_read_as_people_and_proxies_write_them(path, timestamp, modifier, url):
+def test_replay_urls_typed_by_users_and_changed_by_proxies_are_parsed(
+    path, timestamp, modifier, url
+):
     found = parse_replay_path(path)
 
     assert (found.timestamp_prefix, found.modifier) == (timestamp, modifier)
@@ -45,12 +47,12 @@ def test_addresses_are_read_as_people_and_proxies_write_them(path, timestamp, mo
 
 
 @pytest.mark.parametrize("path", ["/web/", "/web/2024/", "/web/2024/ftp://x/", "/web/http://["])
-def test_what_can_not_be_in_an_archive_is_refused(path):
+def test_unsupported_urls_are_refused(path):
     with pytest.raises(InvalidUrl):
         parse_replay_path(path)
 
 
 @given(st.text())
-def test_no_path_raises_anything_else(path):
+def test_any_path_raises_only_the_documented_error(path):
     with suppress(InvalidUrl):
         parse_replay_path(path)

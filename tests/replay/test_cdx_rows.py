@@ -1,4 +1,4 @@
-"""CDX rows come as the field's clients read them."""
+"""CDX rows in the formats that CDX clients read."""
 
 import json
 
@@ -51,7 +51,7 @@ def test_cdxj_is_a_key_a_timestamp_and_an_object():
     assert json.loads(rest)["offset"] == "7"
 
 
-def test_neighbours_of_one_day_collapse_and_the_limit_counts_what_is_left():
+def test_rows_of_one_day_collapse_before_the_limit_is_applied():
     days = [capture(timestamp=f"202401{day:02}000000") for day in (1, 1, 2, 2, 3)]
 
     found = answer(*days, collapse="timestamp:8", limit="2", fl="timestamp")
@@ -68,7 +68,7 @@ def test_pywbs_json_is_an_object_a_line_with_its_names():
     assert {"urlkey", "timestamp", "url", "mime", "digest", "offset", "filename"} <= rows[0].keys()
 
 
-def test_a_row_counts_how_often_its_digest_came_before():
+def test_a_row_counts_earlier_rows_with_its_digest():
     days = [capture(digest=digest, is_revisit=digest == "b") for digest in "abab"]
 
     found = answer(*days, showDupeCount="true", fl="digest,dupecount,mimetype")
@@ -81,7 +81,7 @@ def test_a_row_counts_how_often_its_digest_came_before():
     ]
 
 
-def test_a_revisit_is_resolved_to_what_holds_its_payload():
+def test_a_revisit_is_resolved_to_the_record_with_its_payload():
     revisit, first = capture(is_revisit=True), capture()
     query = parse_cdx_query({"url": ["a.example"], "resolveRevisits": ["true"]})
 
@@ -91,7 +91,7 @@ def test_a_revisit_is_resolved_to_what_holds_its_payload():
     assert found[1].endswith(" text/html 200 sha256:0 9 9 7 a.warc.gz")
 
 
-def test_an_offset_passes_over_rows_and_not_over_what_the_filter_leaves_out():
+def test_an_offset_counts_only_rows_that_pass_the_filter():
     days = [capture(url=f"http://a.example/{n}", is_revisit=n % 2 == 0) for n in range(8)]
 
     found = answer(*days, filter="mimetype:text/html", offset="1", limit="2", fl="original")

@@ -1,4 +1,4 @@
-"""Conditional and range requests, as RFC 9110 §13 and §14 have them."""
+"""Conditional and range requests as defined in RFC 9110 §13 and §14."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ def test_one_range_is_answered_with_that_part(field, first, end):
 
 
 @pytest.mark.parametrize("field", ["bytes=100-", "bytes=999999-", "bytes=100-200", "bytes=-0"])
-def test_a_range_behind_the_end_can_not_be_satisfied(field):
+def test_a_range_after_the_end_is_not_satisfiable(field):
     assert chosen(range=field) == (416, 0, 0, "bytes */100")
 
 
@@ -43,32 +43,32 @@ def test_a_range_behind_the_end_can_not_be_satisfied(field):
     ["", "bytes", "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "lines=1-2", "bytes=0-1,5-6",
      "bytes=--1", "bytes=1-2-3", "bytes=" + "9" * 30 + "-", "bytes=0-1\n"],
 )  # fmt: skip
-def test_what_is_no_single_range_is_passed_over(field):
+def test_anything_but_a_single_range_is_ignored(field):
     assert chosen(range=field) in (WHOLE, (206, 0, 2, "bytes 0-1/100"))
     assert chosen(range=field)[0] == 200 or field.strip() == "bytes=0-1"
 
 
 @pytest.mark.parametrize("held", [TAG, f" {TAG} "])
-def test_a_part_is_given_of_what_the_client_has_a_part_of(held):
+def test_a_range_is_sent_if_the_client_has_the_same_version(held):
     assert chosen(range="bytes=0-1", if_range=held)[0] == 206
 
 
 @pytest.mark.parametrize("held", ['"other"', f"W/{TAG}", "Thu, 29 Feb 2024 12:00:01 GMT", "*"])
-def test_of_anything_else_the_whole_is_given(held):
+def test_otherwise_the_whole_body_is_sent(held):
     assert chosen(range="bytes=0-1", if_range=held) == WHOLE
 
 
 @pytest.mark.parametrize("field", [TAG, "*", f'"x", {TAG}', f"W/{TAG}", f'"a,b",{TAG}'])
-def test_what_the_client_has_is_not_sent_again(field):
+def test_a_cached_version_is_not_sent_again(field):
     assert chosen(if_none_match=field, range="bytes=0-1") == (304, 0, 0, "")
 
 
 @pytest.mark.parametrize("field", ["", '"x"', "abc", 'W/"x"', '"ab', "ABC"])
-def test_what_it_has_not_is(field):
+def test_another_version_is_sent(field):
     assert chosen(if_none_match=field) == WHOLE
 
 
-def test_what_must_be_another_is_refused_first():
+def test_if_match_and_if_unmodified_since_are_checked_first():
     assert chosen(if_match='"x"', if_none_match=TAG)[0] == 412
     assert chosen(if_match=f"W/{TAG}")[0] == 412
     assert chosen(if_match=f'"x", {TAG}') == WHOLE
@@ -81,7 +81,7 @@ def test_what_must_be_another_is_refused_first():
     st.integers(0, 1000),
     st.booleans(),
 )  # fmt: skip
-def test_whatever_is_asked_the_part_lies_within_the_whole(conditions, length, in_parts):
+def test_any_range_is_within_the_body(conditions, length, in_parts):
     found = select(conditions, TAG, length, in_parts=in_parts)
 
     assert isinstance(found, Selection)

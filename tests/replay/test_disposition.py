@@ -1,4 +1,4 @@
-"""A file that is saved gets a name that is only a name."""
+"""File names of downloads."""
 
 import pytest
 
@@ -7,12 +7,12 @@ from archiver.replay.response_headers import content_disposition
 URL = "http://a.example/folder/report%20one.bin?x"
 
 
-def test_what_a_browser_shows_is_not_saved():
+def test_displayable_types_are_not_downloads():
     assert content_disposition(None, URL, is_shown=True) is None
     assert content_disposition('inline; filename="a"', URL, is_shown=True) is None
 
 
-def test_what_it_does_not_show_is_saved_under_the_name_in_its_address():
+def test_other_types_are_downloads_named_after_the_url():
     said = content_disposition(None, URL, is_shown=False)
 
     assert said == "attachment; filename=\"report one.bin\"; filename*=UTF-8''report%20one.bin"
@@ -32,5 +32,5 @@ def test_what_it_does_not_show_is_saved_under_the_name_in_its_address():
         ("attachment", "report one.bin"),
     ],
 )
-def test_a_name_leads_nowhere(header, name):
+def test_a_file_name_contains_no_path(header, name):
     assert f'filename="{name}"' in content_disposition(header, URL, is_shown=True)

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 from archiver.replay.memento import memento, original, timegate, timemap, write_links
 
 
-def test_links_of_a_memento_are_written_as_rfc_8288_has_them():
+def test_memento_links_conform_to_rfc_8288():
     moment = datetime(2024, 2, 29, 12, 0, 1, tzinfo=UTC)
 
     header = write_links(
@@ -24,7 +24,7 @@ def test_links_of_a_memento_are_written_as_rfc_8288_has_them():
     )
 
 
-def test_no_target_ends_its_brackets_or_its_header():
+def test_link_targets_cannot_end_their_brackets_or_the_header():
     header = write_links((original('https://example.com/a>b"c\r\nd é'),))
 
     assert header == '<https://example.com/a%3Eb%22c%0D%0Ad%20%C3%A9>; rel="original"'

@@ -1,4 +1,4 @@
-"""Mementos of other archives: their addresses, and what their answers say, whatever they are."""
+"""Mementos of other archives: URLs, responses, and hostile values."""
 
 from datetime import UTC, datetime
 
@@ -44,7 +44,7 @@ _fields = st.lists(
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_an_address_is_led_to_what_was_archived_as_it_was(address):
+def test_a_memento_url_is_changed_to_its_raw_form(address):
     assert read_address(address).raw == ADDRESSES[address]
 
 
@@ -59,7 +59,7 @@ def test_an_address_is_led_to_what_was_archived_as_it_was(address):
         "https://web.archive.org/web/20139908055413/http://a.example/",
     ],
 )
-def test_what_has_no_such_form_is_no_address(address):
+def test_urls_without_a_raw_form_are_none(address):
     assert read_address(address) is None
 
 
@@ -72,11 +72,11 @@ def test_what_has_no_such_form_is_no_address(address):
         ("yesterday", None),
     ],
 )
-def test_a_memento_is_of_a_moment_that_has_been(said, expected):
+def test_a_memento_cannot_be_in_the_future(said, expected):
     assert moment_of((("memento-datetime", said),), NOW) == expected
 
 
-def test_mementos_that_an_answer_names_are_found_the_nearest_first():
+def test_mementos_in_a_response_are_found_nearest_first():
     link = (
         '<http://a.example/>; rel="original", '
         '</web/20120101000000/http://a.example/>; rel="first memento"; '
@@ -96,7 +96,7 @@ def test_mementos_that_an_answer_names_are_found_the_nearest_first():
     assert nearest_first([*found, *found], datetime(2010, 1, 1, tzinfo=UTC)) == found
 
 
-def test_the_originals_head_is_put_together_from_what_the_archive_tells():
+def test_the_original_headers_are_restored_from_the_response():
     head = original_head(
         200,
         [
@@ -121,7 +121,7 @@ def test_the_originals_head_is_put_together_from_what_the_archive_tells():
 
 
 @given(st.integers(200, 599), _fields, st.none() | st.integers(0, 9), st.none() | st.text())
-def test_any_answer_gives_a_head_that_says_how_its_body_came(status, headers, length, location):
+def test_any_response_gives_headers_that_match_its_body(status, headers, length, location):
     found = parse_head(original_head(status, headers, length=length, location=location))
 
     assert found.status == status

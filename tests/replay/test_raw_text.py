@@ -18,10 +18,10 @@ from archiver.replay.tag_syntax import ScriptEnd
         ("<script></script>", 8),
     ],
 )
-def test_a_script_ends_where_browsers_end_it(script, length):
+def test_scripts_end_like_in_browsers(script, length):
     assert ScriptEnd().find(script, 0) == (length, True)
 
 
-def test_a_script_that_does_not_end_is_held_back_as_little_as_can_be():
+def test_little_is_buffered_of_an_unclosed_script():
     assert ScriptEnd().find("a < b </scr", 0) == (2, False)
     assert ScriptEnd().find("a < b and then much more", 0) == (24, False)

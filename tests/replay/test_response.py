@@ -1,4 +1,4 @@
-"""One policy for what is shown: the table of it."""
+"""Policy for replayed responses, as a table."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ VIEWER = Viewer("http://127.0.0.1:8080")
 PDF = b"%PDF-1.7\n"
 HTML = "text/html;charset=windows-1252"
 TEXT = "text/plain;charset=windows-1252"
-"""As ASCII is stated that declares nothing."""
+"""ASCII is declared if the response declares nothing."""
 PAGE = b"<!DOCTYPE html><p>x"
 
 
@@ -108,7 +108,7 @@ def test_type_rewriting_sandbox_and_saving(values, start, stated, rewriting, san
         (["application/pdf"], PDF, "application/pdf", False),
     ],
 )
-def test_what_is_given_as_it_was_stored_has_the_same_walls(values, start, stated, sandboxed):
+def test_raw_responses_have_the_same_restrictions(values, start, stated, sandboxed):
     found = shown(typed(*values), start, Modifier.IDENTITY)
 
     assert headers(found)["Content-Type"] == stated
@@ -117,7 +117,7 @@ def test_what_is_given_as_it_was_stored_has_the_same_walls(values, start, stated
 
 
 @pytest.mark.parametrize("modifier", Modifier)
-def test_every_answer_is_held_off_whatever_the_page_said(modifier):
+def test_every_response_is_isolated_whatever_its_headers(modifier):
     said = typed("text/html")
     hostile = (
         ("content-security-policy", "default-src *"),
@@ -165,7 +165,7 @@ def test_every_answer_is_held_off_whatever_the_page_said(modifier):
         (599, 599, True),
     ],
 )
-def test_the_status_ends_the_exchange(status, sent, has_content):
+def test_statuses_without_a_body_have_none(status, sent, has_content):
     found = shown(head(status=status))
 
     assert (found.status, found.length != 0) == (sent, has_content)
@@ -182,14 +182,14 @@ def test_the_status_ends_the_exchange(status, sent, has_content):
         ("lines 5-14/100", 200),
     ],
 )
-def test_a_captured_part_is_one_only_if_it_has_the_length_it_says(content_range, status):
+def test_a_captured_range_must_have_its_declared_length(content_range, status):
     found = shown(head(("content-range", content_range), status=206))
 
     assert found.status == status
     assert headers(found).get("Content-Range") == (content_range if status == 206 else None)
 
 
-def test_a_revisit_is_shown_as_its_own_head_says():
+def test_a_revisit_is_replayed_with_its_own_headers():
     original = head(("content-type", "application/pdf"), ("x", "1"))
     own = head(("content-type", "text/html"), status=404)
 
@@ -198,7 +198,7 @@ def test_a_revisit_is_shown_as_its_own_head_says():
     assert shown(head_of_revisit(own, original), PDF).is_sandboxed
 
 
-def test_a_revisit_that_was_not_modified_brings_the_original_up_to_date():
+def test_a_not_modified_revisit_updates_the_headers_of_the_original():
     original = head(("content-type", "text/html"), ("content-encoding", "gzip"), ("x", "1"))
     own = head(("content-type", "application/pdf"), ("x", "2"), ("y", "3"), status=304)
 
@@ -221,7 +221,7 @@ FIELDS = st.sampled_from(
     st.integers(0, 999),
     st.sampled_from(Modifier),
 )
-def test_no_response_of_others_breaks_ours(fields, start, status, modifier):
+def test_hostile_headers_do_not_break_the_response(fields, start, status, modifier):
     found = shown(head(*fields, status=status), start, modifier, redirect_to="http://b.example/")
 
     assert 200 <= found.status < 600

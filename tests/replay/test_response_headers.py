@@ -15,7 +15,7 @@ def acting(fields, **options):
     return [field for field in found if not field[0].startswith("X-Archive-Orig-")]
 
 
-def test_policies_for_another_origin_are_shown_and_do_nothing(links):
+def test_policies_of_the_original_site_are_kept_without_effect(links):
     fields = [
         ("content-security-policy", "default-src 'self'"),
         ("strict-transport-security", "max-age=1"),
@@ -28,11 +28,11 @@ def test_policies_for_another_origin_are_shown_and_do_nothing(links):
     assert rewrite_headers(fields, links) == [(f"X-Archive-Orig-{name}", v) for name, v in fields]
 
 
-def test_cookies_are_left_out(links):
+def test_cookies_are_removed(links):
     assert rewrite_headers([("set-cookie", "a=b"), ("Set-Cookie2", "c=d")], links) == []
 
 
-def test_a_redirect_leads_into_the_archive_as_what_was_asked_for():
+def test_redirects_are_rewritten_with_the_requested_modifier():
     found = acting([("location", "../next?a#b")], page=Modifier.IMAGE)
 
     assert found == [("Location", f"/web/{MOMENT}im_/https://example.com/next?a#b")]
@@ -45,17 +45,17 @@ def test_of_several_locations_the_first_that_is_not_empty_is_sent():
 
 
 @pytest.mark.parametrize(("sent", "led"), [("/\xc3\xa5", "/%C3%A5"), ("/\xe5", "/%E5")])
-def test_a_redirect_s_bytes_beyond_ascii_are_those_that_were_followed(sent, led):
+def test_non_ascii_bytes_of_a_redirect_are_kept(sent, led):
     assert acting([("location", sent)])[0][1].endswith(f"https://example.com{led}")
 
 
-def test_a_refresh_leads_into_the_archive():
+def test_a_refresh_is_rewritten():
     assert acting([("refresh", "5; url=/x")]) == [
         ("Refresh", f"5; url=/web/{MOMENT}/https://example.com/x")
     ]
 
 
-def test_of_links_only_those_that_load_something_for_the_page_itself_are_kept():
+def test_only_link_headers_that_load_resources_are_kept():
     value = (
         '<a.css>; rel=stylesheet; as="style"; crossorigin, <b,c>; rel="x icon"; title="a, <b>",'
         '</t>; rel="timegate", <https://x.example>; rel=preconnect, <d>; rel=preload; as=font,'
@@ -75,6 +75,6 @@ def test_of_links_only_those_that_load_something_for_the_page_itself_are_kept():
 @given(
     st.lists(st.tuples(st.sampled_from(["link", "refresh", "location", "x", "a b", ""]), st.text()))
 )
-def test_no_field_ends_a_header(fields):
+def test_no_value_can_end_a_header(fields):
     for name, value in rewrite_headers(fields, UrlRewriter(PAGE, MOMENT)):
         assert not set("\r\n\0") & set(name + value)

@@ -1,4 +1,4 @@
-"""What would run is renamed where nothing may run; everything else stays as it is."""
+"""Active attributes are renamed where scripts may not run; the rest is unchanged."""
 
 from itertools import islice, product
 from string import ascii_lowercase
@@ -44,14 +44,14 @@ DATA = 'type="text/x-archived-script"'
         ("<embed type=image/png><object type=text/html>", None),
     ],
 )
-def test_what_would_run_is_renamed(html, before, after):
+def test_active_attributes_are_renamed(html, before, after):
     rested = html(before, rests=True)
 
     assert rested == (before if after is None else after)
     assert html(before, rests=True, seed=1) == rested
 
 
-def test_what_its_own_script_would_have_switched_on_is_a_style_still(html, led):
+def test_style_sheets_enabled_by_a_handler_stay_style_sheets(html, led):
     markup = "<link rel=preload as=style href=x onload=\"this.rel='stylesheet'\">"
 
     assert html(markup, rests=True) == (
@@ -60,8 +60,8 @@ def test_what_its_own_script_would_have_switched_on_is_a_style_still(html, led):
     )
 
 
-def test_a_tag_of_nothing_but_handlers_is_taken_in_linear_time(html):
-    """Looking through all that come again for each handler would not end while anyone waits."""
+def test_a_tag_with_many_handlers_takes_linear_time(html):
+    """Comparing every handler with all others would not finish in practice."""
     names = ["on" + "".join(each) for each in islice(product(ascii_lowercase, repeat=4), 20_000)]
     markup = f"<p {' '.join(names)}{f' {names[0]}' * len(names)}>"
 

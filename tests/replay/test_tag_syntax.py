@@ -16,10 +16,10 @@ from archiver.replay.tag_syntax import decode_references
         ("&notit;&not;", "&notit;¬"),
     ],
 )
-def test_references_mean_what_they_mean_in_attributes(source, meaning):
+def test_references_are_decoded_like_in_attributes(source, meaning):
     assert decode_references(source) == meaning
 
 
 @given(st.text("&#x0123456789abcdefqamp;="))
-def test_nothing_raises(text):
+def test_any_tag_is_parsed(text):
     decode_references(text)

@@ -1,7 +1,7 @@
-"""The rewriter sees the start tags that a browser's tokenizer sees; html5lib's tests say which.
+"""The rewriter finds the same start tags as a browser's tokenizer, by html5lib's tests.
 
-They test a tokenizer alone, which no tree builder puts into another state behind ``<script>``, say,
-so what stands behind such a tag is not compared.
+These test the tokenizer without a tree builder, which would change its state after tags such as
+``<script>``; the text after such a tag is not compared.
 """
 
 import json
@@ -25,18 +25,18 @@ ENTERED = {
     "CDATA section state": "<svg><![CDATA[",
 }
 CHANGING = {*RAW_TEXT, "style", "script", "plaintext", "svg", "math"}
-"""Start tags after which a tree builder has the tokenizer go on in another state."""
+"""Start tags after which a tree builder changes the state of the tokenizer."""
 
 
-class Unled(UrlRewriter):
-    """Leads nothing anywhere."""
+class UnchangedUrls(UrlRewriter):
+    """Rewriter that changes no URL."""
 
     def rewrite(self, _reference, _use):
         return None
 
 
-class Seeing(Tags):
-    """Remembers the start tags that it is shown."""
+class RecordingTags(Tags):
+    """Recorder for the start tags it receives."""
 
     def __init__(self, links):
         super().__init__(links, BytesText(), None)
@@ -49,24 +49,24 @@ class Seeing(Tags):
         return super().rewrite(source, name, foreign=foreign, kind=kind)
 
 
-class SeeingRewriter(HtmlRewriter):
-    """Passes no tag by."""
+class RecordingRewriter(HtmlRewriter):
+    """Rewriter that skips no tag."""
 
     _plain = re.compile("[^<]*+")
 
     def __init__(self):
-        links = Unled("https://example.com/", "20240229120001")
+        links = UnchangedUrls("https://example.com/", "20240229120001")
         super().__init__(links)
-        self._tags = self.tags = Seeing(links)
+        self._tags = self.tags = RecordingTags(links)
 
 
 def _read(text):
-    """As a tokenizer gives it: with line ends and NUL made what HTML says (§13.2.3.5)."""
+    """Normalise line ends and NUL as a tokenizer does (HTML §13.2.3.5)."""
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
 
 
 def _unescaped(value):
-    """What stands behind escapes that JSON itself can't say."""
+    """Decode the tests' own escapes, used for characters that JSON cannot hold."""
     if isinstance(value, str):
         return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), value)
     if isinstance(value, dict):
@@ -87,9 +87,9 @@ def _cases(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_start_tags_and_attributes_are_those_of_a_tokenizer(path):
+def test_start_tags_and_attributes_match_the_tokenizer_tests(path):
     for opening, given, tags in _cases(path):
-        rewriter = SeeingRewriter()
+        rewriter = RecordingRewriter()
         out = rewriter.feed(opening)
         opened = len(rewriter.tags.seen)
 
@@ -102,10 +102,10 @@ def test_start_tags_and_attributes_are_those_of_a_tokenizer(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_what_leads_nowhere_comes_out_as_it_went_in(path):
+def test_documents_without_references_are_unchanged(path):
     for opening, given, _ in _cases(path):
         for size in (len(given) + 1, 1, 3):
-            rewriter = HtmlRewriter(Unled("https://example.com/", "20240229120001"))
+            rewriter = HtmlRewriter(UnchangedUrls("https://example.com/", "20240229120001"))
             out = [rewriter.feed(opening)]
             out += [rewriter.feed(given[at : at + size]) for at in range(0, len(given), size)]
 

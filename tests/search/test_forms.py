@@ -22,9 +22,9 @@ def test_a_word_has_its_other_forms(word, form):
 
 
 @pytest.mark.parametrize("text", ["tea", "grey heron", "東京", "x86files"])
-def test_what_is_no_one_plain_word_has_no_other_form(text):
+def test_only_single_plain_words_have_other_forms(text):
     assert forms_of(Term(text)) == (Term(text),)
 
 
-def test_the_beginning_of_a_word_has_no_other_form():
+def test_a_prefix_has_no_other_form():
     assert forms_of(Term("files", prefix=True)) == (Term("files", prefix=True),)

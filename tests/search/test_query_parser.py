@@ -1,4 +1,4 @@
-"""The search language: what is typed, the tree it is, and the place where it can't be read."""
+"""Search syntax: query text, its tree, and positions of errors."""
 
 from datetime import date
 
@@ -88,7 +88,7 @@ ONE, TWO, THREE = Term("one"), Term("two"), Term("three")
         ('failed:"walled 403"', Is(Condition.FAILED, "walled 403")),
     ],
 )
-def test_what_is_typed_is_a_tree(text, expected):
+def test_a_query_is_parsed_into_a_tree(text, expected):
     assert parse_query(text) == expected
 
 
@@ -120,9 +120,7 @@ def test_what_is_typed_is_a_tree(text, expected):
         ("é" * (MAX_LENGTH + 2), "éé", ""),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_place_and_what_was_meant(
-    text, refused, suggestion
-):
+def test_errors_have_a_position_and_a_suggestion(text, refused, suggestion):
     with pytest.raises(InvalidQuery) as caught:
         parse_query(text)
 
@@ -131,13 +129,13 @@ def test_what_cannot_be_read_is_refused_with_its_place_and_what_was_meant(
     assert error.suggestion == suggestion
 
 
-def test_every_example_that_is_shown_can_be_read():
+def test_every_example_in_the_help_can_be_parsed():
     for each in (*FIELDS, *OPERATORS):
         assert parse_query(each.example) != EVERYTHING
     assert {*BY_NAME} == {*Column, *Condition}
 
 
-def test_what_is_worth_marking():
+def test_words_to_highlight():
     assert list(positive_terms(parse_query("one OR two one -three"))) == [ONE, TWO, ONE]
 
 
@@ -159,7 +157,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=30).map("".join) | st.text())
-def test_any_query_is_read_or_refused_with_a_place_within_it(text):
+def test_any_query_is_parsed_or_has_an_error_position(text):
     tree, refused = read(text)
 
     if refused is None:
@@ -170,7 +168,7 @@ def test_any_query_is_read_or_refused_with_a_place_within_it(text):
 
 
 @given(st.lists(PIECES, max_size=30).map("".join), st.integers(1, 40), st.integers(1, 990))
-def test_one_condition_more_fits_exactly_where_it_is_read_again(text, times, length):
+def test_a_condition_is_added_only_if_the_result_can_be_parsed(text, times, length):
     tree, _ = read(" ".join([text] * times))
     more = conjunction([tree or EVERYTHING, Is(Condition.TAG, "a" * length)])
 
@@ -229,5 +227,5 @@ TREES = st.recursive(
 
 
 @given(TREES)
-def test_what_a_tree_prints_is_read_as_the_same_tree(tree):
+def test_a_printed_tree_is_parsed_into_the_same_tree(tree):
     assert parse_query(write(tree)) == tree

@@ -1,4 +1,4 @@
-"""Snippets: the stretch where the words stand."""
+"""Snippets: the part of a text around the matches."""
 
 import pytest
 from hypothesis import given, reject
@@ -45,7 +45,7 @@ def test_hits_are_marked(text: str, query: str, expected: str) -> None:
     assert marked(text, query) == expected
 
 
-def test_it_is_cut_out_around_the_hit() -> None:
+def test_a_snippet_is_around_the_match() -> None:
     cut = marked(FILLER + "the fox sleeps " + FILLER, "fox")
 
     assert cut.startswith("… ")
@@ -54,11 +54,11 @@ def test_it_is_cut_out_around_the_hit() -> None:
     assert len(cut) < LENGTH + 20
 
 
-def test_it_prefers_where_more_of_the_words_are() -> None:
+def test_a_snippet_prefers_a_part_with_more_words() -> None:
     assert "[fox] and [bear]" in marked(f"fox {FILLER} fox and bear {FILLER}", "fox bear")
 
 
-def test_without_a_hit_it_is_the_beginning() -> None:
+def test_without_a_match_the_snippet_is_the_start() -> None:
     pieces = snippet(f"Beginning {FILLER}", parse_query("fox"))
 
     assert pieces[0].text.startswith("Beginning lorem")
@@ -66,7 +66,7 @@ def test_without_a_hit_it_is_the_beginning() -> None:
 
 
 @given(st.text(), st.text())
-def test_nothing_makes_it_raise(text: str, query: str) -> None:
+def test_any_text_and_query_have_a_snippet(text: str, query: str) -> None:
     text = text * 20
     try:
         sought = parse_query(query)
@@ -78,7 +78,7 @@ def test_nothing_makes_it_raise(text: str, query: str) -> None:
 
 
 @given(st.text("ab é-_.", max_size=60), st.text('ab é"*', min_size=1, max_size=12))
-def test_a_script_without_spaces_elsewhere_changes_nothing(text: str, query: str) -> None:
+def test_text_without_spaces_elsewhere_does_not_change_a_snippet(text: str, query: str) -> None:
     try:
         sought = parse_query(query)
     except InvalidQuery:

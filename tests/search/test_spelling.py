@@ -1,4 +1,4 @@
-"""Which words are a slip away from one: each that is told, and all of them."""
+"""Spelling variants: all words one typing error away, without duplicates."""
 
 import pytest
 
@@ -11,11 +11,11 @@ from archiver.search.spelling import (
 
 
 @pytest.mark.parametrize("word", ["heron", "aab", "鳥取県", "straße2"])
-def test_each_slip_is_one_slip_away(word):
+def test_each_variant_is_one_error_away(word):
     assert {distance(word, each, 1) for each in words_one_edit_away(word)} == {1}
 
 
-def test_slips_leave_out_put_in_change_and_swap():
+def test_variants_omit_insert_replace_and_swap_letters():
     assert words_one_edit_away("heron") >= {
         "eron",
         "hero",
@@ -28,12 +28,12 @@ def test_slips_leave_out_put_in_change_and_swap():
     assert "鳥取鳥" in words_one_edit_away("鳥取県")
 
 
-def test_two_letters_too_many_are_left_out():
+def test_two_extra_letters_are_not_a_variant():
     assert "cormorant" in words_with_two_deletions("cormorrantt")
     assert {distance("heron", each, 2) for each in words_with_two_deletions("heron")} == {2}
 
 
-def test_words_too_long_to_be_tried_have_no_slips():
+def test_very_long_words_have_no_variants():
     assert not words_one_edit_away("a" * (MAX_VARIANT_LENGTH + 1)) | words_with_two_deletions(
         "a" * (MAX_VARIANT_LENGTH + 1)
     )
@@ -51,5 +51,5 @@ def test_words_too_long_to_be_tried_have_no_slips():
         ("b" + "a" * 4999, "a" * 4999 + "b", 1, None),
     ],
 )
-def test_words_are_told_apart_however_long_they_are(one, other, most, expected):
+def test_very_long_words_are_compared_correctly(one, other, most, expected):
     assert distance(one, other, most) == expected

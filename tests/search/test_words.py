@@ -1,4 +1,4 @@
-"""The words of a text: what the index keeps is what a query asks for."""
+"""Words of a text: the index and queries split them in the same way."""
 
 import pytest
 from hypothesis import given
@@ -23,12 +23,12 @@ from archiver.search.words import is_open, phrase_of, words_of
         ("", []),
     ],
 )
-def test_words_fold_and_scripts_without_spaces_are_pairs(text, words):
+def test_words_are_folded_and_text_without_spaces_split_into_pairs(text, words):
     assert words_of(text) == words
 
 
 @given(st.text("東京都aé ภาษา。-"), st.integers(0, 30), st.integers(1, 30))
-def test_any_stretch_of_a_run_without_spaces_is_found_in_it(text, start, length):
+def test_any_part_of_a_text_without_spaces_is_found(text, start, length):
     part = "".join(each for each in text if each in "東京都")[start : start + length]
     whole = f"x {''.join(each for each in text if each in '東京都')} y"
     asked, kept = phrase_of(part), words_of(whole)
@@ -41,7 +41,7 @@ def test_any_stretch_of_a_run_without_spaces_is_found_in_it(text, start, length)
 
 
 @given(st.text())
-def test_words_are_letters_and_digits_whatever_the_text(text):
+def test_words_contain_only_letters_and_digits(text):
     for word in words_of(text):
         assert word
         assert not set(word) & set(' \t\n"*()^:\0\ue000')

@@ -1,4 +1,4 @@
-"""A store of a process of its own."""
+"""A segment store with its own process lock."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""WARC files of others are read packed or plain; what can't be read is named, the rest is read."""
+"""Foreign WARC files, compressed or not; damaged parts are reported and the rest is read."""
 
 import gzip
 import io
@@ -24,7 +24,7 @@ DICTIONARY = zstd.train_dict([b"WARC/1.1\r\nWARC-Type: %d\r\n" % n * 9 for n in 
 
 
 def records(bodies=BODIES, **more):
-    """Each record by itself."""
+    """Return each record separately."""
     for number, body in enumerate(bodies):
         made = Warc(packed=False)
         made.add("resource", f"http://a.example/{number}", body, **more)
@@ -55,7 +55,7 @@ FORMS = {
 
 
 def read(data):
-    """The blocks of all records that are whole, and the reasons for what could not be read."""
+    """Return the blocks of all complete records, and the reasons for unreadable parts."""
     found, reasons = [], []
     for record in ForeignWarc(io.BytesIO(data)):
         if not isinstance(record, ForeignRecord):
@@ -69,20 +69,20 @@ def read(data):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_record_is_read_in_each_form(form):
+def test_every_record_is_read_with_each_compression(form):
     assert read(FORMS[form]) == (BODIES, [])
 
 
 @pytest.mark.parametrize("form", FORMS)
 @given(st.data())
-def test_a_file_that_ends_early_gives_what_is_whole_and_says_so(form, data):
+def test_a_truncated_file_gives_its_complete_records_and_a_message(form, data):
     whole = FORMS[form]
     end = data.draw(st.integers(1, len(whole) - 1))
 
     try:
         found, reasons = read(whole[:end])
     except ArchiverError:
-        return  # a dictionary that ends early: nothing can be read
+        return  # a truncated dictionary: nothing can be read
 
     assert found == BODIES[: len(found)]
     assert reasons or len(found) < len(BODIES) or end > len(whole) - 30
@@ -92,7 +92,7 @@ def test_a_file_that_ends_early_gives_what_is_whole_and_says_so(form, data):
     st.binary(max_size=200),
     st.sampled_from([b"", b"WARC/1.1\r\n", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x5d*M\x18"]),
 )
-def test_whatever_stands_in_a_file_is_named_or_refused_in_words(junk, start):
+def test_any_file_is_read_or_refused_with_a_message(junk, start):
     try:
         found, reasons = read(start + junk)
     except ArchiverError as error:
@@ -115,7 +115,7 @@ BAD_HEADS = {
 
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("name", BAD_HEADS)
-def test_a_date_costs_no_record_but_its_own(name, packed):
+def test_an_invalid_date_loses_only_its_own_record(name, packed):
     date, is_good = BAD_HEADS[name]
     first, bad, *rest = records()
     parts = [first, bad.replace(b"WARC-Date: 2020-01-02T03:04:05Z\r\n", date), *rest]
@@ -139,7 +139,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("name", DAMAGED)
-def test_after_a_head_that_can_not_be_read_the_next_record_is_found(name, packed):
+def test_the_record_after_an_unreadable_header_is_found(name, packed):
     parts = [*records([b"one", b"two", b"three"])]
     parts[1] = DAMAGED[name](parts[1])
 
@@ -149,7 +149,7 @@ def test_after_a_head_that_can_not_be_read_the_next_record_is_found(name, packed
     assert len(reasons) == 1
 
 
-def test_a_length_that_is_too_long_ends_with_the_member():
+def test_a_too_large_length_ends_with_its_member():
     one, two, three = records([b"one", b"two", b"three"])
     long = two.replace(b"Content-Length: 3", b"Content-Length: 3000")
 
@@ -161,7 +161,7 @@ def test_a_length_that_is_too_long_ends_with_the_member():
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
 @pytest.mark.parametrize("at", [12, -12])
-def test_a_damaged_member_costs_its_own_record(pack, at):
+def test_a_damaged_member_loses_only_its_own_record(pack, at):
     parts = [bytearray(pack(each)) for each in records([b"one", b"two" * 99, b"three"])]
     parts[1][at] ^= 0xFF
 
@@ -174,7 +174,7 @@ def test_a_damaged_member_costs_its_own_record(pack, at):
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
 def test_damage_costs_no_record_after_it_in_the_bytes_read_ahead(pack):
-    """A decompressor that goes on after an error takes what was read ahead for its own."""
+    """A decompressor that continues after an error must not consume later records."""
     source = Random(1)
     bodies = [source.randbytes(9_000).hex().encode() for _ in range(20)]
     parts = [bytearray(pack(each)) for each in records(bodies)]
@@ -191,7 +191,7 @@ def test_damage_costs_no_record_after_it_in_the_bytes_read_ahead(pack):
         assert len(reasons) == 1 or pack is zstd.compress  # its frames have no checksum
 
 
-def test_what_follows_a_record_in_its_member_is_not_glued_to_the_next():
+def test_extra_bytes_in_a_member_are_not_part_of_the_next_record():
     one, two = records([b"one", b"two"])
 
     found, reasons = read(gzip.compress(one + b"and more without a newline") + gzip.compress(two))
@@ -200,28 +200,28 @@ def test_what_follows_a_record_in_its_member_is_not_glued_to_the_next():
     assert len(reasons) == 1
 
 
-def test_any_number_of_empty_lines_is_passed_over():
+def test_empty_lines_between_records_are_skipped():
     between = b"\r\n" * 1000
 
     assert read(between + between.join(records()) + between) == (BODIES, [])
 
 
 @pytest.mark.parametrize("version", ["0.17", "0.18", "1.0", "1.1"])
-def test_every_version_is_read_with_either_line_end_and_any_letters(version):
+def test_every_version_line_end_and_letter_case_is_read(version):
     made = b"".join(records([b"one"], version=version))
     bare = made.replace(b"\r\n", b"\n").replace(b"WARC-", b"warc-").replace(b"Length", b"length")
 
     assert read(made) == read(bare) == ([b"one"], [])
 
 
-def test_a_dictionary_larger_than_readers_must_take_is_refused():
+def test_a_too_large_dictionary_is_refused():
     head = b"\x5d\x2a\x4d\x18" + (9 << 20).to_bytes(4, "little")
 
     with pytest.raises(ArchiverError, match="dictionary is larger"):
         ForeignWarc(io.BytesIO(head + b"0" * 100))
 
 
-def test_what_unpacks_to_far_too_much_ends_the_reading(monkeypatch):
+def test_a_decompression_bomb_ends_reading(monkeypatch):
     monkeypatch.setattr(decompression, "SLACK_BYTES", 1 << 20)
     bomb = Warc()
     bomb.add("resource", "http://a.example/", b"\0" * (8 << 20))
@@ -230,7 +230,7 @@ def test_what_unpacks_to_far_too_much_ends_the_reading(monkeypatch):
         read(bomb.bytes)
 
 
-def test_a_frame_that_wants_too_much_memory_is_not_given_it():
+def test_a_frame_that_needs_too_much_memory_is_refused():
     options = {zstd.CompressionParameter.window_log: 30}
     packer = zstd.ZstdCompressor(options=options)
     wide = packer.compress(b"WARC/1.1\r\n" * 99) + packer.flush()

@@ -1,4 +1,4 @@
-"""Records in odd forms are read as fastwarc reads them: no form is read by us alone."""
+"""Records in unusual forms are read exactly as by fastwarc."""
 
 import gzip
 import io
@@ -22,7 +22,7 @@ RECORD = st.tuples(
 
 
 def written(records, *, is_odd):
-    """The records; with ``is_odd`` some names in small letters, which fastwarc can't read."""
+    """Write records; with ``is_odd`` some field names in lower case, which fastwarc cannot read."""
     for number, (kind, body, version, is_lower) in enumerate(records):
         made = Warc(packed=False)
         made.add(kind, f"http://a.example/{number}", body, version=version, id=ID)
@@ -67,7 +67,7 @@ def theirs(data):
 
 
 @given(st.lists(RECORD, min_size=1, max_size=6), st.sampled_from([*PACKED]))
-def test_records_in_odd_forms_are_read_as_another_program_reads_them(records, form):
+def test_records_in_unusual_forms_are_read_like_by_fastwarc(records, form):
     odd, plain = ([*written(records, is_odd=is_odd)] for is_odd in (True, False))
 
     assert ours(PACKED[form](odd)) == theirs(b"".join(plain))

@@ -1,4 +1,4 @@
-"""What lies among the segments: ours, torn ends of ours, and what is left alone and named."""
+"""Files among the segments: ours, truncated tails, and unknown files, which are reported."""
 
 import os
 
@@ -14,7 +14,7 @@ GARBAGE = "archiver-20240229120001-0123456789ab-00009.warc.gz"
 
 @pytest.fixture
 def ours(store):
-    """A segment of ours."""
+    """A segment written by the program."""
     (place, *_) = store.append(records((b"x", False)))
     return store.directory / place.segment
 
@@ -23,7 +23,7 @@ def named(found):
     return {each.name: (each.problem, each.is_loss) for each in found.unusable_files}
 
 
-def test_segments_and_torn_ends_of_ours_are_known(ours):
+def test_segments_and_truncated_tails_are_recognised(ours):
     torn = [f"{ours.name}.torn", f"{ours.name}.2.torn"]
     for name in torn:
         ours.with_name(name).write_bytes(b"half")
@@ -39,7 +39,7 @@ def test_segments_and_torn_ends_of_ours_are_known(ours):
     assert found.segments[1].writer == ""
 
 
-def test_what_is_not_ours_is_named(ours):
+def test_unknown_files_are_reported(ours):
     foreign = Warc()
     foreign.add("warcinfo", "urn:x", b"software: Wget/1.21\r\n")
     there = {
@@ -59,7 +59,7 @@ def test_what_is_not_ours_is_named(ours):
     assert {is_loss for _, is_loss in problems.values()} == {False}
 
 
-def test_what_is_called_a_segment_and_can_not_be_read_is_a_loss(ours):
+def test_an_unreadable_segment_is_reported_as_a_loss(ours):
     ours.with_name(GARBAGE).mkdir()
     ours.with_name(GARBAGE.replace("9.w", "8.w")).symlink_to("nowhere")
     os.mkfifo(ours.with_name(GARBAGE.replace("9.w", "7.w")))
@@ -70,7 +70,7 @@ def test_what_is_called_a_segment_and_can_not_be_read_is_a_loss(ours):
     assert [is_loss for _, is_loss in named(found).values()] == [True] * 3
 
 
-def test_what_says_so_was_written_by_us_and_the_name_is_another_matter(ours):
+def test_segments_are_recognised_by_content_and_not_by_name(ours):
     copy = ours.with_name("copy.warc.gz")
     copy.write_bytes(ours.read_bytes())
     ours.with_name(GARBAGE).write_bytes(b"garbage")
@@ -81,7 +81,7 @@ def test_what_says_so_was_written_by_us_and_the_name_is_another_matter(ours):
     assert [is_written_by_us(each) for each in (ours, copy, garbage)] == [True, True, False]
 
 
-def test_a_directory_that_is_not_there_is_empty_and_one_that_is_none_an_error(tmp_path):
+def test_a_missing_directory_is_empty_and_a_file_in_its_place_an_error(tmp_path):
     assert survey(tmp_path / "warc").segments == ()
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StoreError):

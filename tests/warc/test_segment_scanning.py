@@ -1,4 +1,4 @@
-"""Scans: what is damaged hides nothing behind it, and what it holds is no record of ours."""
+"""Damage hides no later record, and records inside damaged records are not used."""
 
 import gzip
 import io
@@ -17,7 +17,7 @@ from tests.stored_records import records
 
 
 def read(path):
-    """Where each whole record of a file begins, and its damaged stretches."""
+    """Return the offset of each complete record of a file, and its damaged ranges."""
     whole, damage = [], []
     for each in scan(path, from_offset=0):
         if isinstance(each, Damage):
@@ -28,7 +28,7 @@ def read(path):
     return whole, damage
 
 
-def test_damage_in_the_middle_hides_nothing_behind_it(store):
+def test_damage_hides_no_later_record(store):
     places = store.append(records((b"a" * 500, False), (b"b" * 500, False)))
     path = store.directory / places[0].segment
     damaged = bytearray(path.read_bytes())
@@ -43,17 +43,17 @@ def test_damage_in_the_middle_hides_nothing_behind_it(store):
 
 
 def record_bytes(payload):
-    """A response record as one member."""
+    """Return a response record as one gzip member."""
     sink = io.BytesIO()
     write_record(records((payload, False))[0], sink)
     return sink.getvalue()
 
 
 def stored_verbatim(tmp_path):
-    """A file of three records, where the second lies, and how often it holds a forged one.
+    """Return a file of three records, and the offset and length of the second.
 
-    What can't be compressed a compressor leaves as it is, so that a WARC file which was captured
-    can lie in the segment byte for byte.
+    Its payload contains forged records byte for byte, because a compressor stores incompressible
+    data unchanged.
     """
     forged = record_bytes(b"forged")
     payload = b"".join(os.urandom(3000) + forged for _ in range(30))
@@ -66,7 +66,7 @@ def stored_verbatim(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.9, 0.999])
-def test_a_record_within_a_torn_record_is_none(tmp_path, share):
+def test_a_record_inside_a_truncated_record_is_ignored(tmp_path, share):
     path, start, length = stored_verbatim(tmp_path)
     path.write_bytes(path.read_bytes()[: start + int(length * share)])
 
@@ -76,7 +76,7 @@ def test_a_record_within_a_torn_record_is_none(tmp_path, share):
     assert [(each.location.offset, each.is_truncated) for each in damage] == [(start, True)]
 
 
-def test_a_record_within_a_record_whose_checksum_is_wrong_is_none(tmp_path):
+def test_a_record_inside_a_damaged_record_is_ignored(tmp_path):
     path, start, length = stored_verbatim(tmp_path)
     data = bytearray(path.read_bytes())
     data[start + length - 6] ^= 1
@@ -96,7 +96,7 @@ def test_a_record_within_a_record_whose_checksum_is_wrong_is_none(tmp_path):
         st.binary(max_size=300).map(lambda data: record_bytes(b"x") + data),
     )
 )
-def test_whatever_bytes_a_file_has_are_records_or_damage(tmp_path, content):
+def test_any_bytes_are_records_or_damage(tmp_path, content):
     path = tmp_path / "any.warc.gz"
     path.write_bytes(content)
 
@@ -106,7 +106,7 @@ def test_whatever_bytes_a_file_has_are_records_or_damage(tmp_path, content):
     assert not content or whole or damage
 
 
-def test_a_file_that_can_not_be_opened_is_an_error(tmp_path):
+def test_a_file_that_cannot_be_opened_is_an_error(tmp_path):
     for path in (tmp_path / "gone.warc.gz", tmp_path):
         with pytest.raises(StoreError):
             read(path)

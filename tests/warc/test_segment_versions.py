@@ -1,4 +1,4 @@
-"""Segment names tell which version of a segment is read."""
+"""Segment names contain the version that is read."""
 
 import pytest
 
@@ -16,13 +16,13 @@ def segment(serials: str, writer: str = "0123456789ab") -> str:
         (["00001", "00001.2", "00001.3"], {"00001": "00001.3", "00001.2": "00001.3"}),
     ],
 )
-def test_the_last_version_of_a_segment_is_read(names, expected):
+def test_the_highest_version_of_a_segment_is_read(names, expected):
     found = superseded(map(segment, names))
 
     assert found == {segment(was): segment(to) for was, to in expected.items()}
 
 
-def test_a_segment_that_an_earlier_version_of_the_program_merged_is_read():
+def test_a_segment_merged_by_an_earlier_release_is_read():
     name = segment("00001-00012")
 
     assert (is_ours(name), serial_of(name)) == (True, 12)

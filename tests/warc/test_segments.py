@@ -1,4 +1,4 @@
-"""Segments: what the field's checker says of them, and what a full disk leaves of them."""
+"""Segments: validity for other tools, reading back, and full disks."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from archiver.warc.segments import SegmentReader, SegmentStore
 from tests.stored_records import ALL_KINDS, records
 
 
-async def test_the_field_s_checker_passes_every_kind_of_record(store):
+async def test_warcio_check_accepts_every_kind_of_record(store):
     places = store.append(records(*ALL_KINDS))
     store.sync()
 
@@ -37,7 +37,7 @@ async def test_the_field_s_checker_passes_every_kind_of_record(store):
     assert (checking.returncode, told) == (0, b"")
 
 
-def test_every_record_is_read_back_where_it_lies(store):
+def test_every_record_is_read_back_from_its_place(store):
     written = records(*ALL_KINDS)
     places = store.append(written)
 
@@ -75,8 +75,8 @@ def test_a_segment_is_closed_once_it_is_large_enough(tmp_path):
     assert all(store.read(place).type is RecordType.RESPONSE for place in places)
 
 
-def test_a_batch_that_finds_the_disk_full_leaves_every_segment_as_it_was(tmp_path):
-    """Also where it went on into further segments; the files that were open then are closed."""
+def test_a_full_disk_leaves_every_segment_unchanged(tmp_path):
+    """Also if it continued in further segments; open files are closed."""
     lock = RunLock(tmp_path / "run")
     store = SegmentStore(
         SegmentStorage(tmp_path / "warc"), lock=lock, segment_bytes=60_000, software="test"
@@ -105,7 +105,7 @@ def test_a_batch_that_finds_the_disk_full_leaves_every_segment_as_it_was(tmp_pat
     lock.release()
 
 
-def test_a_place_without_a_record_is_an_error(store):
+def test_reading_a_place_without_a_record_is_an_error(store):
     (place, *_) = store.append(records((b"x", False)))
 
     for wrong in (Location("gone.warc.gz", 0, 1), Location(place.segment, place.offset + 3, 9)):
@@ -113,7 +113,7 @@ def test_a_place_without_a_record_is_an_error(store):
             store.read(wrong)
 
 
-def test_a_flipped_bit_is_found(store):
+def test_a_flipped_bit_is_detected(store):
     (place, *_) = store.append(records((b"words " * 99, False)))
     path = store.directory / place.segment
     damaged = bytearray(path.read_bytes())
@@ -124,7 +124,7 @@ def test_a_flipped_bit_is_found(store):
         store.read(place).finish()
 
 
-def test_a_process_is_alive_as_long_as_its_lock_is_held(tmp_path):
+def test_a_process_is_alive_while_its_lock_is_held(tmp_path):
     mine, other = RunLock(tmp_path), RunLock(tmp_path)
     assert mine.is_alive(other.name)
 

@@ -1,4 +1,4 @@
-"""Lines are sorted, each once, however many there are."""
+"""Temporary lines are sorted and unique, in any number."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from archiver.warc.temporary_lines import SortedLines
 
 
 @given(st.lists(st.binary(max_size=5).filter(lambda line: b"\n" not in line)), st.integers(1, 40))
-def test_lines_come_back_sorted_and_once_whatever_fits_into_memory(given_, run_bytes):
+def test_lines_are_sorted_and_unique_with_any_memory_limit(given_, run_bytes):
     with SortedLines(run_bytes) as lines:
         lines.add_all(line + b"\n" for line in given_)
 

@@ -1,4 +1,4 @@
-"""What a killed writer left half done is put beside its segment; nothing else is touched."""
+"""The truncated tail of a killed writer is moved to its own file; other files are unchanged."""
 
 import multiprocessing
 from base64 import b64decode
@@ -23,7 +23,7 @@ WHOLE = b64decode(
     "1eBdXoI3vqa8FpeHShOHvA9psp2nKFNcb9PxeBiZ4jhPm5fTPP3nDzINcY9ZnSZp8nX1+3OF5vui/wBeT2/UPwEA"
     "AA=="
 )
-"""A record in which one wrong bit can hide the end of its head."""
+"""A record in which one wrong bit can hide the end of its header."""
 REPEATED = {
     "max_examples": 80,
     "suppress_health_check": [HealthCheck.function_scoped_fixture],
@@ -33,7 +33,7 @@ REPEATED = {
 
 @pytest.fixture
 def whole(store):
-    """The bytes of a segment, and where its records begin and end."""
+    """Return the bytes of a segment, and where its records begin and end."""
     places = store.append(records((b"some words " * 50, False), (b"more", True)))
     data = (store.directory / places[0].segment).read_bytes()
     starts = [0, *(place.offset for place in places)]
@@ -42,7 +42,7 @@ def whole(store):
 
 @pytest.fixture
 def put(tmp_path_factory):
-    """Put a segment into an empty directory."""
+    """Return a function that writes a segment into an empty directory."""
 
     def put_there(data, name=NAME):
         path = tmp_path_factory.mktemp("warc") / name
@@ -52,8 +52,8 @@ def put(tmp_path_factory):
     return put_there
 
 
-def beside(path):
-    """All that lies beside a segment, by name."""
+def other_files(path):
+    """Return all other files in a segment's directory, by name."""
     return {each.name: each.read_bytes() for each in path.parent.iterdir() if each != path}
 
 
@@ -75,7 +75,7 @@ FLIPS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 7)), max_size=2)
 @bounds(**REPEATED)
 @given(share=st.floats(0, 1), flips=FLIPS)
 @example(share=1.0, flips=[])
-def test_no_complete_record_is_lost_and_what_is_cut_lies_beside(whole, put, share, flips):
+def test_no_complete_record_is_lost_and_the_tail_is_kept(whole, put, share, flips):
     data, spans = whole
     spoilt = flipped(data[: int(share * len(data))], flips)
     path = put(spoilt)
@@ -85,7 +85,7 @@ def test_no_complete_record_is_lost_and_what_is_cut_lies_beside(whole, put, shar
 
     size = cut_truncated_tail(path, from_offset=0, is_writer_known=True)
 
-    torn = beside(path)
+    torn = other_files(path)
     assert path.read_bytes() + b"".join(torn.values()) == spoilt
     assert path.stat().st_size == size
     assert set(intact) <= set(offsets(path))
@@ -94,7 +94,7 @@ def test_no_complete_record_is_lost_and_what_is_cut_lies_beside(whole, put, shar
 
 @bounds(**REPEATED)
 @given(share=st.floats(0, 1))
-def test_what_is_cut_is_all_that_follows_the_last_complete_record(whole, put, share):
+def test_the_tail_starts_after_the_last_complete_record(whole, put, share):
     data, spans = whole
     path = put(data[: int(share * len(data))])
 
@@ -105,7 +105,7 @@ def test_what_is_cut_is_all_that_follows_the_last_complete_record(whole, put, sh
 
 @bounds(**REPEATED)
 @given(share=st.floats(0, 1), flips=FLIPS, more=st.binary(max_size=40))
-def test_a_foreign_file_is_never_touched(whole, put, share, flips, more):
+def test_a_foreign_file_is_never_changed(whole, put, share, flips, more):
     content = flipped(whole[0][: int(share * len(whole[0]))], flips) + more
     path = put(content, FOREIGN)
 
@@ -114,7 +114,7 @@ def test_a_foreign_file_is_never_touched(whole, put, share, flips, more):
             cut_truncated_tail(path, from_offset=0, is_writer_known=is_writer_known)
 
     assert path.read_bytes() == content
-    assert beside(path) == {}
+    assert other_files(path) == {}
 
 
 @pytest.mark.parametrize("name", [FOREIGN, NAME])
@@ -129,27 +129,27 @@ def test_a_foreign_file_is_never_touched(whole, put, share, flips, more):
         b"<html>",
     ],
 )
-def test_a_file_that_says_nothing_of_itself_is_not_touched(put, name, content):
-    """Whatever it is called, unless its writer is known."""
+def test_a_file_without_our_header_is_not_changed(put, name, content):
+    """With any name, unless the writer is known."""
     path = put(content, name)
 
     with suppress(StoreError):
         cut_truncated_tail(path, from_offset=0)
 
     assert path.read_bytes() == content
-    assert beside(path) == {}
+    assert other_files(path) == {}
 
 
-def test_of_a_segment_that_names_its_writer_the_torn_end_is_cut(whole, put):
+def test_the_truncated_tail_of_our_segment_is_removed(whole, put):
     data, spans = whole
     path = put(data[:-3])
 
     assert cut_truncated_tail(path, from_offset=0) == spans[-1][0]
-    assert beside(path) == {f"{NAME}.torn": data[spans[-1][0] : -3]}
+    assert other_files(path) == {f"{NAME}.torn": data[spans[-1][0] : -3]}
 
 
-def test_a_whole_last_record_that_is_damaged_stays_whichever_bit_is_wrong(whole, put):
-    """Also where the damage makes its reader run past its end."""
+def test_a_complete_but_damaged_last_record_stays(whole, put):
+    """Also where the damage makes its reader continue past its end."""
     data, spans = whole
     start, end = spans[-1]
     head = start + 80
@@ -163,10 +163,10 @@ def test_a_whole_last_record_that_is_damaged_stays_whichever_bit_is_wrong(whole,
             assert cut_truncated_tail(path, from_offset=0, is_writer_known=True) == len(data), (
                 position
             )
-            assert beside(path) == {}
+            assert other_files(path) == {}
 
 
-def test_so_it_does_where_the_damage_hides_the_end_of_its_head(put):
+def test_a_damaged_last_record_stays_if_the_end_of_its_header_is_hidden(put):
     for position in range(80, len(WHOLE) - 4):
         for bit in range(8):
             spoilt = bytearray(WHOLE)
@@ -175,27 +175,27 @@ def test_so_it_does_where_the_damage_hides_the_end_of_its_head(put):
 
             size = cut_truncated_tail(path, from_offset=0, is_writer_known=True)
 
-            assert (size, beside(path)) == (len(WHOLE), {}), (position, bit)
+            assert (size, other_files(path)) == (len(WHOLE), {}), (position, bit)
 
 
 @pytest.mark.parametrize("more", [b"\x00" * 4096, b"half a rec"])
-def test_bytes_that_never_were_a_record_stay(whole, put, more):
+def test_bytes_that_are_not_a_record_stay(whole, put, more):
     path = put(whole[0] + more)
 
     assert cut_truncated_tail(path, from_offset=0, is_writer_known=True) == len(whole[0]) + len(
         more
     )
-    assert beside(path) == {}
+    assert other_files(path) == {}
 
 
-def test_what_an_index_has_read_is_not_looked_at_again(whole, put):
+def test_indexed_bytes_are_not_scanned_again(whole, put):
     data = whole[0][:-3]
     path = put(data)
 
     assert cut_truncated_tail(path, from_offset=len(data), is_writer_known=True) == len(data)
 
 
-def test_a_torn_end_that_was_kept_is_never_overwritten(whole, put):
+def test_a_kept_tail_is_never_overwritten(whole, put):
     data, spans = whole
     path = put(data[:-3])
     path.with_name(f"{NAME}.torn").write_bytes(b"of an earlier cut")
@@ -203,14 +203,14 @@ def test_a_torn_end_that_was_kept_is_never_overwritten(whole, put):
 
     cut_truncated_tail(path, from_offset=0)
 
-    assert beside(path) == {
+    assert other_files(path) == {
         f"{NAME}.torn": b"of an earlier cut",
         f"{NAME}.2.torn": b"of another",
         f"{NAME}.3.torn": data[spans[-1][0] : -3],
     }
 
 
-def test_of_many_processes_that_cut_at_once_one_does(whole, put):
+def test_only_one_of_many_concurrent_processes_removes_the_tail(whole, put):
     data, spans = whole
     path = put(data[:-3])
     context = multiprocessing.get_context("spawn")
@@ -222,14 +222,14 @@ def test_of_many_processes_that_cut_at_once_one_does(whole, put):
 
     assert [each.exitcode for each in processes] == [0, 0, 0]
     assert path.read_bytes() == data[: spans[-1][0]]
-    assert beside(path) == {f"{NAME}.torn": data[spans[-1][0] : -3]}
+    assert other_files(path) == {f"{NAME}.torn": data[spans[-1][0] : -3]}
 
 
 def _cut(path):
     cut_truncated_tail(path, from_offset=0)
 
 
-def test_a_segment_that_can_not_be_cut_stays_as_it_is(whole, put):
+def test_a_segment_that_cannot_be_truncated_stays_unchanged(whole, put):
     data = whole[0][:-3]
     path = put(data)
     path.with_name(f"{NAME}.torn.new").mkdir()

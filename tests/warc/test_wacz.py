@@ -1,4 +1,4 @@
-"""The lists of a package say what WACZ 1.1.1 wants, and their digests are right."""
+"""Indexes and digests of a package conform to WACZ 1.1.1."""
 
 import gzip
 import hashlib
@@ -7,7 +7,7 @@ import json
 from archiver.warc.wacz import LINES_A_BLOCK, index_blocks, package_digest
 
 
-def test_every_pointer_leads_to_a_block_that_begins_with_its_key():
+def test_every_pointer_refers_to_a_block_that_begins_with_its_key():
     lines = [
         f"example,a)/{n:05} 20240101000000 {{}}\n".encode() for n in range(2 * LINES_A_BLOCK + 1)
     ]
@@ -24,7 +24,7 @@ def test_every_pointer_leads_to_a_block_that_begins_with_its_key():
         assert place["digest"] == f"sha256:{hashlib.sha256(packed).hexdigest()}"
 
 
-def test_the_digest_of_the_package_is_that_of_its_bytes():
+def test_the_package_digest_matches_its_bytes():
     said = json.loads(package_digest(b"{}"))
 
     assert said["hash"] == f"sha256:{hashlib.sha256(b'{}').hexdigest()}"

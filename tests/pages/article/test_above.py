@@ -17,7 +17,7 @@ def article_of(above: str, heading: str = TITLE) -> str:
     return extract_article(page, URL).html
 
 
-def test_a_list_of_other_pages_above_the_title_goes_with_its_heading():
+def test_a_list_of_other_pages_above_the_title_is_removed_with_its_heading():
     found = article_of(f"<div><h2>Tools</h2><ul>{OTHERS}</ul></div>")
 
     assert "Another page" not in found
@@ -33,7 +33,7 @@ def test_a_list_of_other_pages_above_the_title_goes_with_its_heading():
         (f"<p>Told by those who kept it for all those years: {NAMES}.</p>", "Told by"),
     ],
 )
-def test_what_says_or_shows_something_above_the_title_stays(above, said):
+def test_content_above_the_title_stays(above, said):
     assert said in article_of(above)
 
 

@@ -22,7 +22,7 @@ def text_of(behind: str) -> str:
         "div id=acknowledgements",
     ],
 )
-def test_what_is_called_an_appendix_stands_behind_the_article(called):
+def test_an_appendix_follows_the_article(called):
     found = text_of(f"<{called}>{THANKS}</{called.split()[0]}>")
 
     assert found.count("We thank the miller") == 1
@@ -38,5 +38,5 @@ def test_what_is_called_an_appendix_stands_behind_the_article(called):
         "<div class=appendix><h3>Thanks</h3><p>To the miller.</p></div>",
     ],
 )
-def test_what_only_leads_to_one_or_has_no_prose_does_not(behind):
+def test_links_to_an_appendix_and_sections_without_prose_are_removed(behind):
     assert "miller" not in text_of(behind)

@@ -50,14 +50,14 @@ def read(middle: str, head: str = "", around: str = "{}") -> str:
         (f'<img src="data:image/png;base64,{"A" * 900}">', f"data:image/png;base64,{'A' * 900}"),
     ],
 )
-def test_a_picture_is_shown_however_it_is_loaded(written, source):
+def test_lazily_loaded_pictures_are_extracted(written, source):
     found = read(written)
 
     assert f'src="{source}"' in found
     assert found.count("<img") == 1
 
 
-def test_a_picture_is_there_once_and_has_its_size():
+def test_a_picture_appears_once_with_its_size():
     found = read(
         '<img class=lazy width=600 style="height: 400px">'
         '<noscript><img src="a.png"></noscript><img src=dot.gif width=1 height=1>'
@@ -67,7 +67,7 @@ def test_a_picture_is_there_once_and_has_its_size():
     assert 'width="600"' in found
 
 
-def test_what_is_blurred_until_a_picture_is_loaded_goes_with_what_waits_for_it():
+def test_blurred_placeholders_are_removed():
     size = "width=900 height=600"
 
     found = read(
@@ -80,7 +80,7 @@ def test_what_is_blurred_until_a_picture_is_loaded_goes_with_what_waits_for_it()
     assert re.findall(r'src="[^"]*/(\w+)\.png"', found) == ["large", "own", "next"]
 
 
-def test_a_figure_is_more_than_code():
+def test_a_figure_with_code_keeps_its_other_content():
     framed = "<figure class=highlight><pre><code>x = 1</code></pre></figure>"
     told = "<figure><pre><code>y = 2</code></pre><figcaption>Listing 1</figcaption></figure>"
 
@@ -90,7 +90,7 @@ def test_a_figure_is_more_than_code():
     assert "<pre><code>x = 1</code></pre><figure>" in found
 
 
-def test_what_a_search_on_the_site_would_show_is_not_in_it():
+def test_search_result_templates_are_removed():
     found = read(
         "<p>The end of it.</p><div class=search-results><div><h2>No results</h2>"
         "<p><img src=by.png></p></div></div>",
@@ -114,7 +114,7 @@ def test_what_a_search_on_the_site_would_show_is_not_in_it():
         "<details><summary>A</summary>B</details>",
     ],
 )
-def test_nothing_goes_because_it_is_short(part):
+def test_short_content_is_kept(part):
     found = read(part).removeprefix("<article>").removesuffix("</article>")
 
     assert found == part.replace("'", '"')
@@ -145,7 +145,7 @@ def test_a_notebook_is_read_cell_by_cell():
     assert "Home" not in found
 
 
-def test_navigation_share_bars_related_links_and_comments_are_not_in_it():
+def test_navigation_share_bars_related_links_and_comments_are_removed():
     beside = (
         "<div class=share-buttons><a href=x>Share</a></div>"
         "<div class=related><ul><li><a href=x>Elsewhere</a></li></ul></div>"
@@ -159,7 +159,7 @@ def test_navigation_share_bars_related_links_and_comments_are_not_in_it():
         assert word not in found
 
 
-def test_what_readers_asked_stays_before_its_answer_and_comments_behind_the_matter_go():
+def test_reader_questions_stay_and_comments_after_the_article_are_removed():
     posts = "".join(
         f"<div class=post><h2>Question {n}</h2><div class=user-comments><div class=user-comment>"
         f"<h3 class=comment-by>Reader {n}</h3><blockquote>Why number {n}?</blockquote></div></div>"
@@ -176,7 +176,7 @@ def test_what_readers_asked_stays_before_its_answer_and_comments_behind_the_matt
         assert f"I disagree with {n}." not in found
 
 
-def test_footnotes_lead_there_and_back():
+def test_footnotes_link_in_both_directions():
     found = read(
         '<p>Said<sup id="r1"><a href="page.html#n1">1</a></sup></p>'
         '<aside class="footnotes"><ol><li id="n1">Note <a href="#r1">back</a></li></ol></aside>'
@@ -208,7 +208,7 @@ def test_footnotes_lead_there_and_back():
         ),
     ],
 )
-def test_what_is_embedded_is_a_card_with_its_host_and_a_link(frame, page, title):
+def test_an_embed_becomes_a_card_with_its_host_and_a_link(frame, page, title):
     found = read(f"<p>{frame}</iframe></p>")
 
     link = re.search(r'<a class="embed" href="([^"]*)"[^>]*>([^<]*)</a>', found)
@@ -247,7 +247,7 @@ def test_what_is_embedded_is_a_card_with_its_host_and_a_link(frame, page, title)
         ),
     ],
 )
-def test_what_scripts_would_show_is_a_card_too(widget, page, title):
+def test_an_embed_loaded_by_a_script_becomes_a_card(widget, page, title):
     found = read(widget)
 
     link = re.search(r'<a class="embed" href="([^"]*)"[^>]*>([^<]*)</a>', found)
@@ -256,7 +256,7 @@ def test_what_scripts_would_show_is_a_card_too(widget, page, title):
     assert title in link[2]
 
 
-def test_a_figure_around_an_embed_alone_lays_it_out_and_one_with_a_caption_is_a_figure():
+def test_a_figure_with_only_an_embed_is_removed_and_one_with_a_caption_kept():
     frame = "<div><iframe src=https://youtube.com/embed/abcdefg></iframe></div>"
     picture = '<img src="a.png">'
 
@@ -285,19 +285,19 @@ def test_a_figure_around_an_embed_alone_lays_it_out_and_one_with_a_caption_is_a_
     ],
 )
 @pytest.mark.parametrize("around", ["{}", "<p>{}</p>", "<div>{}</div>"])
-def test_a_document_in_a_page_is_a_card_with_a_link(document, page, around):
+def test_an_embedded_document_becomes_a_card(document, page, around):
     found = read(around.format(document))
 
     assert f'<a class="embed" href="{page}' in found
 
 
 @pytest.mark.parametrize("address", ["javascript:x.pdf", "data:text/html,x.pdf", "blob:x/a.pdf"])
-def test_no_card_leads_to_what_is_no_address_of_a_document(address):
+def test_no_card_links_to_an_invalid_url(address):
     assert "embed" not in read(f"<iframe src='{address}'></iframe>")
 
 
 @pytest.mark.parametrize("around", ["{}", "<p>Look{}there</p>", "Look<span>{}</span>there"])
-def test_words_of_cards_are_apart_from_all_that_is_beside_them(around):
+def test_card_text_is_separated_from_surrounding_text(around):
     cards = "<iframe src=https://youtube.com/embed/abcdefg></iframe><embed src=//b.example/a.pdf>"
 
     text = extract_article(f"<article>{PROSE}{around.format(cards)}{PROSE}</article>", URL).text
@@ -316,11 +316,11 @@ def test_words_of_cards_are_apart_from_all_that_is_beside_them(around):
         "<blockquote data-instgrm-permalink='javascript:alert(1)'></blockquote>",
     ],
 )
-def test_no_card_leads_where_no_player_is(widget):
+def test_iframes_without_a_player_become_no_card(widget):
     assert "embed" not in read(widget)
 
 
-def test_films_and_recordings_keep_what_they_are_loaded_from():
+def test_video_and_audio_keep_their_sources():
     found = read('<video src="v.mp4" poster="p.jpg" width=4 height=3></video><audio src="a.ogg">')
 
     assert 'src="https://example.com/deep/v.mp4"' in found
@@ -328,7 +328,7 @@ def test_films_and_recordings_keep_what_they_are_loaded_from():
     assert 'src="https://example.com/deep/a.ogg"' in found
 
 
-def test_films_and_frames_of_amp_are_those_that_its_script_would_make():
+def test_amp_video_and_iframe_elements_are_converted():
     found = read(
         "<amp-video poster=p.jpg><source src=v.mp4></amp-video>"
         "<amp-iframe src=https://maps.example.com/embed/1><p>Loading</amp-iframe>"
@@ -340,13 +340,13 @@ def test_films_and_frames_of_amp_are_those_that_its_script_would_make():
     assert "Loading" not in found
 
 
-def test_a_caption_that_is_kept_from_screen_readers_is_seen():
+def test_a_caption_hidden_from_screen_readers_is_kept():
     shown = "<img src=a.png alt='The mill'><figcaption aria-hidden=true>The mill</figcaption>"
 
     assert "<figcaption>The mill</figcaption>" in read(f"<figure>{shown}</figure>")
 
 
-def test_white_space_that_is_marked_parts_words_and_indents_code():
+def test_white_space_elements_separate_words_and_indent_code():
     found = read("<p>one<span> </span>two</p><pre>a:<span>  </span>b</pre>")
 
     assert "one two" in found
@@ -386,7 +386,7 @@ NUMBERED = (
         "<span class='math inline'>x</span>",
     ],
 )
-def test_a_formula_is_mathml_with_its_source_however_it_was_written(written):
+def test_formulas_in_every_notation_become_mathml_with_their_source(written):
     scripts = "<script src=mathjax.js></script><script>inlineMath: [['$','$']]</script>"
 
     found = read(f"<p>where {written} is</p>", scripts)
@@ -424,9 +424,7 @@ def test_a_formula_may_use_what_the_page_defines_elsewhere(defined):
         ("bold-italic", "β+", "BOLD ITALIC SMALL BETA|PLUS SIGN"),
     ],
 )
-def test_letters_of_a_formula_are_in_the_face_that_browsers_do_not_give_them(
-    variant, letters, expected
-):
+def test_formula_letters_use_mathematical_alphabets(variant, letters, expected):
     found = read(f'<p>so <math><mi mathvariant="{variant}">{letters}</mi></math> is</p>')
 
     shown = re.search(r"<mi>(.*?)</mi>", found)[1]
@@ -434,7 +432,7 @@ def test_letters_of_a_formula_are_in_the_face_that_browsers_do_not_give_them(
     assert "|".join(named) == expected
 
 
-def test_what_a_page_defines_without_end_is_left_as_it_is_written():
+def test_endless_macros_stay_as_written():
     chain = "".join(
         rf"\newcommand{{\{a * 3}}}{{\{b * 3}\{b * 3}}}" for a, b in pairwise("abcdefghijklmnopqrst")
     )
@@ -460,7 +458,7 @@ def test_what_a_page_defines_without_end_is_left_as_it_is_written():
         r"\newcommand{\aaa}{\def\bbb##1{##1##1}\bbb}",
     ],
 )
-def test_what_a_command_makes_of_what_it_is_given_counts_too(defined):
+def test_the_expansion_of_macro_arguments_is_limited(defined):
     used = r"\aaa{" + "x" * 100 + "}"
 
     found = read(rf"<p>\({defined}\) so \({used}\)</p>", "<script src=mathjax.js></script>")
@@ -469,7 +467,7 @@ def test_what_a_command_makes_of_what_it_is_given_counts_too(defined):
     assert len(found) < 20_000
 
 
-def test_what_the_commands_of_all_formulas_stand_for_is_bounded():
+def test_the_total_macro_expansion_of_a_page_is_limited():
     many = r"\aaa" * 15
     defined = rf"\newcommand{{\aaa}}{{{'x' * 290}}}\newcommand{{\bbb}}{{{many}}}"
     formulas = " ".join(rf"\(\bbb{n}\)" for n in range(60))
@@ -480,7 +478,7 @@ def test_what_the_commands_of_all_formulas_stand_for_is_bounded():
     assert r"<code>\bbb59</code>" in found.replace(' class="language-tex"', "")
 
 
-def test_a_formula_that_defines_what_is_not_understood_is_code():
+def test_a_formula_with_unsupported_definitions_becomes_code():
     written = r"\newenvironment{a}{x}{y}\begin{a}\end{a}"
 
     found = read(rf"<p>so \({written}\) is</p>", "<script src=mathjax.js></script>")
@@ -488,7 +486,7 @@ def test_a_formula_that_defines_what_is_not_understood_is_code():
     assert f"{written}</code>" in found
 
 
-def test_money_is_no_formula_and_neither_is_code():
+def test_money_and_code_are_not_formulas():
     found = read(
         r"<p>from $5 to $7, \(a</p><pre>$$x$$</pre><p><code>\(x\)</code></p>",
         "<script src=katex.js></script><script>['$', '$']</script>",
@@ -498,7 +496,7 @@ def test_money_is_no_formula_and_neither_is_code():
     assert "from $5 to $7" in found
 
 
-def test_latex_that_cannot_be_turned_is_shown_as_it_was_written():
+def test_unsupported_latex_is_shown_as_written():
     found = read(r"<p>\(\frac{\)</p>", "<script src=katex.js></script>")
 
     assert r'<code class="language-tex">\frac{</code>' in found
@@ -519,7 +517,7 @@ def test_code_keeps_its_lines_its_indentation_and_its_language(written):
     assert '<pre><code class="language-python">def f():\n    return 1</code></pre>' in read(written)
 
 
-def test_a_drawing_keeps_what_its_styles_say_and_an_icon_goes():
+def test_an_svg_keeps_its_styles_and_icons_are_removed():
     found = read(
         "<svg viewBox='0 0 90 90'><style>.a{fill:red;stroke:url(#g)}</style><defs>"
         "<linearGradient id=g></linearGradient></defs><path class=a d='M0 0L9 9'/></svg>"
@@ -531,27 +529,27 @@ def test_a_drawing_keeps_what_its_styles_say_and_an_icon_goes():
     assert '<linearGradient id="a-g">' in found
 
 
-def test_what_is_read_from_right_to_left_says_so():
+def test_right_to_left_text_keeps_its_direction():
     page = f"<html dir=rtl><body><div dir=rtl><p lang=ar>{'مرحبا، ' * 200}</p></div></body></html>"
 
     assert 'lang="ar"' in extract_article(page, URL).html
 
 
 @pytest.mark.parametrize("label", ["<span class=lang>js</span>", "<div>JS</div>"])
-def test_the_name_of_a_language_above_code_is_none_of_its_words(label):
+def test_a_language_label_above_code_is_not_part_of_the_code(label):
     found = read(f"<div class=language-js>{label}<pre><code>let a = 1</code></pre></div>")
 
     assert '<pre><code class="language-js">let a = 1</code></pre>' in found
     assert ">js<" not in found.lower()
 
 
-def test_what_stands_above_code_outside_of_its_frame_stays():
+def test_text_above_a_code_frame_stays():
     found = read("<p>js</p><pre class=language-js>let a = 1</pre>")
 
     assert "<p>js</p>" in found
 
 
-def test_a_table_of_data_stays_whose_cells_are_links():
+def test_a_data_table_of_links_stays():
     row = "<tr><td><a href=/{0}>https://example.com/watch?v={0}</a><td>short {0}"
     rows = "".join(row.format(n) for n in range(4))
     found = read(f"<div class=wrapper><table><tr><th>Address<th>Name{rows}</table></div>")

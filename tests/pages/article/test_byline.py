@@ -22,7 +22,7 @@ def article(lines, head=HEAD):
         "<p>Von: Ada Byron</p>",
     ],
 )
-def test_a_line_that_is_the_byline_goes(line):
+def test_a_byline_is_removed(line):
     assert "Byron" not in article(line).text.title()
     assert article(line).metadata.byline == "Ada Byron"
 
@@ -36,7 +36,7 @@ def test_a_line_that_is_the_byline_goes(line):
         ("Ada Byron and the kites of May 3, 2023", False),
     ],
 )
-def test_a_byline_with_the_day_that_is_known_goes(line, goes):
+def test_a_byline_with_the_known_date_is_removed(line, goes):
     dated = f'{HEAD}<meta name="date" content="2023-05-03">'
 
     assert ("Ada Byron" not in article(f"<p>{line}</p>", head=dated).text) == goes
@@ -50,7 +50,7 @@ def test_a_byline_with_the_day_that_is_known_goes(line, goes):
         "<div><a href=/ada><img src=/ada.jpg width=44 height=44></a><div>{}</div> 123 claps</div>",
     ],
 )
-def test_what_is_around_the_byline_and_says_little_else_goes_with_it(around):
+def test_short_text_around_a_byline_is_removed(around):
     found = article(around.format("<p>Ada Byron</p>"))
 
     assert found.html == article("").html
@@ -65,7 +65,7 @@ def test_what_is_around_the_byline_and_says_little_else_goes_with_it(around):
         f"<p>{'It was a fine day on the hills above the town. ' * 4}</p>",
     ],
 )
-def test_what_is_the_matter_stays_beside_a_byline(beside):
+def test_content_next_to_a_byline_stays(beside):
     found = article(f"<div>{beside}<p>Ada Byron</p></div>")
 
     assert "Ada Byron" not in found.text
@@ -80,9 +80,9 @@ def test_what_is_the_matter_stays_beside_a_byline(beside):
         f"{WORDS}<p>Ada Byron</p>",
     ],
 )
-def test_what_says_more_or_stands_further_down_stays(line):
+def test_longer_lines_and_later_lines_stay(line):
     assert "Ada Byron" in article(line).text
 
 
-def test_a_page_that_names_nobody_keeps_its_lines():
+def test_a_page_without_author_keeps_its_lines():
     assert "By someone" in article("<p>By someone</p>", head="<title>Kites</title>").text

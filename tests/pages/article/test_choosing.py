@@ -14,7 +14,7 @@ def article_of(body: str) -> str:
     return whole(extract_article(f"<html><body>{body}</body></html>", URL))
 
 
-def test_pictures_that_lead_to_themselves_are_a_gallery():
+def test_pictures_linked_to_themselves_are_a_gallery():
     items = "".join(f'<li><a href="{n}.jpg"><img src="s{n}.jpg"></a></li>' for n in range(8))
 
     found = article_of(f"<div id=main><h2>The mill</h2><ul>{items}</ul></div>")
@@ -22,7 +22,7 @@ def test_pictures_that_lead_to_themselves_are_a_gallery():
     assert found.count("<img") == 8
 
 
-def test_a_manual_in_sections_is_read_whole():
+def test_all_sections_of_a_manual_are_extracted():
     sections = "".join(
         f"<div class=sect><h2>Part {n}</h2><div class=body><div><p>{SENTENCE * size}</p></div>"
         "</div></div>"
@@ -34,7 +34,7 @@ def test_a_manual_in_sections_is_read_whole():
     assert all(f"Part {n}</h2>" in found for n in range(4))
 
 
-def test_a_thread_whose_posts_are_no_paragraphs_is_read_whole():
+def test_all_posts_of_a_thread_without_paragraphs_are_extracted():
     posts = "".join(
         f"<div class=post><h4>{name}</h4><div><span>{SENTENCE * 4}</span></div></div>"
         for name in ("Ada", "Grace", "Mary")
@@ -46,7 +46,7 @@ def test_a_thread_whose_posts_are_no_paragraphs_is_read_whole():
     assert all(name in found for name in ("Ada", "Grace", "Mary"))
 
 
-def test_posts_that_stand_in_tables_of_their_own_are_one_thread():
+def test_posts_in_separate_tables_are_one_thread():
     def row(said: str) -> str:
         post = f"<table><tr><td><span class=post>{said}</span></td></tr></table>"
         return f"<tr><td>{post}</td></tr>"
@@ -72,7 +72,7 @@ def test_a_text_in_sections_keeps_its_title_and_its_motto():
     assert "A miller" in found
 
 
-def test_lists_that_stand_above_and_below_lead_around():
+def test_link_lists_repeated_above_and_below_are_removed():
     around = '<ul><li>Next message: <a href="1">On rivers</a><li>By <a href="2">author</a></ul>'
 
     found = article_of(f"{around}<hr><pre>{SENTENCE * 3}</pre><hr>{around}")
@@ -81,13 +81,13 @@ def test_lists_that_stand_above_and_below_lead_around():
     assert "Next message" not in found
 
 
-def test_a_list_of_links_that_stands_once_stays():
+def test_a_link_list_that_appears_once_stays():
     once = '<ul><li>See <a href="1">mills</a><li>and <a href="2">rivers</a></ul>'
 
     assert "rivers" in article_of(f"<pre>{SENTENCE * 3}</pre>{once}")
 
 
-def test_what_a_page_repeats_stays_as_one():
+def test_repeated_elements_stay_together():
     entry = f"<div class=entry><h4>Noon</h4><p>{SENTENCE * 3}</p></div>"
     card = '<div class=entry><a href="/x"><img src="x.png"><h4>Report of the day</h4></a></div>'
 
@@ -97,7 +97,7 @@ def test_what_a_page_repeats_stays_as_one():
     assert found.count("<img") == 1
 
 
-def test_a_section_is_not_unlikely_for_what_it_is_about():
+def test_class_names_about_the_topic_do_not_remove_a_section():
     section = (
         '<div id="long-header"><h3>Long Header</h3><p>A packet has a header.</p></div>'
         f"<div id=site-footer><p>{SENTENCE}</p></div>"
@@ -115,7 +115,7 @@ def test_the_number_of_a_heading_stays():
     assert "2.5" in article_of(f"<div>{heading}<p>{SENTENCE * 9}</p></div>")
 
 
-def test_a_short_page_does_not_gain_what_is_around_it():
+def test_a_short_article_does_not_include_its_surroundings():
     found = article_of(
         f"<p class=breadcrumbs>Boards / Mills</p><article><p>{SENTENCE * 4}</p></article>"
         f"<footer class=site-footer><p>Made from a dump, by a program, in July.</p></footer>"
@@ -125,7 +125,7 @@ def test_a_short_page_does_not_gain_what_is_around_it():
     assert "dump" not in found
 
 
-def test_words_loose_in_a_section_are_text():
+def test_text_directly_in_a_section_is_extracted():
     found = article_of(
         f"<section>{SENTENCE}<b>Twice.</b></section><div><p>{SENTENCE * 9}</p></div>"
     )
@@ -133,7 +133,7 @@ def test_words_loose_in_a_section_are_text():
     assert "Twice." in found
 
 
-def test_code_and_a_captioned_figure_are_not_unlikely_for_what_they_are_named_after():
+def test_class_names_do_not_remove_code_and_figures():
     code = '<div id="cookie-header-example"><div><pre>Set-Cookie: a=1</pre></div></div>'
     figure = (
         '<div id="fig-header-ack"><figure><img src="/ack.png"><figcaption>An answer</figcaption>'
@@ -146,7 +146,7 @@ def test_code_and_a_captioned_figure_are_not_unlikely_for_what_they_are_named_af
     assert "An answer" in found
 
 
-def test_a_page_of_links_is_what_it_calls_its_main_part():
+def test_a_page_of_links_is_its_main_element():
     links = "".join(f"<li><a href=/{n}>A mill by the river, number {n}</a></li>" for n in range(9))
 
     toast = "<aside class=toast><div><p>A new version of content is available.</p></div></aside>"
@@ -157,7 +157,7 @@ def test_a_page_of_links_is_what_it_calls_its_main_part():
     assert "available" not in found
 
 
-def test_a_heading_is_not_unlikely_for_what_it_is_about_where_something_is_said_below():
+def test_class_names_do_not_remove_a_heading_followed_by_text():
     told = f'<h2 id="footer">Footer</h2><p>{SENTENCE * 3}</p>'
     beside = '<h2 id="comments">Comments</h2><ol class="comments"><li>First!</li></ol>'
 
@@ -171,7 +171,7 @@ def test_a_heading_is_not_unlikely_for_what_it_is_about_where_something_is_said_
     assert "Comments" not in found
 
 
-def test_a_page_that_a_script_shows_is_read():
+def test_content_hidden_until_a_script_runs_is_extracted():
     for hidden in ("hidden", "aria-hidden=true", "style='display: none'"):
         found = extract_article(f"<body {hidden}><article><p>{SENTENCE * 9}</p></article>", URL)
 
@@ -179,7 +179,7 @@ def test_a_page_that_a_script_shows_is_read():
 
 
 @pytest.mark.parametrize("name", ["header-anchor", "section-header", "header"])
-def test_a_heading_that_is_called_a_header_stays_whatever_follows(name):
+def test_a_heading_with_the_class_header_stays(name):
     middle = f"<h2 class={name}>In autumn</h2><ul><li>Rye</li><li>Barley</li></ul>"
 
     found = article_of(f"<article><p>{SENTENCE * 9}</p>{middle}<p>{SENTENCE * 9}</p></article>")
@@ -188,7 +188,7 @@ def test_a_heading_that_is_called_a_header_stays_whatever_follows(name):
 
 
 @pytest.mark.parametrize("name", ["scroll-x", "media", "widget"])
-def test_tables_of_data_and_pictures_stay_whatever_is_around_them_is_called(name):
+def test_data_tables_and_pictures_stay_in_elements_of_any_class(name):
     table = f"<div class={name}><table><tr><th>Rye</th></tr><tr><td>12</td></tr></table></div>"
     picture = f"<div class={name}><img src=a.jpg><small>A sack</small></div>"
     middle = f"{table}<p>{SENTENCE * 9}</p>{picture}"
@@ -200,7 +200,7 @@ def test_tables_of_data_and_pictures_stay_whatever_is_around_them_is_called(name
     assert "A sack" in found
 
 
-def test_sections_named_by_their_headings_stay_whatever_these_say():
+def test_sections_with_ids_from_their_headings_stay():
     def section(name: str) -> str:
         slug = name.lower().replace(" ", "-")
         return f"<section id={slug}><h2>{name}</h2><p>{SENTENCE * 6}</p></section>"
@@ -212,7 +212,7 @@ def test_sections_named_by_their_headings_stay_whatever_these_say():
     assert all(f"{name}</h2>" in found for name in names)
 
 
-def test_a_block_named_by_its_heading_goes_where_it_holds_no_prose_or_what_readers_said():
+def test_sections_named_by_headings_are_removed_without_prose_or_with_comments():
     links = "".join(f'<li><a href="/{n}">Mill number {n}</a></li>' for n in range(5))
     page = (
         f"<main><section id=wheels><h2>Wheels</h2><p>{SENTENCE * 9}</p></section>"
@@ -227,7 +227,7 @@ def test_a_block_named_by_its_heading_goes_where_it_holds_no_prose_or_what_reade
     assert "I saw it" not in found
 
 
-def test_what_stands_beside_a_figure_that_holds_most_of_the_text_is_read():
+def test_text_next_to_a_large_figure_is_extracted():
     opening = "<h2>Before</h2><ol><li>Take the stone.</li></ol><pre>mill --turn</pre>"
 
     found = article_of(
@@ -240,7 +240,7 @@ def test_what_stands_beside_a_figure_that_holds_most_of_the_text_is_read():
     assert "mill --turn" in found
 
 
-def test_paragraphs_in_what_is_called_shared_are_no_share_bar():
+def test_paragraphs_in_an_element_named_shared_stay():
     prose = f"<p>{SENTENCE}</p><p>{SENTENCE}</p>"
 
     found = article_of(
@@ -251,7 +251,7 @@ def test_paragraphs_in_what_is_called_shared_are_no_share_bar():
     assert "Send" not in found
 
 
-def test_lists_of_the_words_that_a_site_files_a_text_under_go_and_lists_of_pages_stay():
+def test_tag_lists_are_removed_and_page_lists_stay():
     text = f"<p>{SENTENCE * 9}</p>"
     filed = '<ul><li><a href="/tag/mills/">mills</a></li><li><a rel=tag href="/w">wheels</a></ul>'
     read = '<h2>Sources</h2><ul><li><a href="/mills/">On mills</a></li></ul>'
@@ -262,7 +262,7 @@ def test_lists_of_the_words_that_a_site_files_a_text_under_go_and_lists_of_pages
     assert "wheels" not in found
 
 
-def test_what_is_called_navigation_goes_where_it_is_links_and_nothing_else():
+def test_elements_named_navigation_are_removed_if_they_contain_only_links():
     crumbs = '<ul class="nav-crumbs"><li><a href="/">Home</a><li><a href="/a">Articles</a></ul>'
     around = '<ul class="post-navigation"><li><a href="/b">Older wheel</a></ul>'
     said = '<ul class="nav"><li>Turn <a href="/c">left</a> at the mill, and stop.</ul>'
@@ -274,7 +274,7 @@ def test_what_is_called_navigation_goes_where_it_is_links_and_nothing_else():
     assert "at the mill, and stop" in found
 
 
-def test_what_offers_a_newsletter_or_other_pages_by_its_name_goes():
+def test_elements_named_newsletter_or_related_are_removed():
     offered = (
         "<section class=x-recommended><h3>Recommended for you</h3><p>Another mill</p></section>"
         "<section class=newsletter-box><h4>Letters from the mill</h4></section>"
@@ -286,7 +286,7 @@ def test_what_offers_a_newsletter_or_other_pages_by_its_name_goes():
     assert "Letters" not in found
 
 
-def test_a_heading_that_only_names_the_file_of_its_picture_goes():
+def test_a_heading_that_repeats_a_picture_file_name_is_removed():
     figure = '<figure><h2>Old-Mill.JPG</h2><img src="/files/old-mill.jpg?w=9" alt=""></figure>'
     section = "<h2>stone.png</h2><p>What the icon shows.</p>"
 
@@ -296,7 +296,7 @@ def test_a_heading_that_only_names_the_file_of_its_picture_goes():
     assert "stone.png</h2>" in found
 
 
-def test_a_head_and_a_foot_without_a_row_between_are_of_printed_pages():
+def test_table_headers_and_footers_without_rows_are_print_decoration():
     running = "<table><thead><tr><td>RFC 1<td>Mills</thead><tfoot><tr><td>Ada<td>[Page]</tfoot>"
     headed = "<table><thead><tr><th>Wheel<th>Size</thead><tr><td>Large<td>4</table>"
 
@@ -310,7 +310,7 @@ def test_a_head_and_a_foot_without_a_row_between_are_of_printed_pages():
 @pytest.mark.parametrize(
     "name", ["onlyprint", "print-only", "visible-print-block", "d-none d-print-block"]
 )
-def test_what_is_seen_on_paper_alone_is_not_read(name):
+def test_print_only_content_is_removed(name):
     text = f"<p>{SENTENCE * 9}</p>" * 2
 
     found = article_of(f"<main><div class='{name}'><h2>Contents</h2>Mills</div>{text}</main>")
@@ -319,14 +319,14 @@ def test_what_is_seen_on_paper_alone_is_not_read(name):
     assert SENTENCE.strip() in found
 
 
-def test_what_is_for_printers_is_told_in_time_that_grows_with_a_page():
+def test_print_only_content_is_found_in_linear_time():
     many = f"<p class=print-only>{SENTENCE}</p>" * 20_000
     html = f'<body><div class="print {"d-none " * 200_000}"></div>{many}<p>{SENTENCE * 9}</p>'
 
     assert SENTENCE.strip() in extract_article(html, URL).text
 
 
-def test_text_between_much_that_is_hidden_stays_and_takes_time_that_grows_with_it():
+def test_text_between_hidden_elements_is_found_in_linear_time():
     many = "".join(f"<i hidden>{n}<b hidden>?</b></i> mill {n}," for n in range(8000))
 
     found = extract_article(f"<main><p>{SENTENCE * 9}</p><p>{many}</p></main>", URL).text
@@ -334,7 +334,7 @@ def test_text_between_much_that_is_hidden_stays_and_takes_time_that_grows_with_i
     assert " ".join(f"mill {n}," for n in range(8000)) in found
 
 
-def test_a_note_is_looked_for_among_many_names_in_time_that_grows_with_them():
+def test_notes_are_found_in_linear_time():
     many = "".join(f"<i id='n{n}'>mill<b id='m{n}'>,</b></i> " for n in range(8000))
     noted = "<footer><p id='note'>A note that says more. <a href='#n1'>back</a></p></footer>"
 
@@ -345,7 +345,7 @@ def test_a_note_is_looked_for_among_many_names_in_time_that_grows_with_them():
 
 
 @pytest.mark.parametrize("name", ["print-only", "blueprint", "print", "d-print-block"])
-def test_what_is_most_of_a_page_or_only_named_after_prints_is_read(name):
+def test_print_only_names_do_not_remove_most_of_a_page(name):
     most = SENTENCE * (9 if name == "print-only" else 1)
 
     found = article_of(
@@ -355,7 +355,7 @@ def test_what_is_most_of_a_page_or_only_named_after_prints_is_read(name):
     assert "Ink." in found
 
 
-def test_a_navigation_beside_an_article_is_no_part_of_it_though_it_is_called_a_post():
+def test_navigation_next_to_an_article_is_removed_despite_the_class_post():
     links = "<div><a href=/a>The mill of the valley</a> <a href=/b>Other mills</a></div>"
     around = f"<nav class=post-navigation><h2>More of them</h2>{links}</nav>"
 
@@ -367,7 +367,7 @@ def test_a_navigation_beside_an_article_is_no_part_of_it_though_it_is_called_a_p
     assert "More of them" not in found
 
 
-def test_a_post_of_one_line_is_read_and_not_the_teasers_below():
+def test_a_one_line_post_is_extracted_without_the_teasers_below():
     teasers = "".join(
         f"<article class=card><a href='/{n}'><h3>Another post, {n}</h3><p>{SENTENCE * 3}</p></a>"
         "</article>"
@@ -420,7 +420,7 @@ def test_text_directly_in_the_body_is_in_the_article(text):
     "tag",
     "main center form fieldset details blockquote li dd td my-body font span b section".split(),
 )
-def test_text_beside_a_block_is_in_the_article(tag):
+def test_text_next_to_a_block_is_in_the_article(tag):
     block = f"<div><p>Second. {SENTENCE * 9}</p><p>{SENTENCE * 9}</p></div>"
     text = f"<{tag}>First. {SENTENCE * 3}{block}Third. {SENTENCE * 3}</{tag}>"
     held = f"<table><tr>{text}</table>" if tag == "td" else text
@@ -431,7 +431,7 @@ def test_text_beside_a_block_is_in_the_article(tag):
     assert "First" in found
 
 
-def test_links_directly_in_the_body_stay_beside_an_article():
+def test_links_directly_in_the_body_are_not_part_of_an_article():
     links = "".join(f'<a href="/{n}">Page {n}</a> | ' for n in range(5))
 
     found = article_of(f"{links}<div id=content><p>{SENTENCE * 9}</p><p>{SENTENCE * 9}</p></div>")

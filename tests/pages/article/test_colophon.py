@@ -18,7 +18,7 @@ def text_of(end: str) -> str:
         "<small>(c) 1999-2004 A. Body</small>",
     ],
 )
-def test_a_copyright_with_its_year_at_the_end_goes(line):
+def test_a_copyright_line_at_the_end_is_removed(line):
     found = text_of(line)
 
     assert "A. Body" not in found
@@ -34,5 +34,5 @@ def test_a_copyright_with_its_year_at_the_end_goes(line):
         f"<p>© 2021 A. Body{' and others' * 40}</p>",
     ],
 )
-def test_what_is_said_of_a_copyright_elsewhere_stays(end):
+def test_other_text_about_copyright_stays(end):
     assert text_of(end) != text_of("")

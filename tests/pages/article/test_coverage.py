@@ -20,7 +20,7 @@ LINKS = f"<p class=post><a href=/>{'Other mills and other rivers. ' * 9}</a></p>
         ("<div><p class=post>Yes.</p></div>" * 9, None),
     ],
 )
-def test_what_has_one_name_and_prose_as_deep_as_the_choice_is_of_one_series(beside, series):
+def test_elements_of_the_same_class_and_depth_belong_together(beside, series):
     thread = f"<div id=thread><div id=top>{POST * 1}</div>{beside}</div>"
     body = html.document_fromstring(f"<body><p>Boards</p>{thread}</body>").find("body")
     top = body.get_element_by_id("top")[0]

@@ -24,7 +24,7 @@ PAGE = f"""<html lang="en-GB"><head><title>The mill | Example</title>
 <p>{WORDS}<a href="/more" onclick="x()">more</a></p><script>bad()</script></article></body>"""
 
 
-def test_an_article_is_found_with_what_the_page_says_of_itself():
+def test_an_article_is_extracted_with_its_metadata():
     article = extract_article(PAGE, URL)
 
     assert article.text.count("The mill stood") == 8
@@ -36,7 +36,7 @@ def test_an_article_is_found_with_what_the_page_says_of_itself():
     assert said.language == "en-GB"
 
 
-def test_half_a_character_in_what_a_page_says_of_itself_is_replaced():
+def test_lone_surrogates_in_metadata_are_replaced():
     said = '{"@type": "Article", "headline": "The \\ud800 mill", "author": {"name": "\\udfff"}}'
     page = f'<script type="application/ld+json">{said}</script>{PAGE}'
 
@@ -44,7 +44,7 @@ def test_half_a_character_in_what_a_page_says_of_itself_is_replaced():
     assert extract_article(page, URL).metadata.byline == "\ufffd"
 
 
-def test_a_page_without_an_article_gives_its_text():
+def test_a_page_without_an_article_is_extracted_as_text():
     assert extract_article("<main>Log in here</main><footer>f</footer>", URL).text == "Log in here"
     assert extract_article("", URL).text == ""
 
@@ -60,7 +60,7 @@ def test_a_page_without_an_article_gives_its_text():
     ],
     ids=["deep", "signs", "quotes", "nulls", "open"],
 )
-def test_a_hostile_page_is_read_without_an_exception(page):
+def test_hostile_pages_raise_no_exception(page):
     assert isinstance(extract_article(page, URL), Article)
 
 
@@ -79,7 +79,7 @@ def test_a_hostile_page_is_read_without_an_exception(page):
         "<object data=x><embed src=x>",
     ],
 )
-def test_nothing_that_could_act_is_left(harm):
+def test_active_content_is_removed(harm):
     clean = sanitise(f"<p>before</p>{harm}<p>after</p>").lower()
 
     assert "before" in clean
@@ -90,7 +90,7 @@ def test_nothing_that_could_act_is_left(harm):
 
 
 @given(st.text(max_size=200), st.text(max_size=80))
-def test_an_article_s_document_gives_it_back(text, title):
+def test_an_article_document_can_be_read_back(text, title):
     article = text_article(text, title)
 
     assert read_article_document(write_article_document(article)) == (
@@ -99,7 +99,7 @@ def test_an_article_s_document_gives_it_back(text, title):
     )
 
 
-def test_what_is_no_article_s_document_is_told_of():
+def test_other_documents_are_rejected():
     with pytest.raises(InvalidRecord):
         read_article_document(b"<html></html>")
 
@@ -110,14 +110,14 @@ def test_text_has_a_line_for_each_block():
     assert to_text(html) == "One\ntwo three&\nfour\nfive"
 
 
-def test_an_image_is_its_own_article():
+def test_an_image_becomes_an_article():
     article = image_article("https://example.com/a.png?x=1&y=2", "a.png")
 
     assert 'src="https://example.com/a.png?x=1&amp;y=2"' in article.html
     assert article.metadata == PageMetadata(title="a.png")
 
 
-def test_a_page_that_says_nothing_of_itself_is_told_by_how_it_begins():
+def test_a_page_without_title_is_named_by_its_first_words():
     long = "Herons stand in the shallow water and wait for as long as it takes. "
     text = f"<article><h1>Herons</h1><p>By A.</p><p>{long * 3}</p><p>{long * 9}</p></article>"
 
@@ -130,7 +130,7 @@ def test_a_page_that_says_nothing_of_itself_is_told_by_how_it_begins():
     assert extract_article(described, "http://a.example/").metadata.excerpt == "Of birds."
 
 
-def test_a_line_above_the_text_that_is_a_date_is_when_it_was_published_if_nothing_else_says_so():
+def test_a_dateline_is_the_publication_date_if_there_is_no_other():
     said = "<p>Posted on July 13, 2014</p>" + "<p>The mill stood by the river, for years.</p>" * 20
     known = '<meta property="article:published_time" content="2014-07-12">'
 
@@ -140,7 +140,7 @@ def test_a_line_above_the_text_that_is_a_date_is_when_it_was_published_if_nothin
     )
 
 
-def test_a_table_in_code_stands_between_the_code_before_and_behind_it():
+def test_a_table_inside_code_keeps_its_position():
     table = "<table><tr><th>Wheel<th>Size</tr><tr><td>Large<td>4</tr></table>"
     page = (
         f"<article><p>{'The mill stood by the river. ' * 20}</p>"

@@ -23,7 +23,7 @@ def read(body, title=TITLE):
     return extract_article(f"<title>{title}</title><body>{body}", URL)
 
 
-def test_a_picture_that_leads_from_outside_stands_in_the_head_with_its_caption():
+def test_a_lead_picture_outside_the_article_is_in_the_head_with_its_caption():
     found = read(OUTSIDE)
 
     assert "hero.jpg" in found.head
@@ -32,7 +32,7 @@ def test_a_picture_that_leads_from_outside_stands_in_the_head_with_its_caption()
     assert "The wheel" not in found.html
 
 
-def test_a_picture_in_the_article_stays_where_it_stands():
+def test_a_picture_in_the_article_keeps_its_position():
     found = read(f"<article><h1>{TITLE}</h1>{PROSE}{PICTURE}{PROSE * 3}</article>")
 
     assert "hero.jpg" in found.html
@@ -51,7 +51,7 @@ def test_a_picture_in_the_article_stays_where_it_stands():
         "<h1>The mill</h1>",
     ],
 )
-def test_a_heading_that_says_the_title_before_the_first_sentence_stands_in_the_head(above):
+def test_a_heading_equal_to_the_title_is_in_the_head(above):
     found = read(f"<article>{above}{PROSE * 4}</article>")
 
     assert "mill" in found.head
@@ -78,14 +78,14 @@ def test_any_other_heading_stays_in_the_text(above):
     assert "</h2>" in found.html
 
 
-def test_a_page_that_is_its_title_keeps_it_as_its_text():
+def test_a_page_with_only_a_title_keeps_it_as_text():
     found = read(f"<article><h1>{TITLE}</h1></article>")
 
     assert found.head == ""
     assert TITLE in found.html
 
 
-def test_headings_of_the_text_begin_at_the_second_level_without_the_title():
+def test_headings_in_the_text_start_at_level_two():
     sections = f"<h2>Wheels</h2>{PROSE}<h3>Paddles</h3>{PROSE}"
 
     found = read(f"<article><h1>{TITLE}</h1>{sections}{PROSE}</article>")
@@ -94,7 +94,7 @@ def test_headings_of_the_text_begin_at_the_second_level_without_the_title():
     assert "Paddles</h3>" in found.html
 
 
-def test_a_subtitle_before_the_picture_stays_before_it_and_one_behind_it_leads_the_text():
+def test_a_subtitle_keeps_its_position_before_or_after_the_picture():
     subtitle = "<p class=subtitle>How twelve villages shared one wheel</p>"
     story = f"<div class=story>{PROSE * 4}</div>"
 
@@ -105,7 +105,7 @@ def test_a_subtitle_before_the_picture_stays_before_it_and_one_behind_it_leads_t
     assert "shared one wheel" in behind.html
 
 
-def test_an_abstract_is_text_and_so_is_what_stands_behind_it():
+def test_an_abstract_and_later_content_are_text():
     abstract = f"<div class=abstract><p>{SENTENCE * 12}</p></div>"
     other = SENTENCE.replace("mill", "weir")
     story = f"<div class=story>{PROSE.replace('mill', 'forge') * 4}<p>{other * 5}</p></div>"
@@ -116,7 +116,7 @@ def test_an_abstract_is_text_and_so_is_what_stands_behind_it():
     assert found.html.index("The mill stood") < found.html.index("hero.jpg")
 
 
-def test_a_subtitle_that_is_a_heading_in_a_block_heads_nothing():
+def test_a_subtitle_heading_has_no_heading_level():
     header = f"<h1>{TITLE}</h1><div class=description><h2>How villages shared a wheel</h2></div>"
 
     found = read(f"<header>{header}</header><div class=story>{PROSE * 4}</div>")
@@ -139,14 +139,14 @@ def test_the_document_of_an_article_has_its_head_in_a_header_before_its_text(aro
     assert kept.startswith("<div " if around else "<header>")
 
 
-def test_what_is_kept_without_a_head_is_read_back_as_it_was():
+def test_an_article_without_a_head_is_read_back_unchanged():
     old = "<header><h2>The mill</h2></header><p>Words.</p>"
     document = f"<!DOCTYPE html>\n<title>x</title>\n<body>\n{old}\n</body>\n</html>\n"
 
     assert read_article_document(document.encode()) == ("x", old)
 
 
-def test_a_page_that_is_shown_as_it_stood_has_its_title_once():
+def test_a_complete_page_has_its_title_once():
     page = f"<title>{TITLE}</title><body><nav><a href=/a>{SENTENCE * 40}</a></nav>{OUTSIDE}"
 
     found = extract_rendered(page, URL)

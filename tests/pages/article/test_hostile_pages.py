@@ -108,7 +108,7 @@ def test_emphasis_left_open_does_not_multiply_the_blocks_in_it(names):
     assert len(found) < 3 * len(LONG + opened + blocks)
 
 
-def test_code_that_goes_on_behind_many_tables_takes_no_long_attribute_along_each_time():
+def test_code_split_by_many_tables_does_not_repeat_its_attributes():
     table = "<table><tr><th>a<td>b</table>and so on "
     around = f"<pre><code class='language-x' title='{'long ' * 2_000}'>"
     body = document_fromstring(f"<body>{around}{table * 2_000}").body

@@ -27,7 +27,7 @@ def article_of(body, title="The mill"):
         f"<p>{SUBTITLE}, and what became of the miller, whose accounts were found last year</p>",
     ],
 )
-def test_a_subtitle_in_the_header_leads_the_article(subtitle):
+def test_a_subtitle_in_the_header_is_part_of_the_article(subtitle):
     found = article_of(f"<header class=top><h1>The mill</h1>{subtitle}</header>{STORY}")
 
     assert found.index(SUBTITLE) < found.index(SENTENCE)
@@ -42,14 +42,14 @@ def test_a_subtitle_in_the_header_leads_the_article(subtitle):
         f"<header class=top><h1>The mill</h1></header><div>{PICTURE}</div>{STORY}",
     ],
 )
-def test_a_picture_between_title_and_text_or_above_both_leads_the_article(body):
+def test_a_lead_picture_is_part_of_the_article(body):
     found = article_of(body)
 
     assert found.index("hero.jpg") < found.index("The wheel</figcaption>") < found.index(SENTENCE)
     assert found.count("<img") == 1
 
 
-def test_what_the_article_has_already_is_not_put_before_it():
+def test_content_of_the_article_is_not_repeated_in_the_lead():
     header = f"<header class=top><h1>The mill</h1><p class=intro>{SUBTITLE}</p>{PICTURE}</header>"
     again = f"<p>{SUBTITLE}</p><img src=/thumbs/hero-300x200.jpg>"
 
@@ -70,7 +70,7 @@ def test_what_the_article_has_already_is_not_put_before_it():
         "<nav><p class=summary>Everything that was written this year, in order</p></nav>",
     ],
 )
-def test_authors_ways_elsewhere_and_share_bars_do_not_lead(beside):
+def test_authors_breadcrumbs_and_share_bars_are_not_in_the_lead(beside):
     alone = article_of(f"<header class=top><h1>The mill</h1></header>{STORY}")
 
     found = article_of(f"<header class=top><h1>The mill</h1>{beside}</header>{STORY}")
@@ -78,7 +78,7 @@ def test_authors_ways_elsewhere_and_share_bars_do_not_lead(beside):
     assert found == alone
 
 
-def test_what_leads_to_another_text_than_the_article_stays_there():
+def test_the_lead_of_another_text_is_left_out():
     other = f"<p>{'Something else is told here of quite another matter. ' * 8}</p>"
     teaser = f"<h1>The mill</h1><p class=intro>{SUBTITLE}</p><div class=sidebar>{other}</div>"
 

@@ -28,7 +28,7 @@ ARTICLE = "<article><p>Words.</p></article>"
         ("/essay/page-1.html", "/essay/page-2.html"),
     ],
 )
-def test_an_address_goes_on_with_another_where_a_number_is_one_higher(url, following):
+def test_a_url_with_the_next_number_is_the_next_page(url, following):
     assert is_next_page(f"https://paper.example{url}", f"https://paper.example{following}")
 
 
@@ -48,20 +48,20 @@ def test_an_address_goes_on_with_another_where_a_number_is_one_higher(url, follo
         ("/essay", "https://elsewhere.example/essay?page=2"),
     ],
 )
-def test_any_other_address_does_not(url, following):
+def test_any_other_url_is_not_the_next_page(url, following):
     base = "https://paper.example"
     there = following if following.startswith("https") else base + following
     assert not is_next_page(base + url, there)
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_whatever_two_addresses_say_they_are_compared(url, following):
+def test_any_two_urls_can_be_compared(url, following):
     here, there = f"https://a.example/{url}", f"https://a.example/{following}"
 
     assert not (is_next_page(here, there) and is_next_page(there, here))
 
 
-def test_a_long_path_of_digits_is_read_in_no_time():
+def test_a_long_path_of_digits_is_fast():
     assert not is_next_page("https://a.example/" + "1/" * 4000, "https://a.example/" + "12-" * 4000)
 
 
@@ -69,21 +69,21 @@ def find(html, url=HOME):
     return find_next_part(parse(html), url)
 
 
-def test_an_articles_own_next_page_is_its_next_part():
+def test_the_next_page_of_an_article_is_found():
     assert find(f'<link rel="next" href="?page=2">{ARTICLE}') == f"{HOME}?page=2"
     assert find(f'{ARTICLE}<a rel="nofollow NEXT" href="/2024/essay/2">2</a>') == f"{HOME}/2"
 
 
-def test_the_next_post_of_a_blog_is_none():
+def test_the_next_post_of_a_blog_is_not_a_next_page():
     assert find(f'<link rel="next" href="/2024/another">{ARTICLE}') is None
 
 
-def test_a_list_of_articles_has_no_next_part():
+def test_a_list_of_articles_has_no_next_page():
     assert find(f'<link rel="next" href="?page=2">{ARTICLE}{ARTICLE}') is None
     assert find('<link rel="next" href="?page=2"><p>One.</p>') is None
 
 
-def test_parts_are_one_article_with_what_the_first_says_of_itself():
+def test_pages_form_one_article_with_the_metadata_of_the_first():
     first = extract_article(f"<title>Essay</title>{page('One')}", HOME)
     second = extract_article(f"<title>Essay, page 2</title>{page('Two')}", f"{HOME}/2", part=2)
     joined = join_parts(first, [second])
@@ -91,7 +91,7 @@ def test_parts_are_one_article_with_what_the_first_says_of_itself():
     assert joined.text.index("One") < joined.text.index("Two")
 
 
-def test_the_head_of_the_first_part_is_that_of_all_and_what_leads_into_another_stays_there():
+def test_the_head_comes_from_the_first_page_and_later_leads_stay_in_the_text():
     parts = [
         extract_article(f"<title>Essay</title>{headed(n)}", f"{HOME}/{n}", part=n) for n in (1, 2)
     ]
@@ -104,7 +104,7 @@ def test_the_head_of_the_first_part_is_that_of_all_and_what_leads_into_another_s
     assert joined.html.index("One") < joined.html.index("2.jpg") < joined.html.index("Two")
 
 
-def test_footnotes_of_a_part_lead_to_those_of_the_same_part():
+def test_footnotes_link_within_their_page():
     parts = [extract_article(page("One"), HOME, part=number) for number in (1, 2)]
     joined = join_parts(parts[0], parts[1:]).html
     for name in ("n1", "p2-n1"):

@@ -25,7 +25,7 @@ def article_of(body):
         f"<footer><h3>Notes</h3><div>{NUMBER} As the ledger has it.</div></footer>",
     ],
 )
-def test_notes_that_lead_back_come_with_the_article_and_their_heading(notes):
+def test_linked_notes_are_extracted_with_their_heading(notes):
     found = article_of(f"<main>{STORY}</main>{SIDE}{notes}")
 
     assert found.count("As the ledger has it.") == 1
@@ -43,7 +43,7 @@ def test_notes_that_lead_back_come_with_the_article_and_their_heading(notes):
         f'<footer><div id="n1">{SENTENCE * 90}<a href="#r1">up</a></div></footer>',
     ],
 )
-def test_other_places_that_links_lead_to_stay_out(other):
+def test_other_link_targets_are_not_extracted(other):
     assert article_of(f"<main>{STORY}</main>{other}") == article_of(f"<main>{STORY}</main>")
 
 
@@ -62,11 +62,11 @@ def test_a_remark_between_paragraphs_stays(behind):
         "<aside><p>Our letters come on Mondays.</p><button>Come</button></aside>",
     ],
 )
-def test_asides_that_lead_away_go(aside):
+def test_asides_with_links_to_other_pages_are_removed(aside):
     assert "letters" not in article_of(f"<main>{PROSE * 3}{aside}{PROSE * 3}</main>")
 
 
-def test_an_aside_at_the_end_goes():
+def test_an_aside_at_the_end_is_removed():
     aside = "<aside><p>Our letters come on Mondays.</p></aside>"
 
     assert "letters" not in article_of(f"<main>{PROSE * 6}{aside}</main>")

@@ -22,7 +22,7 @@ def read(heading):
         f"<div id=knots><h2>Knots<a href='http://example.com/#knots'></a></h2>{WORDS}</div>",
     ],
 )
-def test_a_sign_without_a_shape_goes_and_the_heading_keeps_its_name(heading):
+def test_an_invisible_permalink_is_removed_and_the_heading_keeps_its_id(heading):
     found = read(heading)
 
     assert '<h2 id="a-knots">Knots' in found
@@ -31,7 +31,7 @@ def test_a_sign_without_a_shape_goes_and_the_heading_keeps_its_name(heading):
 
 
 @pytest.mark.parametrize("sign", ["¶", "#", "§"])
-def test_a_sign_that_can_be_seen_is_marked_and_in_no_table_of_contents(sign):
+def test_a_visible_permalink_is_marked_and_not_in_the_table_of_contents(sign):
     found = read(f"<h2 id=knots>Knots<a href=#knots>{sign}</a></h2><h2 id=c>C</h2>")
 
     assert f'class="permalink" rel="noopener noreferrer">{sign}</a></h2>' in found
@@ -47,7 +47,7 @@ def test_a_sign_that_can_be_seen_is_marked_and_in_no_table_of_contents(sign):
         "<h2 id=knots><a class=permalink href=/knots>Knots</a></h2>",
     ],
 )
-def test_a_note_and_what_has_words_stay_as_they_are(heading):
+def test_notes_and_links_with_text_stay_unchanged(heading):
     found = read(heading + "<p id=note>A note.")
 
     assert "permalink" not in found

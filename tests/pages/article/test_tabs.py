@@ -35,7 +35,7 @@ def read(middle):
         f"<div>{MIXED}<div><div>{PIP}</div><div>{CONDA}</div></div></div>",
     ],
 )
-def test_panels_of_code_stand_one_under_another_by_the_names_of_their_tabs(tabs):
+def test_code_panels_are_listed_with_their_tab_names(tabs):
     said = re.sub("<[^<>]*>", "|", read(tabs))
 
     assert re.findall(r"[a-z ]{3,}", said) == [
@@ -53,5 +53,5 @@ def test_panels_of_code_stand_one_under_another_by_the_names_of_their_tabs(tabs)
         f"{TABS}<div><div role=tabpanel>{PIP}</div></div><p hidden>Related</p>",
     ],
 )
-def test_what_is_hidden_otherwise_stays_hidden(tabs):
+def test_other_hidden_content_stays_hidden(tabs):
     assert "Related" not in read(tabs)

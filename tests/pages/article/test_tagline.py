@@ -23,7 +23,7 @@ def text_of(line: str) -> str:
         "<p class='tools noprint'>Text · Diff · Mail</p>",
     ],
 )
-def test_a_line_of_the_site_goes(line):
+def test_a_tagline_of_the_site_is_removed(line):
     assert text_of(line) == text_of("")
 
 
@@ -35,11 +35,11 @@ def test_a_line_of_the_site_goes(line):
         "<p>Of wind and water</p>",
     ],
 )
-def test_a_line_of_the_article_stays(line):
+def test_a_subtitle_of_the_article_stays(line):
     assert text_of(line) != text_of("")
 
 
-def test_a_line_behind_the_first_sentence_stays():
+def test_a_line_after_the_first_sentence_stays():
     found = text_of(f"<p>{SENTENCE * 2}</p><p>From Example Wiki, the free encyclopedia</p>")
 
     assert "From Example Wiki" in found

@@ -25,7 +25,7 @@ def read(heading):
         (f"<h2>History {EDIT}</h2>", "edit"),
     ],
 )
-def test_a_link_to_edit_in_a_heading_is_marked_with_what_is_around_it(written, said):
+def test_an_edit_link_in_a_heading_is_marked_with_its_wrapper(written, said):
     found = read(written)
 
     assert found.count('class="permalink"') == 1
@@ -33,14 +33,14 @@ def test_a_link_to_edit_in_a_heading_is_marked_with_what_is_around_it(written, s
     assert [each.words for each in ArticleTree(found * 3).add_heading_ids()] == ["History"] * 3
 
 
-def test_a_heading_in_a_block_with_a_link_to_edit_stays_without_it():
+def test_a_heading_next_to_an_edit_link_stays_without_it():
     found = read(f"<div class=head><h2 id=h>History</h2><span>[{EDIT}]</span></div>")
 
     assert ">History</h2>" in found
     assert "edit" not in found
 
 
-def test_other_links_beside_and_in_headings_stay():
+def test_other_links_in_and_next_to_headings_stay():
     found = read('<h2>History of <a href="/rye">rye</a></h2><a href="/all">All of it</a>')
 
     assert '<h2>History of <a href="https://wiki.example/rye"' in found

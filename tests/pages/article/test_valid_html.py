@@ -124,7 +124,7 @@ def valid(root: Element) -> str:
         ),
     ],
 )
-def test_what_stands_where_it_may_not_becomes_what_may(written, becomes):
+def test_misplaced_elements_are_replaced_by_valid_ones(written, becomes):
     assert valid(tree_of(written)) == f"<div><div>{becomes}</div></div>"
 
 
@@ -133,7 +133,7 @@ def test_what_stands_where_it_may_not_becomes_what_may(written, becomes):
 @example("<p><em><figure><figcaption>a</figcaption></figure></em>")
 @example("<ul><ul><div><li>a</div></ul></ul><dl><div><dt>a<dd>b<dt>c</div>d</dl>")
 @example("<ruby>a<rt><p>b</rt></ruby><summary><h2></h2></summary>")
-def test_everything_stands_where_it_may(written):
+def test_any_article_is_valid(written):
     root = tree_of(written)
     words = sorted(" ".join(root.itertext()).split())
     tree = LexborHTMLParser(f"<body>{valid(root)}</body>")
@@ -155,7 +155,7 @@ def test_everything_stands_where_it_may(written):
         assert sorted(tree.body.text(separator=" ").split()) == words
 
 
-def test_a_heading_in_frames_within_a_summary_stays_one():
+def test_a_heading_nested_in_a_summary_stays_a_heading():
     written = "<details><summary><div><div>1</div><div><h3>Rights</h3></div></div></summary>a"
 
     found = valid(tree_of(written))
@@ -164,7 +164,7 @@ def test_a_heading_in_frames_within_a_summary_stays_one():
     assert "<div>" not in found.partition("</summary>")[0].partition("<summary>")[2]
 
 
-def test_what_follows_a_sound_that_is_left_open_is_read():
+def test_content_after_an_unclosed_audio_element_is_extracted():
     written = "".join(f"<p>said {n}</p>" for n in range(50))
 
     found = valid(tree_of(f"<audio src=https://e.org/a.mp3>{written}"))
@@ -172,7 +172,7 @@ def test_what_follows_a_sound_that_is_left_open_is_read():
     assert found.partition("</audio>")[2].count("<p>said ") == 50
 
 
-def test_a_cell_that_heads_a_column_and_says_nothing_is_no_heading_of_it():
+def test_empty_header_cells_become_data_cells():
     head = "<tr><th></th><th scope=col> <br></th><th>Mill</th><th><img src=a.png></th></tr>"
     row = "<tr><td>1</td><td>2</td><td>3</td><td>4</td></tr>"
 

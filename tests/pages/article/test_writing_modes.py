@@ -28,7 +28,7 @@ def article_of(page: str) -> str:
         ),
     ],
 )
-def test_the_mode_of_a_page_is_that_of_its_article(page, mode):
+def test_an_article_has_the_writing_mode_of_its_page(page, mode):
     found = article_of(page)
 
     assert found.startswith(f'<div class="{mode}">')
@@ -48,20 +48,20 @@ def test_the_mode_of_a_page_is_that_of_its_article(page, mode):
         f"<body><div class=vertical-rl>{TEXT}</div>",
     ],
 )
-def test_what_is_set_level_stays_level(page):
+def test_horizontal_text_stays_horizontal(page):
     found = article_of(page)
 
     assert SENTENCE in found
     assert "vertical-rl" not in found.replace("about writing-mode: vertical-rl", "")
 
 
-def test_no_other_class_of_a_block_passes():
+def test_other_classes_are_removed():
     written = "".join(f"<div class='{each}'>a</div>" for each in ("vertical-rl x", "embed", "text"))
 
     assert sanitise(written) == "<div>a</div><div>a</div><div>a</div>"
 
 
-def test_a_sheet_that_is_never_closed_takes_no_time_and_says_nothing():
+def test_an_unclosed_style_sheet_is_fast_and_ignored():
     css = "@media print{" + "a{" * 50_000 + "writing-mode:vertical-rl"
 
     found = article_of(f"<style>{css}</style><body>{TEXT}")
@@ -86,7 +86,7 @@ def test_a_sheet_that_is_never_closed_takes_no_time_and_says_nothing():
         ("<link rel=stylesheet href=a.css>", "h1, .note{writing-mode:vertical-rl}", ""),
     ],
 )
-def test_a_sheet_of_its_own_file_counts_where_the_page_shows_by_it(head, css, mode):
+def test_an_external_style_sheet_applies_if_the_page_uses_it(head, css, mode):
     page = f"{head}<body><main id=m class=x>{TEXT}<p class=note>x</p></main>"
     sheets = (("https://example.com/a.css", css),)
 
@@ -114,7 +114,7 @@ RIGHT = f"<p>Mill: {ARABIC * 12}</p><p>{ARABIC * 12}</p>"
         f"<html dir=auto><body><main>{RIGHT}</main>",
     ],
 )
-def test_an_article_is_read_from_right_to_left_as_its_page_or_else_its_letters(page):
+def test_right_to_left_direction_comes_from_the_page_or_the_letters(page):
     assert article_of(page).startswith('<div dir="rtl">')
 
 
@@ -127,5 +127,5 @@ def test_an_article_is_read_from_right_to_left_as_its_page_or_else_its_letters(p
         f"<body><main>{TEXT}</main>",
     ],
 )
-def test_an_article_is_read_from_left_to_right_elsewhere(page):
+def test_other_articles_are_left_to_right(page):
     assert not article_of(page).startswith('<div dir="rtl">')

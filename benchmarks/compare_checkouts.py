@@ -1,10 +1,10 @@
-"""Runs one benchmark in this checkout and in another at the same moment, and prints their ratio.
+"""Runs one benchmark in two checkouts at the same time, and prints the ratio of their CPU times.
 
-Usage: python -m benchmarks.beside OTHER [--rounds 4] benchmarks.capture [ARGUMENT ...]
+Usage: python -m benchmarks.compare_checkouts OTHER [--rounds 4] benchmarks.capture [ARGUMENT ...]
 
-The other checkout has an environment of its own in ``.venv``. Each has half of the processors,
-which are changed about from round to round, so whatever else the machine does is done to both. What
-is counted is the processor's time of the whole command, its children's with it.
+The other checkout has an environment in ``.venv``. Each gets half of the processor cores, swapped
+in every round, so both are affected equally by other load. CPU time of child processes is
+included.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def run(root: Path, cores: set[int], command: list[str], taken: list[tuple[float, float]]) -> None:
-    """Run a module of a checkout on some processors; add (processor's seconds, clock's)."""
+    """Run a module of a checkout on some cores; append (CPU seconds, wall-clock seconds)."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     begun = time.perf_counter()
     process = subprocess.Popen(

@@ -1,10 +1,10 @@
-"""Prints how many bytes main pages take on the wire, and what packing them costs.
+"""Prints the size on the wire of important pages, and the cost of compressing them.
 
-Usage: python -m benchmarks.packing [PAGE.html]
+Usage: python -m benchmarks.compression [PAGE.html]
 
-An archive of 200 pages, and PAGE.html among them, is served in this process; each address is asked
-for in each coding in turn. Milliseconds are CPU of server and client; what a coding adds is the
-difference to ``identity``. What packs on the event loop and what in a thread is said below.
+An archive of 200 pages, with PAGE.html among them, is served in this process; each URL is
+requested in each coding in turn. Milliseconds are CPU time of server and client; compare a coding
+with ``identity``. The last lines show what is compressed on the event loop and what in a thread.
 """
 
 import asyncio

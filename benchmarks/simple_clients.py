@@ -1,6 +1,6 @@
-"""The two clients this service descends from, in today's idiom. Neither keeps a byte.
+"""The two download clients that inspired this project, in current idiom; both store nothing.
 
-Usage: python -m benchmarks.ancestors gather|pool LIST CONCURRENCY
+Usage: python -m benchmarks.simple_clients gather|pool LIST CONCURRENCY
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import uvloop
 
 
 async def gather(urls: Iterable[str], concurrency: int) -> int:
-    """*Making 1 million requests*: a semaphore, a task a URL, one gather; asyncio's own loop."""
+    """Run *Making 1 million requests*: a semaphore, a task per URL, one gather, asyncio's loop."""
     turns = asyncio.Semaphore(concurrency)
     errors = 0
 
@@ -33,7 +33,7 @@ async def gather(urls: Iterable[str], concurrency: int) -> int:
 
 
 async def pool(urls: Iterable[str], concurrency: int) -> int:
-    """*Making 100 million requests*: so many workers over one iterator; uvloop."""
+    """Run *Making 100 million requests*: a fixed number of workers over one iterator, uvloop."""
     waiting = iter(urls)
     errors = 0
 

@@ -1,12 +1,12 @@
-"""Prints what an archive's everyday pages weigh and take, and how long editing many entries takes.
+"""Prints size and duration of the most used pages, and the duration of editing many entries.
 
-Usage: python -m benchmarks.everyday [--size 100000] [--requests 60] [--edited 10000] [--lists 300]
-       [--in FOLDER] [--cpu]
+Usage: python -m benchmarks.page_sizes [--size 100000] [--requests 60] [--edited 10000]
+       [--lists 300] [--in FOLDER] [--cpu]
 
-The archive is the synthetic one of ``benchmarks.scale``, with lists beside it; with ``--in`` it is
-a copy of the one that lies there, which is built unless it does. Bytes are those on the wire,
-packed as a browser asks for them; times are of whole answers over one kept connection, and with
-``--cpu`` what the service computed for each.
+The archive is the synthetic one of ``benchmarks.scale`` with additional lists; with ``--in`` it is
+a copy of the one in that folder, which is built first if necessary. Bytes are those on the wire,
+compressed as for a browser; times are of whole responses over one connection, with ``--cpu`` the
+CPU time of the service.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 async def edit(data: Path, edited: int, lists: int) -> None:
-    """Time edits of the entries of some hosts; make lists of them."""
+    """Measure edits of the entries of some hosts; put them into lists."""
     async with open_app(Settings(data=data)) as runtime:
         until = START + timedelta(minutes=edited)
         found = ListingQuery(q=f"added:{START:%Y-%m-%d}..{until:%Y-%m-%d}")
@@ -72,7 +72,7 @@ async def edit(data: Path, edited: int, lists: int) -> None:
 
 
 async def look(root: str, clock: Callable[[], float], requests: int, base: str) -> None:
-    """Ask for each page, one after the other."""
+    """Request each page in turn."""
     kinds = {
         "home": lambda _: "/",
         "browse": lambda _: "/snapshots",
@@ -95,7 +95,7 @@ async def look(root: str, clock: Callable[[], float], requests: int, base: str) 
 async def get(
     session: aiohttp.ClientSession, clock: Callable[[], float], url: str
 ) -> tuple[float, int]:
-    """Seconds and bytes of one answer."""
+    """Return seconds and bytes of one response."""
     begun = clock()
     async with session.get(URL(url, encoded=True)) as response:
         body = await response.read()

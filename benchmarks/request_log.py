@@ -1,4 +1,4 @@
-"""A web of many hosts on loopback that writes down who asked which of them for what, and when."""
+"""Many loopback hosts that log the client, URL and time of every request."""
 
 import asyncio
 import itertools
@@ -18,7 +18,7 @@ from benchmarks.fast_server import FastServer
 from tests import stamped
 
 FIRST = 30
-"""The rank of who answers: one that waits for a core would hold the requests up that it counts."""
+"""Process priority of the server: if it waited for a core, it would delay the measured requests."""
 _AGENT = b"\r\nUser-Agent: "
 
 
@@ -27,11 +27,11 @@ class Fetch:
     """One request.
 
     Attributes:
-        begun: when the system had it, however late it was read: nanoseconds since 1970.
-        ended: when it was answered.
-        host: the address that was asked.
-        path: of the page.
-        agent: who asked, as it says.
+        begun: time the system received it, in nanoseconds since 1970.
+        ended: time of the response.
+        host: requested address.
+        path: path of the page.
+        agent: User-Agent of the client.
     """
 
     begun: int
@@ -41,8 +41,8 @@ class Fetch:
     agent: str
 
 
-class Witness(FastServer):
-    """Answers after up to ``delay`` seconds, and writes each request into ``log``."""
+class LoggingServer(FastServer):
+    """Server that responds after up to ``delay`` seconds, and logs each request."""
 
     def __init__(self, log: Path, *, body: int, delay: float, hosts: int) -> None:
         super().__init__(body=body, delay=delay, hosts=hosts)
@@ -50,7 +50,7 @@ class Witness(FastServer):
         self._answered = multiprocessing.get_context("fork").Value("q", 0)
 
     async def _serve(self) -> None:
-        with suppress(OSError):  # who may not goes by what it is late with
+        with suppress(OSError):  # without the permission, it runs at normal priority
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIRST))
         with self._log.open("w", buffering=1) as log:
             await stamped.serve(
@@ -58,24 +58,28 @@ class Witness(FastServer):
             )
 
     def fetches(self) -> list[Fetch]:
-        """What it was asked for so far, in order."""
+        """Return the requests until now, in order."""
         with self._log.open() as log:
             return sorted(map(_fetch, log), key=lambda each: each.begun)
 
     def count(self) -> int:
-        """How many requests were answered so far."""
+        """Return the number of responses until now."""
         return int(self._answered.value)
 
     def note(self) -> None:
-        """One more was answered; for the process that answers."""
+        """Count one more response; called by the server process."""
         self._answered.value += 1
 
 
 class _Watched(stamped.Connection):
-    """A connection; an answer that nobody waits for any more counts until then."""
+    """A connection; a response without a waiting client counts until the connection is closed."""
 
     def __init__(
-        self, connected: socket.socket, server: Witness, waits: tuple[float, float], log: IO[str]
+        self,
+        connected: socket.socket,
+        server: LoggingServer,
+        waits: tuple[float, float],
+        log: IO[str],
     ) -> None:
         super().__init__(connected)
         self._server = server
@@ -113,13 +117,13 @@ def _fetch(line: str) -> Fetch:
 
 
 def gaps(fetches: list[Fetch]) -> Iterator[int]:
-    """Nanoseconds between the beginnings of two requests that a host got one after the other."""
+    """Yield the nanoseconds between the starts of consecutive requests to a host."""
     for found in _by_host(fetches):
         yield from (after.begun - before.begun for before, after in itertools.pairwise(found))
 
 
 def busiest(fetches: list[Fetch]) -> int:
-    """The most requests that any host had at once."""
+    """Return the largest number of concurrent requests to any host."""
     most = 0
     for found in _by_host(fetches):
         steps = sorted([(each.begun, 1) for each in found] + [(each.ended, -1) for each in found])

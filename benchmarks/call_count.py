@@ -1,8 +1,8 @@
-"""Count the files and functions of ours that saving one URL, one page and one query enter.
+"""Counts our files and functions that saving one URL, one page and one query enter.
 
-Usage: python -m benchmarks.trace [--show]
+Usage: python -m benchmarks.call_count [--show]
 
-A service and a crawl run in this process. Everything is done once first, so that imports and caches
+A service and a crawl run in this process. Everything runs once before, so that imports and caches
 do not count. Processes that parse pages are not counted.
 """
 
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 async def count(settings: Settings, pages: FastServer) -> dict[str, Entered]:
-    """Return what each of the three enters."""
+    """Return the functions entered by each of the three."""
     found: dict[str, Entered] = {}
     urls = [pages.url(n) for n in range(2)]
     with Tracer() as tracer:
@@ -84,10 +84,10 @@ async def count(settings: Settings, pages: FastServer) -> dict[str, Entered]:
 
 
 class Tracer:
-    """Profiler that notes functions of ours, on whatever thread.
+    """Profiler that records our functions on all threads.
 
     Attributes:
-        entered: the set that they are added to.
+        entered: functions that were entered.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
-"""Where the time of a small page goes: CPU in ms a URL, of the same URLs on one fast server.
+"""CPU time of a small page by thread: ms per URL, for the same URLs on one fast server.
 
-Usage: python -m benchmarks.where [--urls N]
+Usage: python -m benchmarks.crawl_profile [--urls N]
 
-Printed are the threads of ``archiver crawl`` (one process, articles and all), the server's own
-share, and two stages alone under uvloop: a GET of aiohttp's, and a whole fetch of ours.
+The output has the threads of ``archiver crawl`` (one process, including articles), the share of the
+server, and two stages alone under uvloop: a GET with aiohttp, and a complete fetch of our fetcher.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def crawl(urls: list[str], directory: Path) -> list[float]:
-    """CPU seconds of each thread of a crawl, the most first; the loop's is the first by far."""
+    """Return CPU seconds of each thread of a crawl, largest (the event loop) first."""
     listing = directory / "urls.txt"
     listing.write_text("".join(f"{url}\n" for url in urls))
     environment = os.environ | crawl_settings(directory / "data", 400)
@@ -69,7 +69,7 @@ def crawl(urls: list[str], directory: Path) -> list[float]:
 
 
 def alone(work: Callable[[], Awaitable[None]]) -> float:
-    """CPU seconds of a coroutine under uvloop."""
+    """Return CPU seconds of a coroutine under uvloop."""
     begun = time.process_time()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(work))
@@ -81,7 +81,7 @@ async def _run(work: Callable[[], Awaitable[None]]) -> None:
 
 
 def bare(urls: list[str]) -> Callable[[], Awaitable[None]]:
-    """GETs of aiohttp's, a pool of workers over the URLs."""
+    """Return a pool of workers that GET the URLs with aiohttp."""
 
     async def run() -> None:
         connector = aiohttp.TCPConnector(limit=AT_ONCE)
@@ -99,7 +99,7 @@ def bare(urls: list[str]) -> Callable[[], Awaitable[None]]:
 
 
 def ours(urls: list[str], directory: Path) -> Callable[[], Awaitable[None]]:
-    """Fetches of ours, a pool of workers over the URLs."""
+    """Return a pool of workers that fetch the URLs with our fetcher."""
 
     async def run() -> None:
         settings = Settings(data=directory, allow_networks="127.0.0.0/8", concurrency=AT_ONCE)

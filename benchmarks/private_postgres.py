@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own, in a temporary folder or one that stays; stopped at once."""
+"""A private PostgreSQL server in a temporary or permanent folder."""
 
 import os
 import pwd
@@ -16,24 +16,24 @@ from benchmarks.pywb_replay import free_port
 PATIENCE = 60.0
 
 
-class OwnPostgres:
-    """It runs inside of a ``with``; its data lie in a temporary folder, if not in another.
+class PrivatePostgres:
+    """Context manager for a server with its data in a folder, temporary by default.
 
-    What it has committed survives its being stopped, though not the machine's.
+    Committed data survives a stop of the server, but not of the machine.
 
     Args:
-        folder: where they stay, and what port it listens at: addresses of databases hold.
-        settings: of the server, besides.
-        like: a server that runs: this one begins as its replica does that has all of it up to now
-            and hears of nothing more, and takes its place once it is promoted.
+        folder: permanent folder; its port is kept, so that database URLs stay valid.
+        settings: additional server settings.
+        like: a running server; this one starts as its replica with all data until now, receives no
+            further changes, and can replace it once promoted.
 
     Attributes:
-        address: of an empty database.
-        port: that it listens at.
+        address: URL of an empty database.
+        port: port that it listens on.
     """
 
     def __init__(
-        self, folder: Path | None = None, *settings: str, like: "OwnPostgres | None" = None
+        self, folder: Path | None = None, *settings: str, like: "PrivatePostgres | None" = None
     ) -> None:
         self._programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=_version, default=None)
         if self._programs is None:
@@ -60,7 +60,7 @@ class OwnPostgres:
 
     @property
     def pid(self) -> int:
-        """Of its first process."""
+        """Return the id of its main process."""
         return self._server.pid if self._server else 0
 
     def __enter__(self) -> Self:
@@ -76,7 +76,7 @@ class OwnPostgres:
         return self
 
     def promote(self) -> None:
-        """Let a replica go on by itself from what it has."""
+        """Promote a replica to an independent server."""
         self._run("pg_ctl", "promote", "--wait")
 
     def __exit__(
@@ -93,7 +93,7 @@ class OwnPostgres:
             self._server.wait()
 
     def start(self) -> None:
-        """Start it; it answers when this returns."""
+        """Start it; it accepts connections when this returns."""
         named = ("listen_addresses=127.0.0.1", f"unix_socket_directories={self._where}")
         given = [word for each in (*named, "fsync=off", *self._settings) for word in ("-c", each)]
         with (self._where / "log").open("ab") as log:
@@ -111,7 +111,7 @@ class OwnPostgres:
             time.sleep(0.05)
 
     def stop_at_once(self) -> None:
-        """Stop it as a failing machine would: nobody is told, nothing is written down."""
+        """Stop it like a machine failure: clients get no notice, nothing is written."""
         if self._server:
             self._server.send_signal(signal.SIGQUIT)
             self._server.wait()

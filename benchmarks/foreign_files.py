@@ -1,11 +1,10 @@
-"""Imports archive files that others made, and counts what an independent reader finds in them.
+"""Imports archive files of other programs, and compares with an independent reader.
 
-Usage: python -m benchmarks.others FOLDER [--each]
+Usage: python -m benchmarks.foreign_files FOLDER [--each]
 
-Every WARC, ARC and WACZ file below FOLDER goes into one archive, empty at first, and then a second
-time. warcio and fastwarc say which captures there are, and what their payloads are.
-Ends with 1 when a capture is neither taken nor named as unusable, a payload has other bytes, a
-second import adds something, or ``verify`` finds anything.
+Every WARC, ARC and WACZ file below FOLDER is imported into one archive, twice. warcio and fastwarc
+list the captures and their payloads. Exits with 1 if a capture is neither imported nor reported
+as unusable, a payload differs, a second import adds something, or ``verify`` finds a problem.
 """
 
 import argparse
@@ -32,18 +31,18 @@ ASKED = ReplayRequest(Viewer("http://localhost"), Modifier.IDENTITY)
 
 @dataclass(slots=True)
 class Row:
-    """What became of a file.
+    """Result for a file.
 
     Attributes:
-        name: of the file.
-        theirs: captures that the independent reader finds.
-        ours: what the import says.
-        missing: captures that are neither in the archive nor named as unusable.
-        compared: payloads that were compared.
-        differ: of those that are missing, how many are here with other bytes.
-        again: captures that a second import added.
-        problem: what ended the import, or the reader.
-        notes: samples of what is wrong.
+        name: file name.
+        theirs: number of captures that the independent reader finds.
+        ours: result of the import.
+        missing: number of captures neither in the archive nor reported as unusable.
+        compared: number of compared payloads.
+        differ: number of missing captures that exist with other bytes.
+        again: number of captures that a second import added.
+        problem: error that ended the import, or the reader.
+        notes: examples of the problems.
     """
 
     name: str
@@ -58,7 +57,7 @@ class Row:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether anything of it must not be."""
+        """Return whether there is any problem."""
         return bool(self.missing or self.differ or self.again)
 
 
@@ -103,7 +102,7 @@ async def try_file(runtime: App, path: Path, root: Path) -> Row:
     named = row.ours.rejected if row.ours else 1 if row.problem else 0
     row.missing = max(row.theirs - found - named, 0)
     if row.problem and not found:
-        row.missing = 0  # the whole file is named
+        row.missing = 0  # the whole file is reported
     row.differ = min(row.differ, row.missing)
     return row
 
@@ -114,7 +113,7 @@ async def take_in(runtime: App, path: Path) -> ImportStatus:
 
 
 async def compare(runtime: App, row: Row, theirs: Theirs) -> bool:
-    """Whether the archive has a capture of theirs, with the same payload if it has one."""
+    """Return whether the archive has this capture, with the same payload if it has one."""
     try:
         url = parse_url(theirs.url)
     except InvalidUrl:
@@ -136,7 +135,7 @@ async def compare(runtime: App, row: Row, theirs: Theirs) -> bool:
 
 
 async def payload_digest(runtime: App, capture: Capture) -> PayloadDigest | None:
-    """The digest of what is replayed of a capture."""
+    """Return the digest of the replayed payload of a capture."""
     try:
         replayed = await runtime.replay.open(capture, ASKED)
         async with aclosing(replayed.body) as body:
