@@ -14,7 +14,7 @@ from archiver.crawl.record_building import (
 )
 from archiver.crawl.visit_result import UnwantedVisit, Visit, VisitResult
 from archiver.db.attempts import FailedAttempt
-from archiver.db.dialects import Words
+from archiver.db.full_text import IndexRow
 from archiver.db.queue import LAST
 from archiver.db.visit_results import NewSnapshot
 from archiver.model.capture import Location, Timestamp
@@ -39,7 +39,7 @@ def new_snapshot(
     facts: EntryFacts,
     plan: Plan,
     places: Sequence[Location],
-    words_of: Callable[[SearchDocument], Words],
+    words_of: Callable[[SearchDocument], IndexRow],
 ) -> NewSnapshot:
     """Build the rows of a visit, without the capture row id, which its transaction knows."""
     visit = visit_of(visit_result)

@@ -6,110 +6,18 @@ the number of values.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnClause, Join, Select, Subquery, Table, true
+from sqlalchemy import Join, Select, Subquery, Table, true
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
 from archiver.db import sql_functions
-from archiver.db.full_text import PostgresWords, SqliteWords
 from archiver.db.schema import SHORTENED
 from archiver.db.sql_functions import WRITERS, IsAmong, Numbers, Texts, storable
-from archiver.model.listing import SearchDocument
-
-Words = tuple[str | bytes, ...]
-"""Row of a document in a full-text table."""
-
-
-class WordIndex(Protocol):
-    """Full-text index of a database, in tables (parts) of a fixed number of documents.
-
-    ``matching`` writes the expressions. In the SQL strings ``{0}`` is the name of such a table.
-
-    Attributes:
-        matches: condition: a document matches ``:match``.
-        knows_places: phrases are found without reading documents.
-        at_first: number of parts that are searched first, if planning a statement costs time for
-            every part; None otherwise.
-        among: selects documents (``id``) that match, in the range ``:first{1}`` to ``:last{1}``, or
-            among ``:wanted{1}`` only, if checking each is expensive.
-        chosen: selects which of the documents ``:wanted{1}`` match.
-        vocabulary: selects words (``term``) and their document counts (``doc``); empty if words are
-            not counted and scores of all parts are comparable.
-        tried: selects which of the words ``:tried`` exist, like ``vocabulary``; empty if
-            ``vocabulary`` is used instead.
-        columns: columns of a document other than ``rowid``.
-        merge: merges up to ``:pages`` pages of the index; empty if there is nothing to merge.
-        changes: selects the number of changes of the connection.
-        pages: selects the number of pages with words between ``:first`` and ``:beyond``; empty if
-            unknown.
-        longest: selects the ``:most`` largest words (``term``) between ``:first`` and ``:beyond``,
-            skipping ``:known``; empty if ``pages`` is.
-    """
-
-    def __hash__(self) -> int:
-        """Return a hash, for caches by dialect."""
-
-    @property
-    def matches(self) -> str:
-        """Condition: a document matches."""
-
-    @property
-    def knows_places(self) -> bool:
-        """Whether phrases are found without reading documents."""
-
-    @property
-    def at_first(self) -> int | None:
-        """Number of parts that are searched first."""
-
-    @property
-    def among(self) -> str:
-        """Selects matching documents of a range."""
-
-    @property
-    def chosen(self) -> str:
-        """Selects matching documents among a few."""
-
-    @property
-    def vocabulary(self) -> str:
-        """Selects words with counts."""
-
-    @property
-    def tried(self) -> str:
-        """Selects existing words among some."""
-
-    @property
-    def merge(self) -> str:
-        """Merges index pages."""
-
-    @property
-    def changes(self) -> str:
-        """Selects the number of changes."""
-
-    @property
-    def pages(self) -> str:
-        """Selects the cost of a prefix."""
-
-    @property
-    def longest(self) -> str:
-        """Selects the most frequent words with a prefix."""
-
-    @property
-    def columns(self) -> tuple[ColumnClause[Any], ...]:
-        """Columns of a document."""
-
-    def ddl(self, part: int) -> tuple[str, ...]:
-        """Return the statements that create the table of a part."""
-
-    def row(self, found_by: SearchDocument) -> Words:
-        """Return a document as values of ``columns``."""
-
-    def score(self, weights: Mapping[str, float]) -> str:
-        """Return the score expression, given the weights of columns."""
 
 
 class SqlDialect(Protocol):
@@ -128,10 +36,6 @@ class SqlDialect(Protocol):
     def __hash__(self) -> int:
         """Return a hash, for caches by dialect."""
 
-    @property
-    def words(self) -> WordIndex:
-        """Full-text index."""
-
     def with_each(self, groups: Subquery, first: Select[int], table: Table) -> Join:
         """Join ``groups`` with the rows of ``table`` whose ids ``first`` selects for each.
 
@@ -143,7 +47,6 @@ class Sqlite:
     """SQLite."""
 
     is_shared = False
-    words = SqliteWords()
     with_own_entry = (
         "LEFT JOIN document ON document.id = found.document_id AND {0}"
         " LEFT JOIN entry AS own ON own.id = document.entry_id AND own.document_id = document.id"
@@ -195,7 +98,6 @@ class Postgres:
     """PostgreSQL."""
 
     is_shared = True
-    words = PostgresWords()
     with_own_entry = (
         "LEFT JOIN LATERAL (SELECT entry.id, entry.added_at FROM document"
         " JOIN entry ON entry.id = document.entry_id AND entry.document_id = document.id"
@@ -267,9 +169,4 @@ _SQLITE, _POSTGRES = Sqlite(), Postgres()
 
 def dialect_of(conn: AsyncConnection) -> SqlDialect:
     """Return the dialect of a connection."""
-    return dialect_named(conn.dialect.name)
-
-
-def dialect_named(name: str) -> SqlDialect:
-    """Return a dialect by its SQLAlchemy name."""
-    return _POSTGRES if name == "postgresql" else _SQLITE
+    return _POSTGRES if conn.dialect.name == NAME else _SQLITE

@@ -24,7 +24,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from archiver.db.dialects import WordIndex, dialect_named
+from archiver.db.full_text import WordIndex, word_index_named
 from archiver.db.schema import HEAD
 from archiver.db.schema_version import REVISION, is_current, upgrade_schema
 from archiver.db.worker_locks import ExpiredWorkers, WorkerLocks
@@ -316,7 +316,7 @@ class Database:
     @property
     def words(self) -> WordIndex:
         """How the database stores the words of documents."""
-        return dialect_named(self._writer.dialect.name).words
+        return word_index_named(self._writer.dialect.name)
 
     def identity(self) -> tuple[int | str, ...]:
         """Return what differs after the index was rebuilt."""

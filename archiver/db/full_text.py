@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
 from string import ascii_lowercase, digits
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import (
     BindParameter,
@@ -28,6 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import Dialect as SqlDialect
 from sqlalchemy.dialects.postgresql import TSVECTOR
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -77,26 +78,82 @@ def gathering(statement: TextClause, *columns: str) -> Select[*tuple[Any, ...]]:
     return select(*(Gathered(rows.c[each]).label(each) for each in columns))
 
 
+IndexRow = tuple[str | bytes, ...]
+"""Row of a document in a full-text table."""
+
+
+class WordIndex(Protocol):
+    """Full-text index of a database, in tables (parts) of a fixed number of documents.
+
+    In the SQL strings ``{0}`` is the name of such a table.
+
+    Attributes:
+        matches: condition: a document matches ``:match``.
+        has_positions: phrases are found without reading documents.
+        first_parts: number of parts that are searched first, if planning a statement costs time
+            for every part; None otherwise.
+        matching: selects documents (``id``) that match, in the range ``:first{1}`` to ``:last{1}``,
+            or among ``:wanted{1}`` only, if checking each is expensive.
+        matching_wanted: selects which of the documents ``:wanted{1}`` match.
+        vocabulary: selects words (``term``) and their document counts (``doc``); empty if words are
+            not counted and scores of all parts are comparable.
+        existing_words: selects which of the words ``:tried`` exist, like ``vocabulary``; empty if
+            ``vocabulary`` is used instead.
+        columns: columns of a document other than ``rowid``.
+        merge: merges up to ``:pages`` pages of the index; empty if there is nothing to merge.
+        changes: selects the number of changes of the connection.
+        prefix_pages: selects the number of pages with words between ``:first`` and ``:beyond``;
+            empty if unknown.
+        frequent_words: selects the ``:most`` most frequent words (``term``) between ``:first`` and
+            ``:beyond``, skipping ``:known``; empty if ``prefix_pages`` is.
+    """
+
+    matches: str
+    has_positions: bool
+    first_parts: int | None
+    matching: str
+    matching_wanted: str
+    vocabulary: str
+    existing_words: str
+    columns: tuple[ColumnClause[Any], ...]
+    merge: str
+    changes: str
+    prefix_pages: str
+    frequent_words: str
+
+    def __hash__(self) -> int:
+        """Return a hash, for caches by index."""
+
+    def ddl(self, part: int) -> tuple[str, ...]:
+        """Return the statements that create the table of a part."""
+
+    def row(self, found_by: SearchDocument) -> IndexRow:
+        """Return a document as values of ``columns``."""
+
+    def score(self, weights: Mapping[str, float]) -> str:
+        """Return the score expression, given the weights of columns."""
+
+
 class SqliteWords:
     """FTS5 index."""
 
     matches = "{0} MATCH :match"
-    among = (
+    matching = (
         "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match"
         " AND rowid BETWEEN :first{1} AND :last{1}"
     )
-    chosen = (
+    matching_wanted = (
         "SELECT rowid AS id FROM {0} WHERE {0} MATCH :match AND rowid BETWEEN :first{1} AND"
         " :last{1} AND +rowid IN (SELECT value FROM json_each(:wanted{1}))"
     )
     """The plus makes SQLite check each document found instead of using the index for each."""
-    knows_places = True
-    at_first: int | None = None
+    has_positions = True
+    first_parts: int | None = None
     vocabulary = "SELECT term, doc FROM {0}_words"
-    tried = ""
+    existing_words = ""
     merge = "INSERT INTO {0} ({0}, rank) VALUES ('merge', -:pages)"
     changes = "SELECT total_changes()"
-    pages = """WITH RECURSIVE piece(segid) AS (
+    prefix_pages = """WITH RECURSIVE piece(segid) AS (
   SELECT min(segid) FROM {0}_idx UNION ALL
   SELECT (SELECT min(segid) FROM {0}_idx WHERE segid > piece.segid)
   FROM piece WHERE segid IS NOT NULL
@@ -111,7 +168,7 @@ class SqliteWords:
 
     Leaves that only continue the positions of one word are numbered, but not listed.
     """
-    longest = """WITH leaf AS (SELECT
+    frequent_words = """WITH leaf AS (SELECT
   substr(CAST(term AS TEXT), 2) AS first,
   lead(substr(CAST(term AS TEXT), 2)) OVER (ORDER BY term) AS beyond,
   lead(pgno) OVER (ORDER BY term) - pgno AS pages
@@ -132,7 +189,7 @@ class SqliteWords:
             f"CREATE VIRTUAL TABLE IF NOT EXISTS {name}_words USING fts5vocab({name}, row)",
         )
 
-    def row(self, found_by: SearchDocument) -> tuple[str, ...]:
+    def row(self, found_by: SearchDocument) -> IndexRow:
         """Return a document as values of ``columns``."""
         return tuple(getattr(found_by, name) for name in SEARCH_COLUMNS)
 
@@ -180,21 +237,21 @@ class PostgresWords:
     """
 
     matches = "words @@ CAST(:match AS tsquery)"
-    among = (
+    matching = (
         "SELECT rowid AS id FROM (SELECT rowid, words FROM {0}"
         " WHERE rowid = ANY(CAST(:wanted{1} AS BIGINT[])) OFFSET 0) AS wanted"
         " WHERE words @@ CAST(:match AS tsquery)"
     )
     """PostgreSQL checks NEAR by testing phrases in each document."""
-    chosen = among
-    knows_places = False
-    at_first: int | None = 8
+    matching_wanted = matching
+    has_positions = False
+    first_parts: int | None = 8
     """The newest parts are enough for frequent words.
 
     Planning a statement over all parts of a million entries took a sixth of the server's time.
     """
     vocabulary = ""
-    tried = (
+    existing_words = (
         "SELECT word AS term, doc FROM unnest(CAST(:tried AS TEXT[])) AS tried (word),"
         " LATERAL (SELECT count(*) AS doc FROM {0}"
         " WHERE words @@ CAST(quote_literal(word) AS tsquery)) AS counted WHERE doc > 0"
@@ -202,12 +259,12 @@ class PostgresWords:
     merge = "SELECT gin_clean_pending_list(CAST('{0}_words' AS REGCLASS))"
     """Recent writes are in a pending list of up to 4 MB, which each query scans."""
     changes = "SELECT 0"
-    pages = """SELECT coalesce(CAST(avg(held) * 44 AS BIGINT), 0) FROM (
+    prefix_pages = """SELECT coalesce(CAST(avg(held) * 44 AS BIGINT), 0) FROM (
   SELECT (SELECT count(*) FROM unnest(words) AS one WHERE BEGINS) AS held
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest
 ) AS sample""".replace("BEGINS", _BEGINS)
     """Estimate in FTS5 pages: a word in every document of a full part takes 44."""
-    longest = """SELECT one.lexeme AS term
+    frequent_words = """SELECT one.lexeme AS term
   FROM (SELECT words FROM {0} ORDER BY rowid DESC LIMIT 32) AS newest, unnest(newest.words) AS one
   WHERE BEGINS GROUP BY one.lexeme ORDER BY count(*) DESC, one.lexeme
   LIMIT :most OFFSET :known""".replace("BEGINS", _BEGINS)
@@ -222,7 +279,7 @@ class PostgresWords:
             f"CREATE INDEX IF NOT EXISTS {name}_words ON {name} USING gin (words)",
         )
 
-    def row(self, found_by: SearchDocument) -> tuple[str, ...]:
+    def row(self, found_by: SearchDocument) -> IndexRow:
         """Return a document as values of ``columns``."""
         return (vector(found_by),)
 
@@ -406,3 +463,16 @@ def _close(one: str, other: str, apart: int) -> str:
 
 
 READERS["postgresql"] = tsquery
+
+
+_SQLITE, _POSTGRES = SqliteWords(), PostgresWords()
+
+
+def word_index_of(conn: AsyncConnection) -> WordIndex:
+    """Return the full-text index of a connection's database."""
+    return word_index_named(conn.dialect.name)
+
+
+def word_index_named(name: str) -> WordIndex:
+    """Return a full-text index by SQLAlchemy's name of the database."""
+    return _POSTGRES if name == "postgresql" else _SQLITE

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import dialect_of
+from archiver.db.full_text import word_index_of
 from archiver.db.query_sql import (
     EXPENSIVE_PAGES,
     MOST_PAGES,
@@ -107,7 +107,7 @@ async def _longest(
     conn: AsyncConnection, part: int, prefix: str, count: int, known: int
 ) -> list[str]:
     """Return the next most frequent words of a part with a prefix."""
-    statement = text(dialect_of(conn).words.longest.format(search_table(part)))
+    statement = text(word_index_of(conn).frequent_words.format(search_table(part)))
     given = {"first": prefix, "beyond": f"{prefix}\U0010ffff", "most": count, "known": known}
     return [word for word in (await conn.execute(statement, given)).scalars() if word]
 

@@ -30,8 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import dialect_of
-from archiver.db.full_text import Matches
+from archiver.db.full_text import Matches, word_index_of
 from archiver.db.full_text import expression as expression_of
 from archiver.db.schema import (
     PART_SIZE,
@@ -420,7 +419,7 @@ In a full part they hold about sixteen positions per document.
 
 async def pages_of(conn: AsyncConnection, terms: Iterable[Term], parts: Sequence[int]) -> int:
     """Estimate the pages per part that prefixes need, measured in one of the parts."""
-    asked = dialect_of(conn).words.pages
+    asked = word_index_of(conn).prefix_pages
     begun = {phrase_of(term.text)[-1] for term in terms}
     if not (asked and begun and parts):
         return 0

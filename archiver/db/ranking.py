@@ -15,8 +15,7 @@ from typing import Any
 from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db.dialects import SqlDialect, dialect_of
-from archiver.db.full_text import asking, gathering
+from archiver.db.full_text import WordIndex, asking, gathering, word_index_of
 from archiver.db.query_sql import (
     EXPENSIVE_PAGES,
     expression,
@@ -234,7 +233,7 @@ async def _counts(
     arm = (
         "SELECT {1} AS part, count(*) AS found, max(id) AS last FROM (SELECT rowid AS id FROM {0}"
         " WHERE MATCHES ORDER BY rowid LIMIT :most) AS first"
-    ).replace("MATCHES", dialect_of(conn).words.matches)
+    ).replace("MATCHES", word_index_of(conn).matches)
     arms = " UNION ALL ".join(arm.format(search_table(each.number), each.number) for each in parts)
     sizes = {part.number: part.size for part in parts}
     counts: dict[int, dict[str, int]] = {part.number: {} for part in parts}
@@ -351,7 +350,7 @@ async def _scores(
     if any(map(begins, worded)) and (_are_most(parts) or await _is_expensive(conn, tree, parts)):
         counted = [each for each in worded if not begins(each)]
     counts: Counts = {}
-    if len(parts) > 1 and dialect_of(conn).words.vocabulary:
+    if len(parts) > 1 and word_index_of(conn).vocabulary:
         counted, counts = await countable(conn, counted, parts)
     if not counted:
         return {each: 1.0 for part in parts for each in part.candidates}
@@ -380,7 +379,7 @@ async def _is_expensive(conn: AsyncConnection, tree: Node, parts: Sequence[Part]
 
 
 async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dict[int, float]:
-    statement = _scoring(dialect_of(conn), tuple(part.number for part in parts))
+    statement = _scoring(word_index_of(conn), tuple(part.number for part in parts))
     given: dict[str, Any] = {"match": match, **_range_parameters(parts)}
     given |= {f"wanted{n}": part.candidates for n, part in enumerate(parts)}
     documents, scores = (await conn.execute(statement, given)).one()
@@ -388,11 +387,10 @@ async def _bm25(conn: AsyncConnection, match: str, parts: Sequence[Part]) -> dic
 
 
 @lru_cache(64)
-def _scoring(dialect: SqlDialect, parts: Sequence[int]) -> Select[*tuple[Any, ...]]:
+def _scoring(words: WordIndex, parts: Sequence[int]) -> Select[*tuple[Any, ...]]:
     """Return the scoring statement, cached by parts."""
-    words = dialect.words
     scored = f"SELECT rowid AS id, {words.score(WEIGHTS)} AS score"
-    arm = words.chosen.replace("SELECT rowid AS id", scored, 1)
+    arm = words.matching_wanted.replace("SELECT rowid AS id", scored, 1)
     candidates = (bindparam(f"wanted{n}", type_=ListedNumbers()) for n in range(len(parts)))
     union = _union(parts, arm)
     # The LIMIT keeps SQLite from merging the queries, in which bm25 is not available.
@@ -472,7 +470,7 @@ async def which(
     """Return the matches of each expression within the candidates' range of each part."""
     if not (matches and parts):
         return [set() for _ in matches]
-    arm = _MATCHING.replace("MATCHES", dialect_of(conn).words.matches)
+    arm = _MATCHING.replace("MATCHES", word_index_of(conn).matches)
     return await _found(conn, arm, matches, parts, _range_parameters(parts))
 
 
@@ -484,7 +482,7 @@ async def which_of(
         return [set() for _ in matches]
     given: dict[str, Any] = _range_parameters(parts)
     given |= {f"wanted{n}": [*part.candidates] for n, part in enumerate(parts)}
-    return await _found(conn, dialect_of(conn).words.among, matches, parts, given)
+    return await _found(conn, word_index_of(conn).matching, matches, parts, given)
 
 
 async def _found(

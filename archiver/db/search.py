@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from archiver.db import counters, search_documents
 from archiver.db.dialects import SqlDialect, dialect_of
 from archiver.db.entries import Filters, narrowed
-from archiver.db.full_text import asking, gathering
+from archiver.db.full_text import WordIndex, asking, gathering, word_index_of
 from archiver.db.query_sql import Setting, Split, condition, holds_words, with_document
 from archiver.db.schema import document, entry, search_table
 from archiver.db.sql_functions import Gathered
@@ -109,10 +109,10 @@ async def found(
     if not parts:
         return Seen((), (), ())
     given = {"match": parted.match, "beyond": _beyond(beyond, oldest_first), "count": count}
-    is_read = reads(dialect_of(conn), parted)
+    is_read = reads(word_index_of(conn), parted)
     if is_read:
         given |= {"match": parted.apart, "exactly": parted.match}
-    union = _union(dialect_of(conn), tuple(parts), oldest_first=oldest_first, is_read=is_read)
+    union = _union(word_index_of(conn), tuple(parts), oldest_first=oldest_first, is_read=is_read)
     seen = await _seen(conn, union, given, parted.rest, question)
     if question.known:
         entries = [each if each and question.may_be(each) else None for each in seen.entries]
@@ -153,9 +153,9 @@ async def _lists(
     return [each or [] for each in (await conn.execute(lists, given)).one()]
 
 
-def reads(dialect: SqlDialect, parted: Split) -> bool:
+def reads(index: WordIndex, parted: Split) -> bool:
     """Return whether documents must be read to decide which of them match."""
-    return bool(parted.apart) and not dialect.words.knows_places
+    return bool(parted.apart) and not index.has_positions
 
 
 def _beyond(document: int | None, oldest_first: bool) -> int:
@@ -164,14 +164,14 @@ def _beyond(document: int | None, oldest_first: bool) -> int:
 
 @lru_cache(64)
 def _union(
-    dialect: SqlDialect, parts: Sequence[int], *, oldest_first: bool, is_read: bool = False
+    index: WordIndex, parts: Sequence[int], *, oldest_first: bool, is_read: bool = False
 ) -> str:
     """Return the query for the first matching documents over all parts.
 
     If documents must be read, it selects candidates and whether each matches.
     """
     # Databases run the branches of a UNION ALL in order and stop at the limit.
-    matches = dialect.words.matches
+    matches = index.matches
     told = f", {matches.replace(':match', ':exactly')} AS is_it" if is_read else ""
     arm = (
         "SELECT * FROM (SELECT rowid AS document_idTOLD FROM {0} WHERE MATCHES"
@@ -236,7 +236,7 @@ _NOTHING_DONE = 2
 
 async def in_pieces(conn: AsyncConnection) -> int | None:
     """Return the oldest full part to be merged; None if there is none, or documents are pending."""
-    if not dialect_of(conn).words.merge or await search_documents.pending_below(conn) is not None:
+    if not word_index_of(conn).merge or await search_documents.pending_below(conn) is not None:
         return None
     newest = max(await search_documents.parts(conn, below=TOP), default=0)
     part = (await counters.all_counters(conn)).get(WHOLE_BELOW, 0)
@@ -245,7 +245,7 @@ async def in_pieces(conn: AsyncConnection) -> int | None:
 
 async def put_together(conn: AsyncConnection, part: int) -> None:
     """Merge pages of a part; record if it was already merged."""
-    words, name = dialect_of(conn).words, search_table(part)
+    words, name = word_index_of(conn), search_table(part)
     before = (await conn.execute(text(words.changes))).scalar_one()
     await conn.execute(text(words.merge.format(name)), {"pages": PAGES})
     if (await conn.execute(text(words.changes))).scalar_one() - before < _NOTHING_DONE:

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.counters import next_number
-from archiver.db.dialects import Words, dialect_of
+from archiver.db.full_text import IndexRow, word_index_of
 from archiver.db.schema import (
     PART_SIZE,
     counter,
@@ -69,7 +69,7 @@ class NewDocument:
     entry_id: int
     snapshot_id: int | None
     found_by: SearchDocument
-    words: Words | None = None
+    words: IndexRow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ async def insert_all(
             for n, each in enumerate(made)
         ],
     )
-    words_of = dialect_of(conn).words.row
+    words_of = word_index_of(conn).row
     kept = [each.words or words_of(each.found_by) for each in made]
     await _index(conn, [(first + n, words) for n, words in enumerate(kept)], place.parts)
     await _mark(conn, [each for each in made if each.entry_id not in unchanged])
@@ -195,7 +195,7 @@ async def repay(
     if (await conn.execute(changed.where(own, counter.c.value == before))).rowcount:
         rows = [(each.document_id, *_described(found_by)) for each, found_by in made]
         await execute_rows(conn, _DESCRIBE, _DESCRIBE_PARAMETERS, rows)
-        words_of = dialect_of(conn).words.row
+        words_of = word_index_of(conn).row
         await _index(conn, [(each.document_id, words_of(found_by)) for each, found_by in made])
 
 
@@ -235,13 +235,13 @@ async def _current(conn: AsyncConnection, rows: Sequence[Row[*tuple[Any, ...]]])
 
 
 async def _index(
-    conn: AsyncConnection, made: Sequence[tuple[int, Words]], there: Collection[int] = ()
+    conn: AsyncConnection, made: Sequence[tuple[int, IndexRow]], there: Collection[int] = ()
 ) -> None:
     """Insert documents into their parts; ascending, because FTS5 flushes at each smaller id."""
     for part, some in groupby(made, key=lambda each: each[0] // PART_SIZE):
         if part not in there:
             await ensure_part(conn, part)
-        own = dialect_of(conn).words.columns
+        own = word_index_of(conn).columns
         columns = [
             column("rowid", document.c.id.type),
             *(column(each.name, each.type) for each in own),
@@ -256,7 +256,7 @@ async def ensure_part(conn: AsyncConnection, part: int) -> None:
     there = await conn.execute(select(search_part.c.number).where(search_part.c.number == part))
     if there.scalar() is None:
         await insert_rows(conn, search_part, ("number",), [(part,)])
-        for statement in dialect_of(conn).words.ddl(part):
+        for statement in word_index_of(conn).ddl(part):
             await conn.execute(text(statement))
 
 

@@ -8,8 +8,7 @@ from sqlalchemy import ColumnElement, Select, TextClause, bindparam, select, tex
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import host_queue
-from archiver.db.dialects import dialect_of
-from archiver.db.full_text import asking
+from archiver.db.full_text import asking, word_index_of
 from archiver.db.query_sql import lists_named
 from archiver.db.schema import entry_list, host, search_table, tag
 from archiver.db.sql_functions import ListedTexts
@@ -28,7 +27,7 @@ LONG = 8
 async def is_known(conn: AsyncConnection, parts: Sequence[int], word: str) -> bool:
     """Return whether any document contains a word."""
     arm = "SELECT * FROM (SELECT 1 FROM {0} WHERE MATCHES LIMIT 1) AS taken"
-    arm = arm.replace("MATCHES", dialect_of(conn).words.matches)
+    arm = arm.replace("MATCHES", word_index_of(conn).matches)
     union = " UNION ALL ".join(arm.format(search_table(part)) for part in parts)
     if not union:
         return False
@@ -54,7 +53,7 @@ async def nearest_words(conn: AsyncConnection, parts: Sequence[int], word: str) 
 
 async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[tuple[str, int]]:
     """Return similar words of a part with their document counts."""
-    if dialect_of(conn).words.vocabulary:
+    if word_index_of(conn).vocabulary:
         found = [await _words(conn, part, prefix) for prefix in _prefixes(word)]
         return [each for some in found for each in some]
     tried = (
@@ -62,7 +61,7 @@ async def _near(conn: AsyncConnection, part: int, word: str, most: int) -> list[
         if most == 1
         else words_one_edit_away(word) | words_with_two_deletions(word)
     )
-    statement = _tried(dialect_of(conn).words.tried.format(search_table(part)))
+    statement = _tried(word_index_of(conn).existing_words.format(search_table(part)))
     rows = await conn.execute(statement, {"tried": sorted(tried)})
     return [(row.term, row.doc) for row in rows]
 
@@ -78,7 +77,7 @@ def _prefixes(word: str) -> Iterator[str]:
 
 
 async def _words(conn: AsyncConnection, part: int, prefix: str) -> list[tuple[str, int]]:
-    counted = dialect_of(conn).words.vocabulary.format(search_table(part))
+    counted = word_index_of(conn).vocabulary.format(search_table(part))
     rows = await conn.execute(
         text(f"{counted} WHERE term >= :first AND term < :beyond LIMIT :most"),
         {"first": prefix, "beyond": prefix + "\uffff", "most": MOST_READ},

@@ -18,8 +18,8 @@ from archiver.db import (
     snapshots,
 )
 from archiver.db.counters import next_number
-from archiver.db.dialects import Words
 from archiver.db.entries import EntryState, entry_states
+from archiver.db.full_text import IndexRow
 from archiver.db.schema import Number, attempt, entry, entry_table, snapshot, snapshot_table
 from archiver.db.search_documents import NewDocument
 from archiver.db.statements import among, execute_rows, insert_rows
@@ -166,7 +166,7 @@ class NewSnapshot:
     look: RenderHint = RenderHint.NONE
     score: int = WHOLE
     limits: tuple[Limit, ...] = ()
-    words: Words | None = None
+    words: IndexRow | None = None
 
 
 @dataclass(frozen=True, slots=True)

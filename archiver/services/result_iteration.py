@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from archiver.db import list_order, prefix_search, query_sql, ranking, search
-from archiver.db.dialects import dialect_of
 from archiver.db.engine import AsyncConnection
 from archiver.db.entries import Filters, Place
+from archiver.db.full_text import word_index_of
 from archiver.db.query_sql import Split, split
 from archiver.db.schema import PART_SIZE
 from archiver.db.search import Question, Seen
@@ -121,7 +121,7 @@ class Walk:
     @property
     def _initial_parts(self) -> int | None:
         """Return the initial number of parts to search."""
-        return dialect_of(self._conn).words.at_first if self._parted.match else None
+        return word_index_of(self._conn).first_parts if self._parted.match else None
 
     def _next_read(self, lacking: int, found: int) -> tuple[int, int]:
         """Return the number of documents and parts to read next, estimated from the match rate."""
@@ -145,7 +145,7 @@ class Walk:
             return None
         tree, parts = self._question.tree, self._question.setting.parts
         self._loose = await prefix_search.loosen(self._conn, tree, parts)
-        self._is_read = search.reads(dialect_of(self._conn), self._sought)
+        self._is_read = search.reads(word_index_of(self._conn), self._sought)
         return await query_sql.parts_within_cost(self._conn, tree, parts)
 
     async def _look(self, beyond: Place | None, count: int, reach: int | None = None) -> Found:

@@ -43,7 +43,7 @@ async def search(request, tmp_path, address, monkeypatch):
         monkeypatch.setattr(f"archiver.{module}.PART_SIZE", 7)
     for name, value in {"LEAST_READ": 5, "MOST_LOOKED_AT": 12, "ENOUGH_READ": 3}.items():
         monkeypatch.setattr(f"archiver.services.result_iteration.{name}", value)
-    monkeypatch.setattr(PostgresWords, "at_first", 2)
+    monkeypatch.setattr(PostgresWords, "first_parts", 2)
     place = address if request.param == "server" else tmp_path / "archive.sqlite3"
     administer(f"ALTER DATABASE {address.rpartition('/')[2]} SET enable_seqscan = off")
     opened = await Database.open(place)

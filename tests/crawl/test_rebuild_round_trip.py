@@ -36,9 +36,8 @@ from archiver.db import (
     tags_and_lists,
     tombstones,
 )
-from archiver.db.dialects import dialect_of
 from archiver.db.engine import Database
-from archiver.db.full_text import asking
+from archiver.db.full_text import asking, word_index_of
 from archiver.db.schema import answer, attempt, entry, entry_table
 from archiver.errors import InputError, NotFound
 from archiver.http.timestamps import to_datetime, to_timestamp
@@ -620,7 +619,7 @@ async def _captures(conn):
 async def _found(conn, word):
     if not await search_documents.parts(conn, below=search.TOP):
         return []
-    has_word = dialect_of(conn).words.matches.format("search_00000")
+    has_word = word_index_of(conn).matches.format("search_00000")
     rows = await conn.execute(
         asking(
             "SELECT entry.hash_url FROM search_00000 JOIN live_entry AS entry"

@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from archiver.crawl.derived_rows import index_pending_documents, rebuild_stale
 from archiver.db import search_documents
-from archiver.db.dialects import dialect_of
+from archiver.db.full_text import word_index_of
 from archiver.db.schema import search_table
 from archiver.model.listing import ListingQuery
 
@@ -32,7 +32,7 @@ async def index_as_an_older_version(db):
     """Leave the index as the migration does: documents, and no words of them."""
     async with db.write() as conn:
         for part in await search_documents.parts(conn, below=1 << 40):
-            if dialect_of(conn).words.vocabulary:
+            if word_index_of(conn).vocabulary:
                 await conn.execute(text(f"DROP TABLE {search_table(part)}_words"))
             await conn.execute(text(f"DROP TABLE {search_table(part)}"))
         await conn.execute(text("DELETE FROM search_part"))
