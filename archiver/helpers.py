@@ -265,3 +265,15 @@ async def end_child(process: asyncio.subprocess.Process) -> None:
             while await process.stdout.read(_PIECE):
                 pass
     await process.wait()
+
+
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+def well_formed(text: str) -> str:
+    """Replace each lone surrogate by U+FFFD, as ECMA-262's String.prototype.toWellFormed does.
+
+    JSON escapes can contain one half of a pair (RFC 8259 §8.2), and so can arguments that are not
+    UTF-8.
+    """
+    return text if text.isascii() else _LONE.sub("\ufffd", text)

@@ -20,8 +20,7 @@ from yarl import URL
 
 from archiver.app import open_app
 from archiver.config import Settings
-from archiver.http.content_coding import pack
-from archiver.http.headers import Coding
+from archiver.http.content_coding import Coding, pack
 from archiver.http.urls import hash_url
 from archiver.web.app import build_app
 from archiver.web.app_keys import STATIC

@@ -18,7 +18,6 @@ SEAM = [
         "full_text.py",
         "schema.py",
         "schema_version.py",
-        "sql_functions.py",
         "statements.py",
     )
 ]

@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from archiver.http.text_decoders import well_formed
+from archiver.helpers import well_formed
 
 
 @given(st.text(st.characters()))

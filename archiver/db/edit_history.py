@@ -15,7 +15,7 @@ from archiver.db.schema import attempt, edit, edited, entry, entry_table
 from archiver.db.statements import among, insert_rows
 from archiver.model.annotation import Annotation
 from archiver.model.job import State
-from archiver.warc.annotation_json import read_annotation, write_annotation
+from archiver.warc.metadata_records import read_annotation, write_annotation
 
 
 async def beyond_records(

@@ -21,7 +21,7 @@ from archiver.model.capture import HashUrl, Timestamp
 from archiver.model.entry import Entry
 from archiver.model.job import State
 from archiver.model.rendering import Rendering
-from archiver.warc.annotation_json import read_web_annotation, write_web_annotation
+from archiver.warc.metadata_records import read_web_annotation, write_web_annotation
 
 _IN_ROWS = frozenset({"tags", "folders", "places"})
 """Fields stored in separate tables (tags and lists)."""

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from sqlalchemy import (
     BindParameter,
     ColumnClause,
+    Dialect,
     Select,
     TextClause,
     bindparam,
@@ -26,7 +27,6 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy import Dialect as SqlDialect
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.ext.compiler import compiles
@@ -34,8 +34,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType, UserDefinedType
 
+from archiver.db.dialects import Gathered, storable
 from archiver.db.schema import SEARCH_COLUMNS, Words, search_table
-from archiver.db.sql_functions import Gathered, storable
 from archiver.model.listing import SearchDocument
 
 READERS: dict[str, Callable[[str], str]] = {}
@@ -47,7 +47,7 @@ class Asked(UserDefinedType[str]):
 
     cache_ok = True
 
-    def bind_processor(self, dialect: SqlDialect) -> Callable[[Any], Any] | None:
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
         """Return the function that converts the parameter."""
         return READERS.get(dialect.name)
 

@@ -23,10 +23,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import sql_functions
-from archiver.db.dialects import SqlDialect
+from archiver.db import dialects
+from archiver.db.dialects import Greatest, SqlDialect
 from archiver.db.schema import entry, host, job, queue_host, snapshot
-from archiver.db.sql_functions import Greatest
 from archiver.db.statements import OnConflict, execute_rows, insert_rows
 from archiver.model.rendering import RenderHint
 from archiver.search.words import reversed_host, site_range
@@ -53,27 +52,27 @@ def _first_in_line(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
 
 _FIRST_IN_LINE = _first_in_line(
-    queue_host.c.host.not_in(sql_functions.texts(bindparam("busy"))),
+    queue_host.c.host.not_in(dialects.texts(bindparam("busy"))),
 )
 _READY = (
     select(queue_host.c.priority, queue_host.c.host)
     .where(
         queue_host.c.priority == bindparam("priority"),
         queue_host.c.ready_at_ms <= bindparam("now"),
-        queue_host.c.host.not_in(sql_functions.texts(bindparam("busy"))),
+        queue_host.c.host.not_in(dialects.texts(bindparam("busy"))),
     )
     .order_by(queue_host.c.ready_at_ms)
     .limit(bindparam("count", type_=Integer))
     .with_for_update(skip_locked=True)
 )
-_IS_PROVEN = queue_host.c.host.in_(sql_functions.texts(bindparam("proven")))
-_IS_MINE = queue_host.c.host.in_(sql_functions.texts(bindparam("mine")))
+_IS_PROVEN = queue_host.c.host.in_(dialects.texts(bindparam("proven")))
+_IS_MINE = queue_host.c.host.in_(dialects.texts(bindparam("mine")))
 """On a server: hosts locked by this worker."""
 _DUE_HOSTS = (
     select(queue_host.c.host)
     .where(
         queue_host.c.ready_at_ms <= bindparam("now"),
-        queue_host.c.host.not_in(sql_functions.texts(bindparam("busy"))),
+        queue_host.c.host.not_in(dialects.texts(bindparam("busy"))),
     )
     .order_by(queue_host.c.priority, queue_host.c.ready_at_ms)
     .limit(bindparam("count", type_=Integer))

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.db.dialects import JsonRow
 from archiver.db.schema import entry, import_row, imports
-from archiver.db.sql_functions import JsonRow
 from archiver.db.statements import among, insert_rows
 from archiver.model.imports import ARCHIVE_FORMS, MOST_GIVEN, Outcome, ReceiptRow, Rejected
 from archiver.model.job import State

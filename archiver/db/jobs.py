@@ -17,8 +17,8 @@ from sqlalchemy import Row, Select, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters
+from archiver.db.dialects import KindOfFailure, StatusOfFailure
 from archiver.db.schema import entry, job, snapshot
-from archiver.db.sql_functions import KindOfFailure, StatusOfFailure
 from archiver.db.statements import among, among_texts
 from archiver.http.timestamps import to_timestamp
 from archiver.model.capture import HashUrl, Timestamp

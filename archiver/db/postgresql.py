@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
+from archiver.db.dialects import as_it_was, storable
 from archiver.db.schema_version import is_current, upgrade_schema
-from archiver.db.sql_functions import as_it_was, storable
 from archiver.errors import ConfigurationError, IndexUnavailable
 
 _T = TypeVar("_T")

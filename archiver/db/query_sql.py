@@ -30,6 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.db.dialects import KindOfFailure, StatusOfFailure
 from archiver.db.full_text import Matches, word_index_of
 from archiver.db.full_text import expression as expression_of
 from archiver.db.schema import (
@@ -45,7 +46,6 @@ from archiver.db.schema import (
     snapshot,
     tag,
 )
-from archiver.db.sql_functions import KindOfFailure, StatusOfFailure
 from archiver.http.timestamps import to_timestamp
 from archiver.model.job import State
 from archiver.model.rendering import Rendering

@@ -15,10 +15,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import attempts, counters, host_queue, jobs
 from archiver.db.counters import next_number
-from archiver.db.dialects import dialect_of
+from archiver.db.dialects import Greatest, dialect_of
 from archiver.db.host_queue import HostGroups, from_ms, to_ms
 from archiver.db.schema import entry, imports, job
-from archiver.db.sql_functions import Greatest
 from archiver.db.statements import among, among_texts, execute_rows, insert_rows, is_one_of_these
 from archiver.model.capture import Timestamp
 from archiver.model.failure import Failure

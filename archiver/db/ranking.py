@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import CompoundSelect, Select, bindparam, func, literal_column, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from archiver.db.dialects import Gathered, ListedNumbers
 from archiver.db.full_text import WordIndex, asking, gathering, word_index_of
 from archiver.db.query_sql import (
     EXPENSIVE_PAGES,
@@ -26,7 +27,6 @@ from archiver.db.query_sql import (
     prefix_terms,
 )
 from archiver.db.schema import PART_SIZE, document, entry, entry_tag, search_table, tag
-from archiver.db.sql_functions import Gathered, ListedNumbers
 from archiver.db.statements import THESE
 from archiver.helpers import both
 from archiver.search.query_tree import (

@@ -18,12 +18,11 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import counters, search_documents
-from archiver.db.dialects import SqlDialect, dialect_of
+from archiver.db.dialects import Gathered, SqlDialect, dialect_of
 from archiver.db.entries import Filters, narrowed
 from archiver.db.full_text import WordIndex, asking, gathering, word_index_of
 from archiver.db.query_sql import Setting, Split, condition, holds_words, with_document
 from archiver.db.schema import document, entry, search_table
-from archiver.db.sql_functions import Gathered
 from archiver.db.statements import THESE, among
 from archiver.search.query_tree import EVERYTHING, Node
 

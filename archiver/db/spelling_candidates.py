@@ -8,10 +8,10 @@ from sqlalchemy import ColumnElement, Select, TextClause, bindparam, select, tex
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import host_queue
+from archiver.db.dialects import ListedTexts
 from archiver.db.full_text import asking, word_index_of
 from archiver.db.query_sql import lists_named
 from archiver.db.schema import entry_list, host, search_table, tag
-from archiver.db.sql_functions import ListedTexts
 from archiver.search.query_tree import Condition
 from archiver.search.spelling import distance, words_one_edit_away, words_with_two_deletions
 from archiver.search.words import fold, list_key, reversed_host

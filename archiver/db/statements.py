@@ -19,10 +19,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import sql_functions
+from archiver.db import dialects
 from archiver.db.engine import Database
 
-THESE: Select[int] = sql_functions.numbers(bindparam("these"))
+THESE: Select[int] = dialects.numbers(bindparam("these"))
 """Numbers of the parameter ``these``, for cached statements; see ``among``."""
 
 
@@ -132,22 +132,22 @@ def _key(table: Table, columns: Sequence[str]) -> list[str]:
 
 def is_one_of_these(column: ColumnElement[int]) -> ColumnElement[bool]:
     """Return ``column IN :these``, in the form that PostgreSQL plans best."""
-    return sql_functions.is_among(column, bindparam("these"))
+    return dialects.is_among(column, bindparam("these"))
 
 
 def among(values: Iterable[int]) -> Select[int]:
     """Return numbers as one parameter, for ``column.in_()``."""
-    return sql_functions.numbers(values)
+    return dialects.numbers(values)
 
 
 def among_texts(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     """Return texts as one parameter, for ``column.in_()``; also for a named parameter."""
-    return sql_functions.texts(values)
+    return dialects.texts(values)
 
 
 def among_keys(values: "Iterable[str] | BindParameter[Any]") -> Select[str]:
     """Return keys as one parameter, for ``column.in_()`` (``schema.Key``)."""
-    return sql_functions.keys(values)
+    return dialects.keys(values)
 
 
 MOST = 1_000

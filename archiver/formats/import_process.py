@@ -14,12 +14,7 @@ from io import BytesIO
 from typing import Any, BinaryIO
 
 from archiver.errors import UnreadableFile
-from archiver.helpers import (
-    child_command,
-    child_environment,
-    end_child,
-    scratch_directory,
-)
+from archiver.helpers import child_command, child_environment, end_child, scratch_directory
 from archiver.logs import get_log
 from archiver.model.capture import HashUrl
 from archiver.model.entry_list import EntryList, ListsInFile
@@ -33,7 +28,7 @@ from archiver.model.imports import (
 )
 from archiver.model.seed import ArchivedPage, ArchivedPart, Seed
 from archiver.pages.worker_messages import PREFIX, pack, unpack
-from archiver.warc.annotation_json import read_annotation, write_annotation
+from archiver.warc.metadata_records import read_annotation, write_annotation
 
 NO_LISTS = ListsInFile()
 

@@ -13,7 +13,7 @@ from archiver.formats.json_values import JsonText
 from archiver.formats.list_writer import Heading, ListForm
 from archiver.formats.rows import text_of
 from archiver.formats.source_file import FileLists, GivenFile
-from archiver.http.text_decoders import well_formed
+from archiver.helpers import well_formed
 from archiver.http.timestamps import read_iso
 from archiver.model.annotation import (
     MOST_HIGHLIGHTS,

@@ -7,7 +7,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from archiver.http.text_decoders import well_formed
+from archiver.helpers import well_formed
 from archiver.http.urls import hash_url, host, parse_url
 from archiver.model.annotation import (
     Annotation,

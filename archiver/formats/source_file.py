@@ -19,6 +19,7 @@ from archiver.formats.archive_members import Members, TarMembers, is_tar, is_zip
 from archiver.formats.compressed_files import is_packed, unpacked
 from archiver.formats.rows import URL_COLUMNS, plain
 from archiver.formats.seeds import tidy_tag
+from archiver.helpers import well_formed
 from archiver.http.encoding_prescan import declared_in_markup
 from archiver.http.text_decoders import (
     REPLACEMENT,
@@ -30,7 +31,6 @@ from archiver.http.text_decoders import (
     Encoding,
     decode_part,
     decoder,
-    well_formed,
 )
 from archiver.logs import get_log
 from archiver.model.entry_list import MOST_LISTS, MOST_PATHS, EntryList, folder_names, folder_path

@@ -1,15 +1,17 @@
-"""Content codings: bounded decoding and encoding."""
+"""Content codings: negotiation, bounded decoding and encoding."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from enum import StrEnum
 from typing import Protocol, cast
 
 import brotli
 from isal import isal_zlib
 
 from archiver.errors import TooLarge
-from archiver.http.headers import Coding, combined
+from archiver.http.headers import combined
 from archiver.http.media_types import (
     SNIFFED_BYTES,
     declared_media_type,
@@ -17,6 +19,55 @@ from archiver.http.media_types import (
     is_generic,
     sniff,
 )
+
+_MAX_FIELD = 1024
+"""Maximum length of ``Accept-Encoding`` that is parsed: ten times what a dozen codings need."""
+_ITEM = re.compile(
+    r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)"
+    r"(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?[ \t]*"
+)
+_ALIASES = {"x-gzip": "gzip"}
+_ANY = "*"
+
+
+class Coding(StrEnum):
+    """Content codings of responses."""
+
+    BROTLI = "br"
+    GZIP = "gzip"
+    IDENTITY = "identity"
+
+
+def choose_coding(accept_encoding: str | None, offered: Sequence[Coding]) -> Coding:
+    """Choose the preferred coding; the first offered of equally preferred ones.
+
+    Unreadable parts of the field are ignored. If no offered coding is acceptable, the response is
+    sent unencoded, as the RFC recommends.
+
+    Args:
+        accept_encoding: the field's value, several of them joined by commas; None if missing.
+        offered: codings besides ``IDENTITY``, which is always available.
+    """
+    weights = _weights(accept_encoding or "")
+    otherwise = weights.get(_ANY, 0.0)
+    best, most = Coding.IDENTITY, weights.get(Coding.IDENTITY, 0.0)
+    for coding in offered:
+        weight = weights.get(coding, otherwise)
+        is_tie_with_identity = best is Coding.IDENTITY and weight == most
+        if weight > most or (weight > 0 and is_tie_with_identity):
+            best, most = coding, weight
+    return best
+
+
+def _weights(field: str) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for item in field[:_MAX_FIELD].split(","):
+        found = _ITEM.fullmatch(item)
+        if found:
+            name = found[1].lower()
+            weights.setdefault(_ALIASES.get(name, name), float(found[2] or 1))
+    return weights
+
 
 if sys.version_info >= (3, 14):
     from compression import zstd

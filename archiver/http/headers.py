@@ -1,9 +1,8 @@
 """HTTP/1.1 response heads and structured header fields."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from io import BytesIO
 from urllib.parse import quote
 
@@ -154,52 +153,3 @@ def attachment(name: str) -> str:
     """
     plain = name.encode("ascii", "replace").decode().replace("?", "_")
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
-
-
-_LONGEST = 1024
-"""Maximum length of the field that is parsed: ten times what a dozen codings need."""
-_ITEM = re.compile(
-    r"[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)"
-    r"(?:[ \t]*;[ \t]*[qQ]=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?[ \t]*"
-)
-_ALIASES = {"x-gzip": "gzip"}
-_ANY = "*"
-
-
-class Coding(StrEnum):
-    """Content codings of responses."""
-
-    BROTLI = "br"
-    GZIP = "gzip"
-    IDENTITY = "identity"
-
-
-def choose_coding(accept_encoding: str | None, offered: Sequence[Coding]) -> Coding:
-    """Choose the preferred coding; the first offered of equally preferred ones.
-
-    Unreadable parts of the field are ignored. If no offered coding is acceptable, the response is
-    sent unencoded, as the RFC recommends.
-
-    Args:
-        accept_encoding: the field's value, several of them joined by commas; None if missing.
-        offered: codings besides ``IDENTITY``, which is always available.
-    """
-    weights = _weights(accept_encoding or "")
-    otherwise = weights.get(_ANY, 0.0)
-    best, most = Coding.IDENTITY, weights.get(Coding.IDENTITY, 0.0)
-    for coding in offered:
-        weight = weights.get(coding, otherwise)
-        is_tie_with_identity = best is Coding.IDENTITY and weight == most
-        if weight > most or (weight > 0 and is_tie_with_identity):
-            best, most = coding, weight
-    return best
-
-
-def _weights(field: str) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for item in field[:_LONGEST].split(","):
-        found = _ITEM.fullmatch(item)
-        if found:
-            name = found[1].lower()
-            weights.setdefault(_ALIASES.get(name, name), float(found[2] or 1))
-    return weights

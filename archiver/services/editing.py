@@ -9,7 +9,7 @@ from archiver.db import edit_history, tags_and_lists
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.formats.seeds import MOST_FOLDERS, MOST_NOTE, MOST_TAGS, MOST_TITLE, tidy_tag
-from archiver.http.text_decoders import well_formed
+from archiver.helpers import well_formed
 from archiver.model.annotation import Annotation, AnnotationChange
 from archiver.model.entry_list import folder_names, folder_path
 from archiver.model.listing import ListingQuery

@@ -15,7 +15,7 @@ from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
 from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of, tidy_tag
-from archiver.http.text_decoders import well_formed
+from archiver.helpers import well_formed
 from archiver.http.timestamps import pad, to_datetime
 from archiver.http.urls import hash_url, is_hash_url, parse_url, with_scheme, without_trackers
 from archiver.model.annotation import Annotation

@@ -11,7 +11,7 @@ from archiver.db import entries
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.formats.entry_markdown import highlights_markdown
-from archiver.http.text_decoders import well_formed
+from archiver.helpers import well_formed
 from archiver.model.annotation import (
     MOST_HIGHLIGHTS,
     MOST_QUOTE,
@@ -46,7 +46,7 @@ from archiver.services.editing import Editing
 from archiver.services.entries import Entries, SnapshotDetail
 from archiver.services.reader_view import article_of
 from archiver.services.search import Search, matching_entries
-from archiver.warc.annotation_json import CONTEXT, write_web_annotation
+from archiver.warc.metadata_records import CONTEXT, write_web_annotation
 
 PAGE = 200
 

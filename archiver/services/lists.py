@@ -14,7 +14,7 @@ from functools import lru_cache
 from archiver.db import tags_and_lists
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import InputError, InvalidQuery, NotFound
-from archiver.http.text_decoders import well_formed
+from archiver.helpers import well_formed
 from archiver.model.annotation import Annotation
 from archiver.model.entry_list import (
     MOST_DEPTH,

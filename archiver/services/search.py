@@ -14,8 +14,7 @@ from archiver.db.query_sql import Setting, is_worded
 from archiver.db.search import Question
 from archiver.db.snapshots import ListedSnapshot
 from archiver.errors import InputError, InvalidQuery
-from archiver.helpers import both
-from archiver.http.text_decoders import well_formed
+from archiver.helpers import both, well_formed
 from archiver.model.capture import HashUrl
 from archiver.model.entry import Entry
 from archiver.model.job import Job, QueueCounts, State

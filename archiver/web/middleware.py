@@ -22,7 +22,7 @@ from aiohttp.typedefs import Handler
 
 from archiver import errors
 from archiver.config import Settings
-from archiver.http.headers import Coding
+from archiver.http.content_coding import Coding
 from archiver.logs import get_log
 from archiver.model.message import Message, marked
 from archiver.replay.addresses import Modifier, ReplayAddress

@@ -17,7 +17,7 @@ from archiver.model.annotation import read_source_record
 from archiver.model.capture import Timestamp
 from archiver.model.entry_list import EntryList
 from archiver.model.imports import with_detail
-from archiver.model.language import LANGUAGES, preferred_language
+from archiver.model.language import LANGUAGES
 from archiver.model.message import Message
 from archiver.web import auth
 from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN, STATIC, WORDINGS
@@ -25,7 +25,15 @@ from archiver.web.origin import SAFE_METHODS
 from archiver.web.responses import vary
 from archiver.web.static_files import emblem_path
 from archiver.web.views import SideBar
-from archiver.web.wording import Wording, answered, reason, sentences, why, why_no_feed
+from archiver.web.wording import (
+    Wording,
+    answered,
+    preferred_language,
+    reason,
+    sentences,
+    why,
+    why_no_feed,
+)
 
 DENSITY_COOKIE = "view"
 _YEAR = 365 * 86400

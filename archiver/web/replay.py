@@ -14,7 +14,7 @@ from aiohttp import hdrs, web
 from multidict import CIMultiDict
 
 from archiver.errors import NotInArchive
-from archiver.http.headers import Coding
+from archiver.http.content_coding import Coding
 from archiver.model.capture import Capture
 from archiver.replay.addresses import (
     ALL_CAPTURES,

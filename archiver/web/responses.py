@@ -11,8 +11,7 @@ from contextlib import aclosing
 
 from aiohttp import hdrs, web
 
-from archiver.http.content_coding import Packer, new_packer, pack
-from archiver.http.headers import Coding, choose_coding
+from archiver.http.content_coding import Coding, Packer, choose_coding, new_packer, pack
 from archiver.http.media_types import parse_media_type
 from archiver.model.message import Message
 

@@ -15,8 +15,7 @@ from typing import Final
 from aiohttp import hdrs, web
 from aiohttp.helpers import ETAG_ANY
 
-from archiver.http.content_coding import pack_once
-from archiver.http.headers import Coding
+from archiver.http.content_coding import Coding, pack_once
 from archiver.model.language import ENGLISH
 from archiver.model.message import Message
 from archiver.model.rendering import PreviewImages

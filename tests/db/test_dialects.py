@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.db.dialects import MOST_OF_KEY, bounded
-from archiver.db.sql_functions import as_it_was, storable
+from archiver.db.dialects import MOST_OF_KEY, as_it_was, bounded, storable
 
 TEXTS = st.text(alphabet="\0\x01\x02ab€😀", max_size=8)
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.http.headers import Coding, choose_coding
+from archiver.http.content_coding import Coding, choose_coding
 
 BOTH = (Coding.BROTLI, Coding.GZIP)
 

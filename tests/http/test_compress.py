@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archiver.http.content_coding import new_packer, pack, pack_once
-from archiver.http.headers import Coding
+from archiver.http.content_coding import Coding, new_packer, pack, pack_once
 
 UNPACK = {Coding.BROTLI: brotli.decompress, Coding.GZIP: gzip.decompress}
 CODED = pytest.mark.parametrize("coding", UNPACK)

@@ -12,10 +12,10 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
 from archiver import helpers
-from archiver.model.language import ENGLISH, LANGUAGES, preferred_language
+from archiver.model.language import ENGLISH, LANGUAGES
 from archiver.model.message import Message as Said
 from archiver.model.message import counted
-from archiver.web.wording import wordings
+from archiver.web.wording import preferred_language, wordings
 
 ROOT = Path(__file__).parents[2]
 OTHERS = [each for each in LANGUAGES if each is not ENGLISH]
