@@ -135,7 +135,7 @@ def _made_ready(
     text = article.text
     hits = article.places(match_positions(article.spaced(), parse_query(q))) if q else []
     marked = shown.entry.annotation.highlights
-    anchored = anchor(text, marked)
+    anchored = anchor(text, marked) if marked else []
     spans = [_highlighted(each, at) for each, at in zip(marked, anchored, strict=True) if at]
     spans += [
         Span(start, end, first={} if n else {"id": "found"}) for n, (start, end) in enumerate(hits)

@@ -27,7 +27,8 @@ from obstore import exceptions
 from obstore.store import S3Store
 
 from archiver.errors import ConfigurationError, StoreError, StoreUnavailable
-from archiver.warc.durable_files import ReadOnly, SegmentBytes, make_directory, sync_directory
+from archiver.warc.durable_files import make_directory, sync_directory
+from archiver.warc.reader import ReadOnly, SegmentBytes
 from archiver.warc.segment_inventory import SegmentFile, Survey, UnusableFile
 from archiver.warc.segment_storage import UploadingStorage
 from archiver.warc.segment_versions import NextVersion, is_ours, remove_segment, superseded

@@ -1,8 +1,11 @@
-"""Reading and verification of WARC records."""
+"""Positional reads of segments; reading and verification of WARC records."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
+from typing import Protocol
 
 from archiver.errors import InvalidRecord, StoreError, TruncatedRecord
 from archiver.http.headers import WHITESPACE, ResponseHead, is_end_of_head, parse_head
@@ -16,6 +19,55 @@ MOST_RECORD_HEAD_BYTES = 64 << 10
 PIECE = 64 << 10
 _HEAD_END = b"\r\n\r\n"
 _FOLD = (" ", "\t")
+
+
+class SegmentBytes(Protocol):
+    """Bytes of a segment, local or remote, read by position."""
+
+    @property
+    def size(self) -> int:
+        """Current size in bytes."""
+
+    def seek(self, offset: int, /) -> int:
+        """Set the position to a byte offset."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read up to ``size`` bytes; empty at the end."""
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Read up to ``size`` bytes at ``offset``."""
+
+
+class ReadOnly:
+    """File read by position; closed when it is garbage-collected."""
+
+    def __init__(self, path: Path) -> None:
+        self._position = 0
+        self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    @property
+    def size(self) -> int:
+        """Current size in bytes."""
+        return os.fstat(self._file).st_size
+
+    def seek(self, offset: int) -> int:
+        """Set the position to a byte offset."""
+        self._position = offset
+        return offset
+
+    def read(self, size: int) -> bytes:
+        """Read up to ``size`` bytes; empty at the end."""
+        data = os.pread(self._file, size, self._position)
+        self._position += len(data)
+        return data
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Read up to ``size`` bytes at ``offset``."""
+        return os.pread(self._file, size, offset)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            os.close(self._file)
 
 
 @dataclass(slots=True)

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from archiver.errors import StoreError
-from archiver.warc.durable_files import ReadOnly
-from archiver.warc.reader import StoredRecord, read_record
+from archiver.warc.reader import ReadOnly, StoredRecord, read_record
 from archiver.warc.records import RecordType
 from archiver.warc.segment_versions import is_ours, superseded, writer_of
 

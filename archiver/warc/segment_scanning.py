@@ -10,8 +10,7 @@ from isal import isal_zlib
 from archiver.errors import InvalidRecord, StoreError, TruncatedRecord
 from archiver.model.capture import Location
 from archiver.warc.decompression import DAMAGED, Member, Source
-from archiver.warc.durable_files import ReadOnly, SegmentBytes
-from archiver.warc.reader import StoredRecord, iterate, read_record
+from archiver.warc.reader import ReadOnly, SegmentBytes, StoredRecord, iterate, read_record
 
 WINDOW = 1 << 20
 COMPARED_BYTES = 64

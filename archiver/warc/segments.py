@@ -15,9 +15,9 @@ from pathlib import Path
 
 from archiver.errors import StoreError
 from archiver.model.capture import Location
-from archiver.warc.durable_files import SegmentBytes, make_directory, sync_directory
+from archiver.warc.durable_files import make_directory, sync_directory
 from archiver.warc.locks import RunLock
-from archiver.warc.reader import StoredRecord, read_record
+from archiver.warc.reader import SegmentBytes, StoredRecord, read_record
 from archiver.warc.records import Record
 from archiver.warc.segment_storage import SegmentStorage
 from archiver.warc.writer import warcinfo, write_record

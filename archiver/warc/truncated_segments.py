@@ -12,7 +12,8 @@ from itertools import count
 from pathlib import Path
 
 from archiver.errors import StoreError
-from archiver.warc.durable_files import ReadOnly, sync_directory
+from archiver.warc.durable_files import sync_directory
+from archiver.warc.reader import ReadOnly
 from archiver.warc.segment_inventory import has_our_name, is_written_by_us
 from archiver.warc.segment_scanning import Damage, scan
 

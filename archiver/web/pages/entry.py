@@ -59,12 +59,12 @@ async def _page(
         past=asked.get("past", "").split(".", 1),
     )
     runtime = request.app[RUNTIME]
-    view = replace(
-        _view(request, reading, listed, await notice_of(request)),
-        browser_problem=runtime.crawling.browser_problem,
-        archives=runtime.recovery.archives,
-        refused=refused,
-    )
+    view = _view(request, reading, listed, await notice_of(request))
+    view = replace(view, refused=refused)
+    if reading.shown is None:
+        view = replace(view, archives=runtime.recovery.archives)
+    elif reading.shown.snapshot.rendering is Rendering.NEEDED:
+        view = replace(view, browser_problem=runtime.crawling.browser_problem)
     return await render_beside(request, "pages/entry.html", view, status=status)
 
 
