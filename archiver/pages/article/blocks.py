@@ -1,17 +1,13 @@
-"""Lists, tables, tabs and paragraphs.
+"""Lists, tables and paragraphs."""
 
-Code in a tab panel is labelled with its tab's name, such as a system or language.
-"""
-
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from dataclasses import dataclass
-from itertools import islice
 
 from lxml import etree
 from lxml.etree import _Element as Element
 
 from archiver.pages.article.elements import BLOCKS, OUTLINED, PHRASING, TRANSPARENT
-from archiver.pages.article.tree import around, first_text, lead_with, outermost, remove, unwrap
+from archiver.pages.article.tree import outermost, remove, unwrap
 
 
 def is_phrasing(element: Element) -> bool:
@@ -252,62 +248,6 @@ def _is_data(element: Element, table: _Table) -> bool:
 def _span(element: Element, name: str) -> int:
     given = element.get(name) or ""
     return int(given) if given.isascii() and given.isdigit() and len(given) < 4 else 1
-
-
-LONGEST_TAB = 80
-_MOST_ELEMENTS = 200
-_TABLISTS = etree.XPath("descendant::*[@role='tablist']")
-_LABELLED = etree.XPath("descendant::*[@role='tabpanel'][@aria-labelledby]")
-_HIDING = ("hidden", "aria-hidden", "style")
-
-
-def normalise_tabs(body: Element) -> None:
-    """Show code panels of unselected tabs, and label every panel with its tab."""
-    found = [*_by_role(body), *_by_label(body)]
-    coded = around(body.iter("pre")) if found else set()
-    for holder, tabs, panels in found:
-        names = [first_text(each, LONGEST_TAB) for each in tabs]
-        are_names = all(0 < len(each) <= LONGEST_TAB for each in names)
-        if 1 < len(tabs) == len(panels) and are_names and not coded.isdisjoint(panels):
-            for name, panel in zip(names, panels, strict=True):
-                _name(panel, name)
-            remove(holder)
-
-
-def _by_role(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
-    """Yield tab lists with their tabs and panels, as in WAI-ARIA (§5.4, tab, tablist, tabpanel)."""
-    lists = _TABLISTS(body)
-    labelled = {each.get("aria-labelledby"): each for each in _LABELLED(body)} if lists else {}
-    for element in lists:
-        inner = islice(element.iter(), _MOST_ELEMENTS)
-        tabs = [each for each in inner if each.get("role") == "tab"]
-        named = [labelled[each.get("id")] for each in tabs if each.get("id") in labelled]
-        yield element, tabs, named or _panels(element.getnext())
-
-
-def _panels(behind: Element | None) -> list[Element]:
-    if behind is None:
-        return []
-    return [each for each in behind if each.get("role") == "tabpanel"]
-
-
-def _by_label(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
-    """Yield blocks of radio button labels followed by a block with the same number of panels."""
-    buttons = {each.get("id") for each in body.iter("input") if each.get("type") == "radio"}
-    for block in body.iter("div") if buttons else ():
-        behind = block.getnext()
-        tabs = [each for each in block if each.tag != "input"]
-        are_labels = all(each.tag == "label" and each.get("for") in buttons for each in tabs)
-        if tabs and are_labels and behind is not None:
-            yield block, tabs, [*behind]
-
-
-def _name(panel: Element, name: str) -> None:
-    for each in _HIDING:
-        panel.attrib.pop(each, None)
-    line = etree.Element("p")
-    etree.SubElement(line, "strong").text = name
-    lead_with(panel, line)
 
 
 _LISTS = frozenset({"ul", "ol"})

@@ -15,7 +15,6 @@ from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser
 
 from archiver.model.page import Article, PageMetadata
-from archiver.pages.article.blocks import normalise_tabs
 from archiver.pages.article.boilerplate import Rules, clear_away, drop_lists_shown_twice
 from archiver.pages.article.code_blocks import normalise_code
 from archiver.pages.article.completion import (
@@ -47,6 +46,7 @@ from archiver.pages.article.page_furniture import (
     normalise_edit_links,
     normalise_permalinks,
 )
+from archiver.pages.article.panels import normalise_panels
 from archiver.pages.article.preparation import drop_hidden, to_tree
 from archiver.pages.article.scoring import Scores, make_root
 from archiver.pages.article.tree import first_text, text_in
@@ -321,7 +321,7 @@ def _normalise(body: Element, source: str, *, hides: bool = True) -> None:
     ``hides`` tells whether hidden elements are removed.
     """
     normalise_widgets(body)
-    normalise_tabs(body)
+    normalise_panels(body)
     normalise_mathematics(body, source)
     if hides:
         drop_hidden(body)

@@ -8,11 +8,20 @@ from lxml import etree
 from lxml.etree import _Element as Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from archiver.pages.article.elements import FLOW
+from archiver.pages.article.elements import (
+    FLOW,
+    FORM_CONTROLS,
+    HEADINGS,
+    PHRASING,
+    SENTENCE,
+    UNLIKELY_ROLES,
+    named,
+)
 from archiver.pages.article.embeds import GIST
-from archiver.pages.article.tree import text_in
+from archiver.pages.article.tree import first_text, text_in
 from archiver.pages.writing_modes import read_rules
 
+_MOST_BESIDE = 50
 _NEVER_READ = "template link meta base title dialog canvas noembed noframes frameset frame".split()
 _VOID = re.compile(rb'<(embed|source|track|wbr)\b((?:[^<>"]|"[^"]*+")*+)>')
 """Void elements that libxml2's HTML 4 parser does not know or treats differently."""
@@ -26,6 +35,7 @@ _BLANKS = re.compile(rb"[ \t\r\f][ \t\r\f]+")
 _RARE_BLANKS = (b"\t", b"\r", b"\f")
 _PRE = re.compile(rb"(<pre\b.*?</pre>)", re.DOTALL)
 _HIDING = frozenset({"hidden", "style", "aria-hidden", "aria-modal"})
+_HIDING_NAMES = ("print", "sr-only", "hidden", "reader", "assistive", "invisible", "visually")
 _PRINT_ONLY = re.compile(
     r"(?:^|\s)(?:(?:print-?only|only-?print|show-(?:for|on)-print)(?:$|\s)"
     r"|visible-print|d-none\s(?:.*\s)?d-print-)",
@@ -236,7 +246,10 @@ def _may_hide(element: Element) -> bool:
     names = element.keys()
     if not names:
         return False
-    return not _HIDING.isdisjoint(names) or ("class" in names and "print" in element.get("class"))
+    if not _HIDING.isdisjoint(names):
+        return True
+    name = element.get("class") or ""
+    return any(each in name for each in _HIDING_NAMES)
 
 
 def _is_print_only(element: Element) -> bool:
@@ -253,15 +266,66 @@ def is_hidden(element: Element) -> bool:
     attributes = element.attrib
     if not attributes:
         return False
-    if "hidden" in attributes:
+    if "hidden" in attributes and attributes["hidden"].lower() != "until-found":
         return bool(element.tag != "img")
     style = attributes.get("style")
     if style and _HIDDEN_STYLE.search(style):
         return True
     if attributes.get("aria-modal") == "true" and attributes.get("role") == "dialog":
         return True
+    if _is_for_screen_readers(element):
+        return True
     return (
         attributes.get("aria-hidden") == "true"
         and "fallback-image" not in (attributes.get("class") or "")
         and element.tag not in _VISIBLE
+        and not _is_visible_text(element)
     )
+
+
+_LONGEST_LINE = 300
+_NOT_TEXT = re.compile(
+    r"modal|menu|drawer|overlay|pop-?(?:up|over)|tooltip|lightbox|off-?canvas|dropdown|toast|clone"
+    r"|cookie|consent|icon|material|(?:^|\s)fa[bsrl]?(?:$|[\s-])|glyph|symbol|katex|mjx|mathjax"
+    r"|anchor|permalink",
+    re.IGNORECASE,
+)
+"""Names of elements with ``aria-hidden`` that are hidden, or show a picture."""
+
+_UNSEEN_NAME = re.compile(
+    r"(?:^|\s)(?:sr-only|visually-?hidden|screen-?reader(?:-?text|-only)?|assistive-text"
+    r"|a11y-hidden|element-invisible|hide-visually)(?:$|\s)",
+    re.IGNORECASE,
+)
+
+
+def _is_for_screen_readers(element: Element) -> bool:
+    """Return whether an element is a short text that is not displayed."""
+    name = (element.get("class") or "")[:_LONGEST_CLASS]
+    if not _UNSEEN_NAME.search(name) or element.tag in HEADINGS:
+        return False
+    is_short = len(first_text(element, _LONGEST_LINE)) < _LONGEST_LINE
+    return is_short and next(element.iter("img", "math", "svg"), None) is None
+
+
+def _is_visible_text(element: Element) -> bool:
+    """Return whether an element is text that only screen readers skip.
+
+    It is a word in a sentence, or a block with a sentence, inside of the page's main part.
+    """
+    if element.tag == "a" or _NOT_TEXT.search(named(element)[:_LONGEST_CLASS]):
+        return False
+    if element.tag not in PHRASING:
+        return element.get("role") not in UNLIKELY_ROLES and _has_sentence(element)
+    above = element.getparent()
+    beside = (above.text, *(each.tail for each in islice(above, _MOST_BESIDE)))
+    is_in_text = any(each and any(map(str.isalnum, each)) for each in beside)
+    return is_in_text and any(map(str.isalnum, first_text(element, _LONGEST_LINE)))
+
+
+def _has_sentence(element: Element) -> bool:
+    if next(element.iter(*FORM_CONTROLS), None) is not None:
+        return False
+    text = first_text(element, 2 * _LONGEST_LINE)
+    linked = sum(len(first_text(each, _LONGEST_LINE)) for each in islice(element.iter("a"), 20))
+    return len(text) > SENTENCE and linked < len(text) / 3

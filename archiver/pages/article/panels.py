@@ -1,0 +1,194 @@
+"""Panels that a click shows: tabs, accordions, disclosures.
+
+A panel with content is shown below the name of its tab, or below its button as a heading.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.elements import (
+    FORM_CONTROLS,
+    HEADINGS,
+    SENTENCE,
+    UNLIKELY_ROLES,
+    is_beside,
+    named,
+)
+from archiver.pages.article.tree import around, first_text, lead_with, lengths, remove
+
+LONGEST_LABEL = 200
+LONGEST_TAB = 80
+MOST_LINKED = 0.33
+"""Maximum link density of a panel with content; menus have more."""
+
+_SHORTEST = 20
+_MOST_ELEMENTS = 200
+_MOST_PANELS = 300
+_LEVELS = 40
+_TABLISTS = etree.XPath("descendant::*[@role='tablist']")
+_LABELLED = etree.XPath("descendant::*[@role='tabpanel'][@aria-labelledby]")
+_PANELS = etree.XPath("descendant::*[@role='tabpanel'][@id]")
+_TRIGGERS = etree.XPath(
+    "descendant::button | descendant::*[@aria-expanded or @role='button' or @data-toggle='collapse'"
+    " or @data-bs-toggle='collapse']"
+)
+_IDS = etree.XPath("descendant::*[@id]")
+_HIDING = ("hidden", "aria-hidden", "style")
+_AROUND = frozenset({"nav", "header", "footer", "form", "dialog", "aside"})
+_ROLES = UNLIKELY_ROLES | {"listbox", "tooltip", "search", "banner", "contentinfo", "menuitem"}
+_NOT_CONTENT = re.compile(
+    r"modal|menu|drawer|overlay|pop-?(?:up|over)|tooltip|lightbox|off-?canvas|dropdown|toast"
+    r"|cookie|consent|search|share|lang",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"(?:read|show|see|view|load|learn)\s+(?:more|all|less|full.*|answers?|solution|details)"
+    r"|more|expand(?:\s+all)?|continue reading|(?:mehr|alles?)\s+(?:an)?zeigen|weiterlesen"
+    r"|mehr(?: lesen)?|lire (?:la suite|plus)|voir plus|afficher (?:la suite|plus)"
+    r"|(?:leer|ver) m\u00e1s"
+    r"|leggi (?:tutto|di pi\u00f9)|ler mais|lees (?:meer|verder)|\u7d9a\u304d\u3092\u8aad\u3080"
+    r"|\u3082\u3063\u3068\u898b\u308b|\u9605\u8bfb\u66f4\u591a|\u5c55\u5f00",
+    re.IGNORECASE,
+)
+"""Labels of buttons that show the rest of a text."""
+
+_SIGNS = re.compile(r"[\W_]+")
+
+
+def normalise_panels(body: Element) -> None:
+    """Show the panels with content, and turn the buttons that name them into headings."""
+    _normalise_tabs(body)
+    _normalise_disclosures(body)
+    _normalise_headings(body)
+
+
+def _normalise_tabs(body: Element) -> None:
+    """Show code and prose of unselected tabs, and label every panel with its tab."""
+    found = [*_by_role(body), *_by_label(body)]
+    coded = around(body.iter("pre")) if found else set()
+    for holder, tabs, panels in found:
+        names = [first_text(each, LONGEST_TAB) for each in tabs]
+        are_names = all(0 < len(each) <= LONGEST_TAB for each in names)
+        if not (1 < len(tabs) == len(panels) and are_names):
+            continue
+        if not coded.isdisjoint(panels) or all(_is_content(each, SENTENCE // 2) for each in panels):
+            for name, panel in zip(names, panels, strict=True):
+                _name(panel, name)
+            remove(holder)
+
+
+def _by_role(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
+    """Yield tab lists with their tabs and panels, as in WAI-ARIA (§5.4, tab, tablist, tabpanel)."""
+    lists = _TABLISTS(body)
+    labelled = {each.get("aria-labelledby"): each for each in _LABELLED(body)} if lists else {}
+    known = {each.get("id"): each for each in _PANELS(body)} if lists else {}
+    for element in lists:
+        inner = islice(element.iter(), _MOST_ELEMENTS)
+        tabs = [each for each in inner if each.get("role") == "tab"]
+        panels = [
+            labelled.get(each.get("id")) if each.get("id") else known.get(each.get("aria-controls"))
+            for each in tabs
+        ]
+        found = [each for each in panels if each is not None]
+        yield element, tabs, found or _panels(element.getnext())
+
+
+def _panels(behind: Element | None) -> list[Element]:
+    if behind is None:
+        return []
+    return [each for each in behind if each.get("role") == "tabpanel"]
+
+
+def _by_label(body: Element) -> Iterator[tuple[Element, list[Element], list[Element]]]:
+    """Yield blocks of radio button labels followed by a block with the same number of panels."""
+    buttons = {each.get("id") for each in body.iter("input") if each.get("type") == "radio"}
+    for block in body.iter("div") if buttons else ():
+        behind = block.getnext()
+        tabs = [each for each in block if each.tag != "input"]
+        are_labels = all(each.tag == "label" and each.get("for") in buttons for each in tabs)
+        if tabs and are_labels and behind is not None:
+            yield block, tabs, [*behind]
+
+
+def _name(panel: Element, name: str) -> None:
+    _show(panel)
+    line = etree.Element("p")
+    etree.SubElement(line, "strong").text = name
+    lead_with(panel, line)
+
+
+def _show(panel: Element) -> None:
+    for each in _HIDING:
+        panel.attrib.pop(each, None)
+
+
+def _normalise_headings(body: Element) -> None:
+    """Replace buttons that are the whole text of a heading by their text."""
+    for heading in body.iter(*HEADINGS, "summary", "dt"):
+        for button in list(islice(heading.iter("button"), _MOST_ELEMENTS)):
+            text = first_text(button, LONGEST_LABEL)
+            if text and text == first_text(heading, LONGEST_LABEL):
+                button.tag = "span"
+
+
+def _normalise_disclosures(body: Element) -> None:
+    """Show panels that a button opens, and turn the button into a heading."""
+    triggers = [*islice(_TRIGGERS(body), _MOST_PANELS)]
+    places = {each.get("id"): each for each in _IDS(body)} if triggers else {}
+    for trigger in triggers:
+        line = _line_of(trigger)
+        panel = _panel_of(trigger, line, places)
+        if panel is None or not _is_content(panel, _SHORTEST) or _is_in_frame(trigger):
+            continue
+        _show(panel)
+        label = first_text(trigger, LONGEST_LABEL)
+        if line is not trigger:
+            trigger.tag = "span" if trigger.tag == "button" else trigger.tag
+        elif _MORE.fullmatch(_SIGNS.sub(" ", label).strip()) or not label:
+            remove(trigger)
+        elif len(label) <= LONGEST_LABEL and next(trigger.iter(*HEADINGS), None) is None:
+            trigger.tag = "h3"
+            etree.strip_tags(trigger, "div", "p", "button")
+
+
+def _line_of(trigger: Element) -> Element:
+    """Return the heading or term that a trigger is in, or the trigger itself."""
+    above = islice(trigger.iterancestors(), 3)
+    return next((each for each in above if each.tag in HEADINGS or each.tag == "dt"), trigger)
+
+
+def _panel_of(trigger: Element, line: Element, places: dict[str, Element]) -> Element | None:
+    """Return the hidden element that a trigger opens: the one it names, or the next one."""
+    target = (
+        trigger.get("data-bs-target") or trigger.get("data-target") or trigger.get("href") or ""
+    )
+    names = (trigger.get("aria-controls") or "", target[1:] if target.startswith("#") else "")
+    panel = next((places[each] for each in names if each in places), None)
+    if panel is None:
+        behind = line.getnext()
+        is_hidden = behind is not None and any(each in behind.attrib for each in _HIDING)
+        panel = behind if is_hidden else None
+    return panel if panel is not None and trigger not in {*panel.iter(trigger.tag)} else None
+
+
+def _is_content(panel: Element, shortest: int) -> bool:
+    """Return whether a panel holds text that is not a menu, dialog or form."""
+    if panel.get("role") in _ROLES or panel.tag in _AROUND or is_beside(named(panel)):
+        return False
+    if _NOT_CONTENT.search(named(panel)) or next(panel.iter(*FORM_CONTROLS), None) is not None:
+        return False
+    sizes = lengths(panel)
+    linked = sum(sizes[each] for each in panel.iter("a"))
+    return sizes[panel] - linked >= shortest and linked <= MOST_LINKED * sizes[panel]
+
+
+def _is_in_frame(trigger: Element) -> bool:
+    """Return whether a trigger belongs to the site's frame: navigation, header, footer, form."""
+    return any(
+        each.tag in _AROUND or each.get("role") in _ROLES
+        for each in islice(trigger.iterancestors(), _LEVELS)
+    )
