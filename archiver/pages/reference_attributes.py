@@ -158,25 +158,55 @@ def link_use(rel: str, loaded_as: str) -> Use:
     return Use.INERT if relations and relations <= HINTS else Use.ANCHOR
 
 
+_USUAL: Final = (
+    "data-src",
+    "data-lazy-src",
+    "data-original",
+    "data-original-src",
+    "data-lazy",
+    "data-url",
+)
+"""Attributes that lazy-loading scripts always load."""
+
 LAZY: Final = {
     "src": (
-        "data-src",
-        "data-lazy-src",
-        "data-original",
-        "data-original-src",
-        "data-lazy",
-        "data-url",
+        *_USUAL,
+        *(
+            "data-lazyload",
+            "data-lazy-load",
+            "data-ll-src",
+            "data-cfsrc",
+            "data-ezsrc",
+            "data-echo",
+        ),
+        *("data-opt-src", "data-breeze", "nitro-lazy-src", "lazy-src", "v-lazy", "data-defer-src"),
+        *("data-flickity-lazyload", "data-delayed-url", "data-actualsrc", "data-runner-src"),
+        *("data-full-src", "data-hi-res-src", "data-raw-src", "data-img-src", "data-image-src"),
+        *("data-src-large", "data-src-medium", "data-src-retina", "data-src-small", "data-image"),
+        *("data-large-file", "data-orig-file", "data-pin-media", "original", "real_src", "_src"),
+        *("zoomfile", "file"),
     ),
-    "srcset": ("data-srcset", "data-lazy-srcset", "data-original-set"),
+    "srcset": (
+        *("data-srcset", "data-lazy-srcset", "data-original-set", "data-bgset", "data-ll-srcset"),
+        *("data-flickity-lazyload-srcset", "nitro-lazy-srcset", "data-opt-srcset"),
+    ),
     "poster": ("data-poster",),
 }
-"""Attributes set by lazy-loading scripts, and their source attributes, the likeliest first."""
+"""Attributes set by lazy-loading scripts, and their source attributes, the likeliest first.
 
-_BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
+Unusual source attributes count only if the other is missing or a placeholder.
+"""
+
+BACKGROUNDS: Final = (
+    *("data-bg", "data-background", "data-background-image", "data-bg-image", "data-bg-src"),
+    *("data-bg-url", "data-lazy-background", "data-lazy-bg", "data-lazy-background-image"),
+)
+"""Lazy-loading attributes for background images; the value is a URL or ``url(…)``."""
+
 _LONGEST_URL = 8192
 _LONGEST_PLACEHOLDER = 2048
 _PLACEHOLDER = re.compile(
-    r"data:|about:blank|#|(?:[^?#]*/)?(?:blank|spacer|placeholder|pixel|transparent|trans|clear"
+    r"data:|about:blank|#|(?:[^?#]*/)?(?:blank|none|empty|dummy|spacer|placeholder|pixel|transparent|trans|clear"
     r"|loading|loader|lazy|lazyload|grey|gray|1x1)[-_.0-9a-z]*\.(?:gif|png|svg|jpe?g|webp)(?:[?#]|\Z)",
     re.IGNORECASE,
 )
@@ -194,7 +224,7 @@ def is_placeholder(value: str) -> bool:
 def lazy_rules(eager: dict[str, Rule]) -> dict[str, Rule]:
     """Return the rules of the lazy-loading attributes of an element."""
     return {
-        lazy: _rule(lazy, pointer)
+        lazy: _rule(lazy, pointer, name)
         for name, pointer in eager.items()
         if name in LAZY and isinstance(pointer, Pointer)
         for lazy in LAZY[name]
@@ -203,16 +233,34 @@ def lazy_rules(eager: dict[str, Rule]) -> dict[str, Rule]:
 
 def background_rules() -> dict[str, Rule]:
     """Return the rules of lazy-loading attributes for background images on any element."""
-    return {name: _rule(name, POINTERS[Use.IMAGE]) for name in _BACKGROUNDS}
+    return {name: _background_rule(name) for name in BACKGROUNDS} | {
+        "data-bgset": _rule("data-bgset", Pointer(Use.IMAGE, Form.SRCSET))
+    }
 
 
-def _rule(name: str, pointer: Pointer) -> Rule:
-    """Return a rule for an attribute that may also hold other data: JSON, titles, flags."""
+def _background_rule(name: str) -> Rule:
+    def choose(value_of: ValueOf) -> Pointer | None:
+        value = value_of(name).strip()
+        if value[:4].lower() == "url(":
+            return Pointer(Use.IMAGE, Form.CSS)
+        return POINTERS[Use.IMAGE] if _is_like_a_url(value) else None
+
+    return Choice(frozenset({Use.IMAGE}), choose)
+
+
+def _rule(name: str, pointer: Pointer, eager: str = "") -> Rule:
+    """Return a rule for an attribute that may also hold other data: JSON, titles, flags.
+
+    ``eager`` is the attribute that it replaces.
+    """
+    is_usual = name in _USUAL or pointer.form is Form.SRCSET or not eager
     is_source = pointer.form is Form.SRCSET or name.endswith("src")
     is_meant = _is_no_data if is_source else _is_like_a_url
 
     def choose(value_of: ValueOf) -> Pointer | None:
-        return pointer if is_meant(value_of(name).strip()) else None
+        if not is_meant(value_of(name).strip()):
+            return None
+        return pointer if is_usual or is_placeholder(value_of(eager)) else None
 
     return Choice(frozenset({pointer.use}), choose)
 

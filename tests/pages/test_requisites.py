@@ -15,12 +15,14 @@ PAGE = """<base href="/b/"><link rel=stylesheet href=s.css><link rel="shortcut i
 <style>@import 'two.css'; p { background: url("bg.png") }</style>
 <p style="background-image: url(inline.png)"><img src=a.png srcset="a1.png 1x, a2.png 2x">
 <img src="data:image/gif;base64,x" data-src=lazy.jpg>
+<img src="data:," data-large-file=large.jpg><img src=a.png data-large-file=none.jpg>
+<p data-bg="url(behind.jpg)" data-bgset="set.jpg 9w"></p>
 <picture><source srcset="w.webp 800w"></picture>
 <iframe src=frame.html></iframe><video poster=p.jpg src=v.mp4></video>
 <noscript><img src=noscript.png></noscript><svg><image href=svg.png /><use href="#x"/></svg>
 <a href=/page>a</a><script src=x.js></script><img src=a.png>"""
 NAMED = """s.css:style ../i.ico:icon f.woff:font two.css:style bg.png:image inline.png:image
-a.png:image a1.png:image a2.png:image lazy.jpg:image w.webp:image frame.html:frame p.jpg:image
+a.png:image a1.png:image a2.png:image lazy.jpg:image large.jpg:image behind.jpg:image set.jpg:image w.webp:image frame.html:frame p.jpg:image
 v.mp4:media noscript.png:image svg.png:image"""
 
 

@@ -20,7 +20,14 @@ from archiver.pages.article.tree import (
 )
 from archiver.pages.css_references import lead_css
 from archiver.pages.foreign_elements import PRESENTATION
-from archiver.pages.reference_attributes import HTML, LAZY, Use, is_placeholder, resolve
+from archiver.pages.reference_attributes import (
+    BACKGROUNDS,
+    HTML,
+    LAZY,
+    Use,
+    is_placeholder,
+    resolve,
+)
 from archiver.pages.reference_values import read_candidates
 
 _CAPTIONED = ("img", "svg", "video", "audio", "table", "pre", "math", "blockquote")
@@ -94,10 +101,21 @@ Rules = dict[str, dict[str, str]]
 def normalise_drawings(body: Element) -> None:
     """Normalise every SVG of a page."""
     for drawing in outermost(body, "svg"):
-        if is_icon(drawing):
+        if (picture := _only_picture(drawing)) is not None:
+            replace(drawing, picture)
+        elif is_icon(drawing):
             remove(drawing)
         else:
             _apply_styles(drawing)
+
+
+def _only_picture(drawing: Element) -> Element | None:
+    """Return the image that a drawing only frames, as an HTML image."""
+    images = [*islice(drawing.iter("image"), 2)]
+    if len(images) != 1 or next(drawing.iter(*_SHAPES), None) is not None:
+        return None
+    source = images[0].get("href") or images[0].get("xlink:href") or ""
+    return None if is_placeholder(source) else etree.Element("img", src=source, alt="")
 
 
 def is_icon(drawing: Element) -> bool:
@@ -172,9 +190,12 @@ SMALLEST: Final = 2
 LONGEST_FILE_NAME: Final = 200
 """Maximum characters of a heading that may be a file name."""
 
+_MOST_BESIDE = 20
+_PREVIEW = re.compile(r"thumbnail|placeholder|preview|blur|lqip", re.IGNORECASE)
+"""Classes of previews that a script replaces."""
+
 _FILE = re.compile(r"[^\s/]+\.(?:jpe?g|png|gif|webp|avif|svg)", re.IGNORECASE)
 _LONGEST_STYLE = 2048
-_BACKGROUNDS = ("data-bg", "data-background", "data-background-image")
 _SIZE = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]{0,9})?(?:px)?\s*")
 _STYLE_SIZE = re.compile(
     r"(?:^|;)\s*(width|height)\s*:\s*([0-9]{1,5})(?:\.[0-9]{0,9})?px", re.IGNORECASE
@@ -193,6 +214,9 @@ def normalise_media(body: Element) -> None:
         _undo_laziness(element)
     for image in list(body.iter("img")):
         _normalise_image(image)
+    for picture in body.iter("picture"):
+        if next(picture.iter("img"), None) is None:
+            _add_image(picture)
     pictured = [
         each for each in body.iter("figure", "div", "span", "a") if _is_called_picture(each)
     ]
@@ -229,7 +253,11 @@ def _drop_placeholder(twin: Element, image: Element) -> None:
     for name in ("width", "height", "alt", "id"):
         if waiting.get(name) and not image.get(name):
             image.set(name, waiting.get(name))
+    parent = twin.getparent()
     remove(before)
+    for each in list(islice(parent, _MOST_BESIDE)):
+        if each.tag == "img" and each is not image and _PREVIEW.search(each.get("class") or ""):
+            remove(each)
     blurred = _pictured_alone(twin.getprevious())
     if blurred is not None:
         shown = next(blurred.iter("img"))
@@ -279,6 +307,9 @@ def _normalise_image(image: Element) -> None:
         best = largest(image.get("srcset") or "") or _source_of(image) or _in_settings(image)
         if best:
             image.set("src", best)
+        elif (image.get("src") or "data:").startswith("data:"):
+            remove(image)
+            return
     for name, value in (("width", width), ("height", height)):
         if value > 0:
             image.set(name, str(value))
@@ -335,13 +366,25 @@ def _size(element: Element, name: str) -> int:
     return sizes.get(name, -1)
 
 
+def _add_image(picture: Element) -> None:
+    """Add the image that a script would add to a picture with sources only."""
+    sets = (largest(each.get("srcset") or "") for each in picture.iter("source"))
+    if best := next(filter(None, sets), ""):
+        etree.SubElement(picture, "img", src=best, alt="")
+
+
 def _is_called_picture(element: Element) -> bool:
-    return bool(element.tag == "figure" or element.get("role") == "img")
+    if element.tag == "figure" or element.get("role") == "img":
+        return True
+    if any(each in element.attrib for each in (*BACKGROUNDS, "data-bgset")):
+        return not len(element) and not (element.text or "").strip()
+    return False
 
 
 def _show_background(element: Element) -> None:
     """Replace an element named as an image by its CSS background image."""
-    url = next((element.get(each) for each in _BACKGROUNDS if element.get(each)), "")
+    url = next((element.get(each) for each in BACKGROUNDS if element.get(each)), "")
+    url = _in_css(url) if "(" in url else url or largest(element.get("data-bgset") or "")
     url = url or _background(element) or next(filter(None, map(_background, element)), "")
     if url:
         image = etree.Element("img", src=url, alt=element.get("aria-label") or "")
@@ -361,7 +404,11 @@ def _drop_file_name(heading: Element) -> None:
 
 
 def _background(element: Element) -> str:
-    style = element.get("style") or ""
+    return _in_css(element.get("style") or "")
+
+
+def _in_css(style: str) -> str:
+    """Return the first image in declarations, or in a value."""
     if "url(" not in style or len(style) > _LONGEST_STYLE:
         return ""
     found: list[str] = []

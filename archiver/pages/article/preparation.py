@@ -270,7 +270,7 @@ def is_hidden(element: Element) -> bool:
         return bool(element.tag != "img")
     style = attributes.get("style")
     if style and _HIDDEN_STYLE.search(style):
-        return True
+        return not _is_waiting(element)
     if attributes.get("aria-modal") == "true" and attributes.get("role") == "dialog":
         return True
     if _is_for_screen_readers(element):
@@ -297,6 +297,13 @@ _UNSEEN_NAME = re.compile(
     r"|a11y-hidden|element-invisible|hide-visually)(?:$|\s)",
     re.IGNORECASE,
 )
+
+
+def _is_waiting(element: Element) -> bool:
+    """Return whether an element is an image that a script shows when it is loaded."""
+    if element.tag != "img":
+        return False
+    return not element.get("src") or "lazy" in (element.get("class") or "").lower()
 
 
 def _is_for_screen_readers(element: Element) -> bool:

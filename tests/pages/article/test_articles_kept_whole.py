@@ -47,6 +47,26 @@ def read(middle: str, head: str = "", around: str = "{}") -> str:
             '<amp-img src=b.png><noscript><img src="a.png"></noscript></amp-img>',
             "https://example.com/deep/a.png",
         ),
+        *(
+            (f'<img src="data:," {name}="a.png">', "https://example.com/deep/a.png")
+            for name in (
+                *("data-lazyload", "data-echo", "data-ezsrc", "data-opt-src", "nitro-lazy-src"),
+                *("data-flickity-lazyload", "data-large-file", "data-actualsrc", "zoomfile"),
+            )
+        ),
+        ("<img data-cfsrc=a.png style='display:none'>", "https://example.com/deep/a.png"),
+        ("<picture><source srcset='a.png 9w'></picture>", "https://example.com/deep/a.png"),
+        ("<div data-bg='url(a.png)'></div>", "https://example.com/deep/a.png"),
+        ("<div data-bgset='a.png 9w'></div>", "https://example.com/deep/a.png"),
+        ("<svg width=90><image href=a.png></image></svg>", "https://example.com/deep/a.png"),
+        ("<img src='data:,'><img src=a.png>", "https://example.com/deep/a.png"),
+        (
+            (
+                "<div><img class=thumbnail src=t.png><canvas></canvas><img data-src=a.png>"
+                "<noscript><img src=a.png></noscript></div>"
+            ),
+            "https://example.com/deep/a.png",
+        ),
         (f'<img src="data:image/png;base64,{"A" * 900}">', f"data:image/png;base64,{'A' * 900}"),
     ],
 )
