@@ -22,7 +22,8 @@ PAGE = """<base href="/b/"><link rel=stylesheet href=s.css><link rel="shortcut i
 <noscript><img src=noscript.png></noscript><svg><image href=svg.png /><use href="#x"/></svg>
 <a href=/page>a</a><script src=x.js></script><img src=a.png>"""
 NAMED = """s.css:style ../i.ico:icon f.woff:font two.css:style bg.png:image inline.png:image
-a.png:image a1.png:image a2.png:image lazy.jpg:image large.jpg:image behind.jpg:image set.jpg:image w.webp:image frame.html:frame p.jpg:image
+a.png:image a1.png:image a2.png:image lazy.jpg:image large.jpg:image behind.jpg:image set.jpg:image
+w.webp:image frame.html:frame p.jpg:image
 v.mp4:media noscript.png:image svg.png:image"""
 
 
