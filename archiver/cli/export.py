@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
 
+import click
+
 from archiver.app import open_app
 from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import progress_bar, write_row
@@ -18,7 +20,7 @@ _STANDARD_OUTPUT = Path("-")
 
 
 def run(settings: Settings, *, form: str, file: Path, **narrowed: str) -> int:
-    """Write an export to a file atomically."""
+    """Write an export to a file atomically; return 1 if damaged records are left out."""
     query = ListingQuery(narrowed["query"], narrowed["tag"], narrowed["host"], narrowed["status"])
     export = _export(settings, BY_KEY[form], file, Selected(query))
     return run_until_signal(export, stopped="Stopped. Nothing was written.")
@@ -32,9 +34,14 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
 
         async with open_app(settings, reads_only=True) as app:
             if file == _STANDARD_OUTPUT:
-                pieces = await app.exporting.begin(kind, wanted, name=file.name)
+                damaged: list[str] = []
+                pieces = await app.exporting.begin(
+                    kind, wanted, name=file.name, on_damage=damaged.append
+                )
                 await _print(pieces, show)
-                return 0
+                for each in damaged:
+                    click.echo(f"damaged\t{each}", err=True)
+                return int(bool(damaged))
             if kind.key == "markdown" and file.suffix != ".zip":
                 written = await app.exporting.write_tree(
                     wanted, file, lambda done, total: bar.show(done=done, total=total)
@@ -44,7 +51,9 @@ async def _export(settings: Settings, kind: ExportKind, file: Path, wanted: Sele
             export = await app.exporting.write(kind, wanted, file, show)
     write_row("written", f"{export.size:,} bytes", str(file))
     write_row("entries", f"{export.entries:,}")
-    return 0
+    for each in export.damaged:
+        write_row("damaged", each)
+    return int(bool(export.damaged))
 
 
 async def _print(pieces: AsyncGenerator[bytes, None], show: Callable[[int], None]) -> None:

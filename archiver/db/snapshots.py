@@ -111,6 +111,20 @@ async def page_of(
     return [to_held(row) for row in rows]
 
 
+async def entries_with_records(conn: AsyncConnection, place: Location) -> set[int]:
+    """Return the row ids of the entries whose snapshots have a record in a part of a segment."""
+    rows = await conn.execute(
+        select(snapshot.c.entry_id)
+        .join(segment, segment.c.id == snapshot.c.metadata_segment_id)
+        .where(
+            segment.c.name == place.segment,
+            snapshot.c.metadata_offset >= place.offset,
+            snapshot.c.metadata_offset < place.offset + place.length,
+        )
+    )
+    return {*rows.scalars()}
+
+
 async def latest_of(conn: AsyncConnection, entry_ids: Sequence[int]) -> dict[int, Held]:
     """Return the newest snapshot of each entry, by entry id."""
     rows = await conn.execute(

@@ -17,6 +17,7 @@ from archiver.errors import ArchiverError, InputError, NotFound
 from archiver.helpers import AtomicFile
 from archiver.logs import get_log
 from archiver.model.listing import ListingQuery
+from archiver.model.message import marked
 from archiver.services.export_selection import Selected
 from archiver.services.exports import BY_KEY, PART, EntryExports, ExportKind, WrittenExport
 
@@ -30,6 +31,8 @@ _MOST_BYTES = 64 << 10
 _OTHERS = re.compile("[^a-z0-9]+")
 _UNEXPECTED = "It failed unexpectedly; the log has the details. Delete it and try another form."
 _INTERRUPTED = "It was interrupted three times, perhaps because it is too large for this machine."
+
+_DAMAGED = marked("Damaged records were left out. Run `archiver verify` to list them.")
 
 log = get_log(__name__)
 
@@ -54,7 +57,7 @@ class ExportJob:
         state: of the job.
         size: bytes so far.
         entries: number of entries; None before it is ready.
-        problem: why it failed, else empty.
+        problem: why it failed, or what a complete export lacks; else empty.
         starts: number of starts.
     """
 
@@ -162,9 +165,7 @@ class ExportJobs:
             await asyncio.to_thread((self._directory / job.name).unlink, missing_ok=True)
         elif not task.cancelled():
             error = task.exception()
-            done = replace(job, problem=_problem(job.name, error)) if error else job
-            count = None if error else task.result().entries
-            await asyncio.to_thread(self._save, replace(done, entries=count))
+            await asyncio.to_thread(self._save, _ended(job, error or task.result()))
 
     async def _exists(self, name: str) -> bool:
         return await asyncio.to_thread(self._job_file(name).path.is_file)
@@ -232,6 +233,13 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return 0
+
+
+def _ended(job: ExportJob, result: WrittenExport | BaseException) -> ExportJob:
+    """Return a job with its result; a complete export may still have a problem."""
+    if isinstance(result, BaseException):
+        return replace(job, problem=_problem(job.name, result))
+    return replace(job, entries=result.entries, problem=_DAMAGED if result.damaged else "")
 
 
 def _problem(name: str, error: BaseException) -> str:

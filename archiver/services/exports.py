@@ -22,6 +22,7 @@ from archiver.formats.netscape import BOOKMARKS_HTML
 from archiver.formats.outlines import OPML_HOSTS
 from archiver.formats.own_csv import CSV
 from archiver.formats.own_json import JSON, JSON_LINES, schema_text
+from archiver.logs import get_log
 from archiver.model.entry_list import EntryList, with_parents
 from archiver.model.message import marked
 from archiver.pages.syntax_highlighting import plain
@@ -30,7 +31,7 @@ from archiver.services.book_exports import Books, MarkdownTree
 from archiver.services.entries import Entries
 from archiver.services.export_selection import Selected, draw_up
 from archiver.services.list_exports import write_list
-from archiver.services.warc_export import Packages
+from archiver.services.warc_export import OnDamage, Packages
 from archiver.warc.segments import SegmentStore
 
 
@@ -195,6 +196,8 @@ PART = ".part"
 OnProgress = Callable[[int], None]
 """Called with the number of bytes written so far."""
 
+log = get_log(__name__)
+
 _OnCount = Callable[[int], None]
 """Called with the number of entries in an export."""
 
@@ -206,10 +209,12 @@ class WrittenExport:
     Attributes:
         size: bytes.
         entries: number of entries in it.
+        damaged: places and problems of the records that a WARC or WACZ file leaves out.
     """
 
     size: int
     entries: int
+    damaged: tuple[str, ...] = ()
 
 
 class EntryExports:
@@ -241,6 +246,7 @@ class EntryExports:
         name: str,
         at: str | None = None,
         on_count: _OnCount = lambda _: None,
+        on_damage: OnDamage = lambda _: None,
     ) -> AsyncGenerator[bytes, None]:
         """Select the entries of an export now; return a generator of its bytes.
 
@@ -252,6 +258,7 @@ class EntryExports:
             name: of the file; included in some formats.
             at: timestamp of the snapshot, for the article of one entry; None for the newest.
             on_count: called with the number of entries.
+            on_damage: called for each damaged part that a WARC or WACZ file leaves out.
 
         Raises:
             NotFound: there is nothing to export.
@@ -273,9 +280,15 @@ class EntryExports:
             return book(articles, title=title_of(wanted), at=at if wanted.hash_url else None)
         manifest = await self._packages.begin(wanted)
         on_count(len(manifest.entries))
+
+        def note(damage: str) -> None:
+            log.warning("a damaged record is not exported", place=damage)
+            on_damage(damage)
+
         if kind.key == "wacz":
-            return self._packages.wacz(manifest, title=name.removesuffix(".wacz"))
-        return self._packages.warc(manifest, name=name)
+            title = name.removesuffix(".wacz")
+            return self._packages.wacz(manifest, title=title, on_damage=note)
+        return self._packages.warc(manifest, name=name, on_damage=note)
 
     async def write(
         self,
@@ -295,10 +308,16 @@ class EntryExports:
             StoreError: something cannot be read.
         """
         part = path.with_name(path.name + PART)
-        size, counts = 0, [0]
+        size, counts, damaged = 0, [0], list[str]()
         with _open_part(part, path) as file:  # in a thread, a cancelled task would leave it open
             try:
-                pieces = await self.begin(kind, wanted, name=path.name, on_count=counts.append)
+                pieces = await self.begin(
+                    kind,
+                    wanted,
+                    name=path.name,
+                    on_count=counts.append,
+                    on_damage=damaged.append,
+                )
                 async with aclosing(pieces):
                     async for piece in pieces:
                         await asyncio.to_thread(file.write, piece)
@@ -308,7 +327,7 @@ class EntryExports:
             except BaseException:
                 part.unlink(missing_ok=True)
                 raise
-        return WrittenExport(size, counts[-1])
+        return WrittenExport(size, counts[-1], tuple(damaged))
 
     async def write_tree(
         self, wanted: Selected, directory: Path, on_progress: Callable[[int, int], None]

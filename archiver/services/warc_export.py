@@ -4,15 +4,25 @@ import asyncio
 import hashlib
 import json
 import zipfile
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from itertools import chain, islice
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from archiver import __version__
+from archiver.crawl.rebuild import capture_of, is_answer
 from archiver.crawl.record_building import EntryFacts, entry_note
 from archiver.crawl.row_building import needs_of
 from archiver.crawl.stored_content import read_snapshot_record
@@ -22,7 +32,7 @@ from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.db.entries import Revised
 from archiver.db.snapshots import Held
-from archiver.errors import NotFound, StoreError
+from archiver.errors import InvalidRecord, NotFound, StoreError, TruncatedRecord
 from archiver.model.capture import Capture, Location, PayloadDigest, RecordId, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.job import Attempt, State
@@ -31,6 +41,8 @@ from archiver.model.requisite import RequisiteOutcome
 from archiver.services.export_selection import Manifest, Selected, draw_up
 from archiver.warc import wacz as warc_wacz
 from archiver.warc.records import Record, RecordType
+from archiver.warc.request_queries import RequestQuery, query_of_request
+from archiver.warc.segment_scanning import Damage, Scanned
 from archiver.warc.segments import SegmentStore
 from archiver.warc.temporary_lines import SortedLines
 from archiver.warc.wacz import META, cdxj_line, index_blocks
@@ -40,14 +52,29 @@ PAGE = 1000
 TOGETHER = 50
 """Snapshots whose records are located in one query."""
 MOST_HOPS = 20
+MOST_CHECKED_BYTES = 8 << 20
+"""Maximum size of a range of records that are checked before they are copied."""
+MOST_REQUEST_BYTES = 1 << 20
+
+OnDamage = Callable[[str], None]
+"""Called with the place and problem of each damaged part, which the export leaves out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Response to a request other than GET, with the query that stands for the request."""
+
+    response: Capture
+    query: RequestQuery
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A byte range of a segment that is copied unchanged, and the captures in it."""
+    """A byte range of a segment that is copied unchanged, with the captures and answers in it."""
 
     location: Location
     captures: tuple[Capture, ...]
+    answers: tuple[Answer, ...] = ()
 
 
 class Selection:
@@ -87,10 +114,20 @@ class Selection:
                 for piece in in_batches:
                     yield piece
 
-    async def notes(self, manifest: Manifest) -> AsyncIterator[Record]:
-        """Yield records of entries that the copied ones do not cover: queued, failed, changed."""
-        for start in range(0, len(manifest.beyond_records), PAGE):
-            ids = manifest.beyond_records[start : start + PAGE]
+    async def notes(
+        self, manifest: Manifest, damaged: Sequence[Damage] = ()
+    ) -> AsyncIterator[Record]:
+        """Yield records of entries that the copied ones do not cover: queued, failed, changed.
+
+        If the record of an entry is damaged, the index still has the user's metadata.
+        """
+        beyond = array("q", manifest.beyond_records)
+        for each in damaged:
+            async with self._db.read() as conn:
+                affected = await db_snapshots.entries_with_records(conn, each.location)
+            beyond.extend(affected.difference(beyond))
+        for start in range(0, len(beyond), PAGE):
+            ids = beyond[start : start + PAGE]
             async with self._db.read() as conn:
                 found = await entries.with_revisions(conn, ids)
                 failed = await attempts.of_entries(conn, ids)
@@ -141,15 +178,15 @@ class Selection:
     async def _collect_positions(self, some: Sequence[Held], places: SortedLines) -> None:
         """Collect the positions of all records of snapshots, as sortable lines."""
         seeds = await asyncio.to_thread(
-            lambda: [read_snapshot_record(self._store, held.record) for held in some]
+            lambda: [_needed(self._store, held.record) for held in some]
         )
         async with self._db.read() as conn:
             found = [
-                await _captures_of(conn, held.snapshot, each.requisites)
-                for held, each in zip(some, seeds, strict=True)
+                await _captures_of(conn, held.snapshot, requisites)
+                for held, (requisites, _) in zip(some, seeds, strict=True)
             ]
             drawn = await screenshots.of_snapshots(conn, [held.row_id for held in some])
-            sent = [await db_captures.answer_places(conn, each.answers) for each in seeds]
+            sent = [await db_captures.answer_places(conn, answers) for _, answers in seeds]
         looked = [drawn.get(held.row_id, ()) for held in some]
         lines = chain.from_iterable(map(self._lines_of, some, found, sent, looked))
         await asyncio.to_thread(places.add_all, lines)
@@ -181,6 +218,17 @@ class Selection:
             except StoreError:
                 continue  # the response is the last record of its segment
         return places
+
+
+def _needed(
+    store: SegmentStore, place: Location
+) -> tuple[tuple[RequisiteOutcome, ...], tuple[RecordId, ...]]:
+    """Return the requisites and answers of a snapshot; none if its record is damaged."""
+    try:
+        found = read_snapshot_record(store, place)
+    except StoreError:
+        return (), ()  # the export reports the damage when it copies the record
+    return found.requisites, found.answers
 
 
 def _notes(revised: Revised, failed: Sequence[Attempt]) -> Iterator[Record]:
@@ -280,28 +328,36 @@ class Packages:
             raise NotFound("There is nothing to export: no entry is meant by that.")
         return manifest
 
-    async def warc(self, manifest: Manifest, *, name: str) -> AsyncGenerator[bytes, None]:
+    async def warc(
+        self, manifest: Manifest, *, name: str, on_damage: OnDamage = lambda _: None
+    ) -> AsyncGenerator[bytes, None]:
         """Yield a WARC file: a warcinfo record, then the copied records.
 
-        Entries without copied records get new records at the end.
+        Damaged records are left out. Entries without copied records get new records at the end.
 
         Args:
             manifest: contents.
             name: of the file, for its warcinfo record.
+            on_damage: called for each damaged part.
         """
         yield _opening(name)
-        async with aclosing(self._selection.pieces(manifest)) as pieces:
+        damaged: list[Damage] = []
+        async with aclosing(self._undamaged(manifest, damaged)) as pieces:
             async for piece in pieces:
                 async for data in self._copied(piece):
                     yield data
-        async for record in self._selection.notes(manifest):
+        for each in damaged:
+            on_damage(str(each))
+        async for record in self._selection.notes(manifest, damaged):
             yield await asyncio.to_thread(_packed, record)
 
-    async def wacz(self, manifest: Manifest, *, title: str) -> AsyncGenerator[bytes, None]:
+    async def wacz(
+        self, manifest: Manifest, *, title: str, on_damage: OnDamage = lambda _: None
+    ) -> AsyncGenerator[bytes, None]:
         """Yield a WACZ file (1.1.1): the WARC, its index, its pages, and the digests of all."""
         zip_ = _Zip()
         with SortedLines() as lines:
-            async with aclosing(self._data(zip_, manifest, lines)) as data:
+            async with aclosing(self._data(zip_, manifest, lines, on_damage)) as data:
                 async for each in data:
                     yield each
             yield await asyncio.to_thread(_add_index, zip_, lines)
@@ -322,21 +378,41 @@ class Packages:
             yield held.snapshot
 
     async def _data(
-        self, zip_: "_Zip", manifest: Manifest, lines: SortedLines
+        self,
+        zip_: "_Zip",
+        manifest: Manifest,
+        lines: SortedLines,
+        on_damage: OnDamage = lambda _: None,
     ) -> AsyncGenerator[bytes, None]:
         """Yield the WARC file as a zip member, and collect the lines of its index."""
         zip_.open(warc_wacz.DATA)
         zip_.write(_opening("data.warc.gz"))
-        async with aclosing(self._selection.pieces(manifest)) as pieces:
+        damaged: list[Damage] = []
+        async with aclosing(self._undamaged(manifest, damaged)) as pieces:
             async for piece in pieces:
                 await asyncio.to_thread(_collect_index_lines, piece, zip_.written, lines)
                 async for data in self._copied(piece):
                     await asyncio.to_thread(zip_.write, data)
                     yield zip_.take()
-        async for record in self._selection.notes(manifest):
+        for each in damaged:
+            on_damage(str(each))
+        async for record in self._selection.notes(manifest, damaged):
             await asyncio.to_thread(zip_.write, await asyncio.to_thread(_packed, record))
             yield zip_.take()
         zip_.close()
+
+    async def _undamaged(
+        self, manifest: Manifest, damaged: list[Damage]
+    ) -> AsyncGenerator[Piece, None]:
+        """Yield the ranges of readable records; collect the damaged ones."""
+        async with aclosing(self._selection.pieces(manifest)) as pieces:
+            async for piece in pieces:
+                checked = _checked(self._store, piece)
+                while (each := await asyncio.to_thread(next, checked, None)) is not None:
+                    if isinstance(each, Damage):
+                        damaged.append(each)
+                    else:
+                        yield each
 
     async def _copied(self, piece: Piece) -> AsyncGenerator[bytes, None]:
         copied = self._store.copy(piece.location)
@@ -428,10 +504,82 @@ def _packed(record: Record) -> bytes:
     return sink.getvalue()
 
 
+def _checked(store: SegmentStore, piece: Piece) -> Iterator[Piece | Damage]:
+    """Decompress the records of a range; yield the ranges of whole ones and the damaged parts.
+
+    Raises:
+        StoreError: the segment can't be opened.
+    """
+    captures = {each.location.offset: each for each in piece.captures}
+    place, end = piece.location, piece.location.offset + piece.location.length
+    begun = _Range(place.segment, place.offset)
+    for each in store.storage.scan(place.segment, from_offset=place.offset):
+        if each.offset >= end:
+            break
+        if isinstance(each, Damage):
+            yield from begun.pieces()
+            length = min(each.location.length, end - each.offset)
+            yield replace(each, location=replace(each.location, length=length))
+            begun = _Range(place.segment, each.offset + length)
+            continue
+        try:
+            begun.add(each, captures)
+        except (InvalidRecord, TruncatedRecord):
+            continue  # the scan reports it next
+        if begun.length >= MOST_CHECKED_BYTES:
+            yield from begun.pieces()
+            begun = _Range(place.segment, begun.start + begun.length)
+    yield from begun.pieces()
+    if (start := begun.start + begun.length) < end:
+        yield Damage(Location(place.segment, start, end - start), "The segment is too short.")
+
+
+class _Range:
+    """Adjacent whole records."""
+
+    def __init__(self, segment: str, start: int) -> None:
+        self._segment = segment
+        self.start = start
+        self.length = 0
+        self._captures: list[Capture] = []
+        self._answers: list[Answer] = []
+        self._unrequested: Capture | None = None
+
+    def add(self, scanned: Scanned, captures: Mapping[int, Capture]) -> None:
+        """Read a record and add it.
+
+        Raises:
+            InvalidRecord, TruncatedRecord: it is damaged.
+        """
+        record, place = scanned.record, Location(self._segment, scanned.offset, 0)
+        answer = capture_of(record, place) if is_answer(record) else None
+        is_request = record.type is RecordType.REQUEST and self._unrequested is not None
+        request = record.block.read(MOST_REQUEST_BYTES) if is_request else b""
+        location = scanned.place()
+        if self._unrequested and (query := query_of_request(request)):
+            self._answers.append(Answer(self._unrequested, query))
+        self._unrequested = replace(answer, location=location) if answer else None
+        if capture := captures.get(location.offset):
+            self._captures.append(capture)
+        self.length += location.length
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the range, unless it is empty."""
+        if self.length:
+            location = Location(self._segment, self.start, self.length)
+            yield Piece(location, tuple(self._captures), tuple(self._answers))
+
+
 def _collect_index_lines(piece: Piece, base: int, lines: SortedLines) -> None:
-    for capture in piece.captures:
+    def place(capture: Capture) -> dict[str, Any]:
         offset = base + capture.location.offset - piece.location.offset
-        lines.add(cdxj_line(capture, filename="data.warc.gz", offset=offset).encode())
+        return {"filename": "data.warc.gz", "offset": offset}
+
+    for each in piece.captures:
+        lines.add(cdxj_line(each, **place(each)).encode())
+    for answer in piece.answers:
+        response = answer.response
+        lines.add(cdxj_line(response, query=answer.query, **place(response)).encode())
 
 
 def _add_index(zip_: _Zip, lines: SortedLines) -> bytes:

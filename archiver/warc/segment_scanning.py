@@ -66,6 +66,11 @@ class Damage:
         """Offset of the damage in bytes."""
         return self.location.offset
 
+    def __str__(self) -> str:
+        place = self.location
+        last = place.offset + place.length
+        return f"{place.segment}, bytes {place.offset:,} to {last:,}: {self.problem}"
+
 
 def scan(path: Path, *, from_offset: int) -> Iterator[Scanned | Damage]:
     """Iterate over the records of a segment; use each record before the next.

@@ -26,6 +26,7 @@ from archiver.http.surt import surt
 from archiver.http.timestamps import to_datetime, write_iso
 from archiver.model.capture import Capture
 from archiver.model.entry import Snapshot
+from archiver.warc.request_queries import RequestQuery
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -36,8 +37,17 @@ META = '!meta 0 {"format": "cdxj-gzip-1.0", "filename": "' + INDEX + '"}\n'
 REVISIT = "warc/revisit"
 
 
-def cdxj_line(capture: Capture, *, filename: str, offset: int) -> str:
-    """Return the CDXJ line of a capture whose record is at ``offset`` of ``filename``."""
+def cdxj_line(
+    capture: Capture, *, filename: str, offset: int, query: RequestQuery | None = None
+) -> str:
+    """Return the CDXJ line of a capture.
+
+    Args:
+        capture: the response.
+        filename: of the WARC file.
+        offset: of its record in that file.
+        query: of its request, if that was no GET.
+    """
     fields = {
         "url": capture.url,
         "mime": REVISIT if capture.is_revisit else capture.media_type or "unk",
@@ -47,7 +57,11 @@ def cdxj_line(capture: Capture, *, filename: str, offset: int) -> str:
         "offset": str(offset),
         "filename": filename,
     }
-    return f"{surt(capture.url)} {capture.timestamp} {json.dumps(fields)}\n"
+    url = capture.url
+    if query:
+        fields |= {"method": query.method, "requestBody": query.text}
+        url = query.added_to(url)
+    return f"{surt(url)} {capture.timestamp} {json.dumps(fields)}\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,9 @@
 """Responses to a page's POST, HEAD and range requests: archived, and never replayed as pages."""
 
 import gzip
+import io
+import json
+import zipfile
 from contextlib import aclosing
 
 import pytest
@@ -158,6 +161,32 @@ async def exported(runtime, selected):
     manifest = await runtime.packages.begin(selected)
     pieces = runtime.packages.warc(manifest, name="some.warc.gz")
     return b"".join([each async for each in pieces])
+
+
+async def test_the_index_of_a_wacz_lists_post_responses_as_other_readers_look_them_up(
+    settings, origin
+):
+    async with open_app(settings) as runtime:
+        manifest = await runtime.packages.begin(Selected())
+        packed = b"".join([each async for each in runtime.packages.wacz(manifest, title="x")])
+
+    with zipfile.ZipFile(io.BytesIO(packed)) as package:
+        index = gzip.decompress(package.read("indexes/index.cdx.gz")).decode().splitlines()
+        warc = package.read("archive/data.warc.gz")
+    found = {}
+    for line in index:
+        key, _, fields = line.split(" ", 2)
+        place = json.loads(fields)
+        if method := place.get("method"):
+            start = int(place["offset"])
+            record = gzip.decompress(warc[start : start + int(place["length"])])
+            found[method] = key.partition(")")[2], f"Answers: {method}".encode() in record
+    # A text body becomes __wb_post_data in base64, and the members of JSON a query.
+    assert found == {
+        "HEAD": ("/only-head?__wb_method=head", True),
+        "POST": ("/api?__wb_method=post&__wb_post_data=cxvlcnkgeybozxjvbnmgfq==", True),
+        "PUT": ("/api?__wb_method=put&__wb_post_data=e30=", True),
+    }
 
 
 @pytest.mark.parametrize("is_built_anew", [False, True])

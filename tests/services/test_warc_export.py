@@ -162,6 +162,59 @@ async def test_entries_that_failed_or_wait_are_told_of(runtime, live, tmp_path, 
         assert "failure" not in of_waiting
 
 
+def ids(warc):
+    return {record_id for kind, _, record_id in records(warc) if kind != "warcinfo"}
+
+
+def damage(data, kind, url):
+    """Flip a bit in the middle of the first record of this type and URL; return its id."""
+    (segment,) = (data / "warc").glob("*.warc.gz")
+    content = bytearray(segment.read_bytes())
+    reader = ArchiveIterator(io.BytesIO(content))
+    for record in reader:
+        target, start = record.rec_headers.get_header("WARC-Target-URI"), reader.get_record_offset()
+        reader.read_to_end()
+        if record.rec_type == kind and url in target:
+            content[start + reader.get_record_length() // 2] ^= 0x10
+            segment.write_bytes(content)
+            return record.rec_headers.get_header("WARC-Record-ID")
+    raise AssertionError("there is no such record")
+
+
+@pytest.mark.parametrize("wanted", [EVERYTHING, Selected(ListingQuery(tag="animals"))])
+@pytest.mark.parametrize("kind", ["response", "conversion", "metadata"])
+async def test_a_damaged_record_is_left_out_and_reported(runtime, tmp_path, live, wanted, kind):
+    before = ids(await warc_of(runtime, wanted))
+    key = hash_url(live.url("/geese")) if kind != "response" else live.url("/geese")
+    record_id = damage(tmp_path / "data", kind, key)
+    for form in ("warc", "wacz"):
+        found = []
+        manifest = await runtime.packages.begin(wanted)
+        if form == "warc":
+            warc = await whole(runtime.packages.warc(manifest, name="w", on_damage=found.append))
+        else:
+            package = runtime.packages.wacz(manifest, title="w", on_damage=found.append)
+            with zipfile.ZipFile(io.BytesIO(await whole(package))) as opened:
+                warc = opened.read("archive/data.warc.gz")
+                index = gzip.decompress(opened.read("indexes/index.cdx.gz")).decode().splitlines()
+            for line in index:
+                place = json.loads(line.split(" ", 2)[2])
+                member = warc[int(place["offset"]) : int(place["offset"]) + int(place["length"])]
+                assert records(member)[0][1] == place["url"]
+        (tmp_path / "some.warc.gz").write_bytes(warc)
+
+        assert is_checked(tmp_path / "some.warc.gz")
+        after = ids(warc)
+        assert record_id in before - after
+        # Without its metadata record, a selection cannot name the requests of a snapshot's files.
+        assert len(before - after) == 1 or (kind == "metadata" and wanted is not EVERYTHING)
+        assert len(found) == 1
+        assert "archiver-" in found[0]
+        # A new record repeats the user's metadata from the index.
+        (told,) = entry_records(warc)[live.url("/geese")]
+        assert "animals" in told["entry"]["tags"]
+
+
 async def test_what_a_person_said_since_the_last_record_is_told(runtime, live):
     foxes = live.url("/foxes")
     await runtime.entries.save([foxes], tags=["red"], source="cli")

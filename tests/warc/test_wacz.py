@@ -4,6 +4,9 @@ import gzip
 import hashlib
 import json
 
+import pytest
+
+from archiver.warc.request_queries import query_of_request
 from archiver.warc.wacz import LINES_A_BLOCK, index_blocks, package_digest
 
 
@@ -28,3 +31,29 @@ def test_the_package_digest_matches_its_bytes():
     said = json.loads(package_digest(b"{}"))
 
     assert said["hash"] == f"sha256:{hashlib.sha256(b'{}').hexdigest()}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "query"),
+    [
+        ("application/x-www-form-urlencoded; charset=UTF-8", "q=a+b&n=%20", "q=a b&n= "),
+        ("application/json", '{"q": {"a": [1, true], "b": null}}', "a=1&a.2_=true&b=null"),
+        ("text/plain;charset=UTF-8", '{"a": "b c"}', "a=b c"),
+        ("text/plain", "hello", "__wb_post_data=aGVsbG8="),
+        ("application/octet-stream", "\0", "__wb_post_data=AA=="),
+        ("application/json", "[" * 9_000, ""),
+        (
+            "multipart/form-data; boundary=x",
+            '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n',
+            "a=1",
+        ),
+    ],
+)
+def test_the_body_of_a_request_becomes_a_query_as_webrecorder_writes_it(kind, body, query):
+    request = f"POST /a HTTP/1.1\r\nHost: a.example\r\ncontent-type: {kind}\r\n\r\n{body}"
+
+    found = query_of_request(request.encode())
+
+    url = found.added_to("https://a.example/a?b")
+    assert url == f"https://a.example/a?b&__wb_method=POST{'&' if query else ''}{query}"
+    assert query_of_request(b"GET / HTTP/1.1\r\n\r\n") is None
