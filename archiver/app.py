@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from archiver.services.imports import Imports, ImportUndo
     from archiver.services.list_exports import Feeds
     from archiver.services.lists import EntryLists
+    from archiver.services.navigation import NavigationData
     from archiver.services.machines import Machines
     from archiver.services.page_uploads import PageUploads
     from archiver.services.reader_view import Reader
@@ -217,6 +218,12 @@ class App:
         from archiver.services.recapture import PublicArchiveRecovery
 
         return PublicArchiveRecovery(self.db, self.settings, self.wake_crawl)
+
+    @cached_property
+    def navigation(self) -> "NavigationData":
+        from archiver.services.navigation import NavigationData
+
+        return NavigationData(self.db, self.lists)
 
     @cached_property
     def home_page(self) -> "HomePage":

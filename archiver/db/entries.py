@@ -10,8 +10,17 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, Select, func, literal_column, select, tuple_, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from archiver.db import attempts, tags_and_lists
-from archiver.db.schema import capture, document, entry, entry_tag, in_list, snapshot, tag
+from archiver.db import attempts, counters, tags_and_lists
+from archiver.db.schema import (
+    capture,
+    counter,
+    document,
+    entry,
+    entry_tag,
+    in_list,
+    snapshot,
+    tag,
+)
 from archiver.db.statements import among_texts, is_one_of_these
 from archiver.db.tags_and_lists import Labels
 from archiver.http.surt import surt
@@ -182,6 +191,14 @@ async def last_row(conn: AsyncConnection) -> int:
 
 _BY_IDS = select(entry).where(is_one_of_these(entry.c.id))
 _STILL_THERE = select(entry.c.id).where(is_one_of_these(entry.c.id))
+
+
+async def count_unread(conn: AsyncConnection) -> int:
+    """Return the number of entries that are not marked as read."""
+    counted = select(counter.c.value).where(counter.c.name == counters.ENTRIES).scalar_subquery()
+    read = select(func.count()).where(entry.c.is_read == literal_column("1")).scalar_subquery()
+    known, marked = (await conn.execute(select(counted, read))).one()
+    return max((known or 0) - marked, 0)
 
 
 async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 
 from aiohttp import web
 
-from archiver import helpers
 from archiver.app import App
 from archiver.web import middleware
 from archiver.web.app_keys import (
@@ -24,7 +23,7 @@ from archiver.web.metrics import Metrics
 from archiver.web.replay_requests import ShownBelow
 from archiver.web.routes import ROUTES
 from archiver.web.signing import Permissions, Signer, load_secret
-from archiver.web.static_files import StaticFiles
+from archiver.web.static_files import static_files
 from archiver.web.uploads import go_on, remove_stale
 from archiver.web.wording import Wording, wordings
 
@@ -88,7 +87,7 @@ def _furnish(app: web.Application, runtime: App, secret: bytes) -> None:
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()
     app[SHOWN] = ShownBelow()
-    app[STATIC] = StaticFiles(helpers.STATIC)
+    app[STATIC] = static_files()
 
 
 async def _end_streams(app: web.Application) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import hdrs, web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from archiver import helpers
 from archiver.http.timestamps import in_utc, to_datetime, write_iso
@@ -19,11 +20,12 @@ from archiver.model.entry_list import EntryList
 from archiver.model.imports import with_detail
 from archiver.model.language import LANGUAGES
 from archiver.model.message import Message
+from archiver.services.navigation import Activity
 from archiver.web import auth
-from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN, STATIC, WORDINGS
+from archiver.web.app_keys import RUNTIME, SESSION, SIGNED_IN, WORDINGS
 from archiver.web.origin import SAFE_METHODS
 from archiver.web.responses import vary
-from archiver.web.static_files import emblem_path
+from archiver.web.static_files import emblem_path, static_files
 from archiver.web.views import SideBar
 from archiver.web.wording import (
     Wording,
@@ -62,6 +64,25 @@ def remember(request: web.Request, response: web.StreamResponse) -> None:
         response.set_cookie(
             DENSITY_COOKIE, density_of(request), max_age=_YEAR, samesite="Lax", httponly=True
         )
+
+
+THEME_COOKIE = "theme"
+
+
+class Theme(StrEnum):
+    """Colours of the pages."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    SEPIA = "sepia"
+    DARK = "dark"
+    BLACK = "black"
+
+
+def theme_of(request: web.Request) -> Theme:
+    """Return the theme chosen in this browser."""
+    chosen = request.cookies.get(THEME_COOKIE, "")
+    return Theme(chosen) if chosen in set(Theme) else Theme.SYSTEM
 
 
 LANGUAGE_COOKIE = "archiver_language"
@@ -103,6 +124,19 @@ async def choose_language(request: web.Request) -> web.StreamResponse:
     return response
 
 
+async def choose_theme(request: web.Request) -> web.StreamResponse:
+    """Store the chosen theme in this browser, and show the page again with it."""
+    form = await request.post()
+    chosen = str(form.get("theme", ""))
+    response = web.Response(status=303, headers={"Location": _page_before(request)})
+    if chosen in set(Theme) and chosen != Theme.SYSTEM:
+        secure = auth.is_https(request)
+        response.set_cookie(THEME_COOKIE, chosen, max_age=_YEAR, samesite="Lax", secure=secure)
+    else:
+        response.del_cookie(THEME_COOKIE)
+    return response
+
+
 def _page_before(request: web.Request) -> str:
     """Return the page that contained the form, from the browser's headers.
 
@@ -139,9 +173,10 @@ def render(
     view: View,
     *,
     side: SideBar | None = None,
+    activity: Activity | None = None,
     status: int = 200,
 ) -> web.Response:
-    """Render a template in the request's language, with an optional side bar."""
+    """Render a template in the request's language, with the navigation if there is any."""
     wording = wording_of(request)
     text = (
         environment(wording)
@@ -149,8 +184,9 @@ def render(
         .render(
             view=view,
             side=side,
+            activity=activity,
+            theme=theme_of(request),
             signed_in=request[SIGNED_IN],
-            static=request.app[STATIC].url,
             path=request.path,
             can_choose=request.method in SAFE_METHODS and bool(request[SESSION]),
             chosen=choice_of(request),
@@ -172,8 +208,11 @@ class _Environment(Environment):
 
 
 @cache
-def environment(wording: Wording) -> Environment:
-    """Return the templates of one language, with the filters they use."""
+def environment(wording: Wording, base: str = "") -> Environment:
+    """Return the templates of one language, with the filters they use.
+
+    ``base`` is the path under which a reverse proxy serves the application; empty for the root.
+    """
     made = _Environment(
         loader=FileSystemLoader(helpers.TEMPLATES),
         autoescape=True,
@@ -186,6 +225,8 @@ def environment(wording: Wording) -> Environment:
     made.newstyle_gettext = True
     made.globals.update(_=wording.gettext, gettext=wording.gettext, ngettext=wording.ngettext)
     made.globals.update(pgettext=wording.pgettext, languages=LANGUAGES, language=wording.language)
+    made.globals.update(base=base, static=lambda name: base + static_files().url(name))
+    made.globals.update(i=lambda name: _icon(base, name), themes=tuple(Theme))
     made.globals.update(lang=wording.language.tag, month_names=wording.forms.month_names)
     made.globals.update(failures=sentences(wording), answered=answered(wording))
     made.filters.update(moment=lambda value: wording.moment(_when(value)), day=_day_in(wording))
@@ -202,6 +243,12 @@ def environment(wording: Wording) -> Environment:
     )
     made.globals.update(side_bar=_side_bar_in(made))
     return made
+
+
+def _icon(base: str, name: str) -> Markup:
+    """Return an icon of ``static/icons.svg``, which screen readers skip."""
+    source = f"{base}{static_files().url('icons.svg')}#{name}"
+    return Markup('<svg class="i" aria-hidden="true"><use href="{}"/></svg>').format(source)
 
 
 def _row_reason(wording: Wording, reason_text: str) -> str:
@@ -296,10 +343,18 @@ SHOWN = 200
 
 
 async def side_bar(request: web.Request, q: str = "") -> SideBar:
-    """Return the side bar, with the current list marked."""
-    found = await request.app[RUNTIME].lists.all()
-    current, is_whole = _asked_for(found, q.strip().casefold())
-    return SideBar(found[:SHOWN], current, len(found), is_whole=is_whole)
+    """Return the navigation, with the current list marked."""
+    known = await request.app[RUNTIME].navigation.read()
+    current, is_whole = _asked_for(known.lists, q.strip().casefold())
+    return SideBar(
+        known.lists[:SHOWN],
+        current,
+        len(known.lists),
+        is_whole=is_whole,
+        tags=known.tags,
+        unread=known.unread,
+        here=f"{request.path}?q={q}" if q else request.path,
+    )
 
 
 def _asked_for(found: Sequence[EntryList], asked: str) -> tuple[EntryList | None, bool]:
@@ -316,5 +371,13 @@ def _asked_for(found: Sequence[EntryList], asked: str) -> tuple[EntryList | None
 async def render_beside(
     request: web.Request, template: str, view: View, *, status: int = 200
 ) -> web.Response:
-    """Render a page with the side bar."""
-    return render(request, template, view, side=await side_bar(request), status=status)
+    """Render a page with the navigation and the progress of the crawl."""
+    return await render_page(request, template, view, await side_bar(request), status=status)
+
+
+async def render_page(
+    request: web.Request, template: str, view: View, side: SideBar, *, status: int = 200
+) -> web.Response:
+    """Render a page with a given navigation and the progress of the crawl."""
+    activity = await request.app[RUNTIME].navigation.activity()
+    return render(request, template, view, side=side, activity=activity, status=status)

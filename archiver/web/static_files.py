@@ -106,6 +106,12 @@ class StaticFiles:
         return response
 
 
+@cache
+def static_files() -> StaticFiles:
+    """Return the static files of the application, read once."""
+    return StaticFiles(helpers.STATIC)
+
+
 def _read(path: Path) -> StaticFile:
     body = path.read_bytes()
     guessed = mimetypes.guess_type(path.name)[0] or "application/octet-stream"

@@ -108,19 +108,39 @@ class EditNotice:
 
 @dataclass(frozen=True, slots=True)
 class SideBar:
-    """Data of the side bar.
+    """Data of the navigation at the side.
 
     Attributes:
         lists: the first lists, in depth-first order.
         current: the list that the page shows.
         count: number of all lists.
         is_whole: whether the page includes nested lists.
+        tags: the most used tags, with their number of entries.
+        unread: number of unread entries.
+        here: the path of the page, with the search of a list.
     """
 
     lists: tuple[EntryList, ...] = ()
     current: EntryList | None = None
     count: int = 0
     is_whole: bool = False
+    tags: tuple[tuple[str, int], ...] = ()
+    unread: int = 0
+    here: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressView:
+    """The progress of the crawl, as a part of a page."""
+
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsView:
+    """The settings page."""
+
+    title: str | Message = Message("Settings")
 
 
 @dataclass(frozen=True, slots=True)

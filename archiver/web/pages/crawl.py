@@ -6,8 +6,8 @@ from archiver.errors import InputError
 from archiver.services.fixity import last_check
 from archiver.web.app_keys import RUNTIME
 from archiver.web.pages.editing import back, query_of
-from archiver.web.rendering import render_beside
-from archiver.web.views import CrawlView
+from archiver.web.rendering import render, render_beside
+from archiver.web.views import CrawlView, ProgressView
 
 
 async def work(request: web.Request) -> web.StreamResponse:
@@ -25,24 +25,36 @@ async def work(request: web.Request) -> web.StreamResponse:
     return await render_beside(request, "pages/crawl.html", view)
 
 
+async def progress(request: web.Request) -> web.StreamResponse:
+    """Show the progress of the crawl alone, for the top bar of open pages."""
+    activity = await request.app[RUNTIME].navigation.activity()
+    return render(request, "activity.html", ProgressView(), activity=activity)
+
+
+async def moved(request: web.Request) -> web.StreamResponse:
+    """Redirect from the former address of the activity page."""
+    query = request.rel_url.raw_query_string
+    raise web.HTTPPermanentRedirect(f"/activity?{query}" if query else "/activity")
+
+
 async def change(request: web.Request) -> web.StreamResponse:
     """Pause, resume, cancel or retry jobs, or request pages from public archives."""
     form, oversight = await request.post(), request.app[RUNTIME].crawl_status
     does = str(form.get("do", ""))
     if does in ("pause", "resume"):
         await oversight.pause(paused=does == "pause")
-        raise web.HTTPSeeOther("/crawl")
+        raise web.HTTPSeeOther("/activity")
     if does == "cancel":
         if form.get("sure") != "1":
-            raise web.HTTPSeeOther("/crawl?done=ask#cancel")
+            raise web.HTTPSeeOther("/activity?done=ask#cancel")
         count = await oversight.cancel()
-        raise web.HTTPSeeOther(f"/crawl?done=cancelled-{count}")
+        raise web.HTTPSeeOther(f"/activity?done=cancelled-{count}")
     if does == "again":
         count = await oversight.try_again(str(form.get("reason", "")))
-        raise web.HTTPSeeOther(f"/crawl?done=queued-{count}")
+        raise web.HTTPSeeOther(f"/activity?done=queued-{count}")
     if does == "rescue":
         count = await request.app[RUNTIME].recovery.rescue_failed_of(str(form.get("reason", "")))
-        raise web.HTTPSeeOther(f"/crawl?done=asked-{count}")
+        raise web.HTTPSeeOther(f"/activity?done=asked-{count}")
     raise InputError("The form says nothing that can be done.")
 
 
@@ -63,4 +75,4 @@ async def rescue_selected(request: web.Request) -> web.StreamResponse:
         count = await rescuing.rescue(refs)
     else:
         return back(form, "/snapshots", nothing=1)
-    raise web.HTTPSeeOther(f"/crawl?done=asked-{count}")
+    raise web.HTTPSeeOther(f"/activity?done=asked-{count}")

@@ -23,7 +23,7 @@ from archiver.web.api.json_http import LISTED, list_query, listing_query
 from archiver.web.app_keys import RUNTIME
 from archiver.web.origin import public_origin
 from archiver.web.pages.editing import notice_of
-from archiver.web.rendering import render, render_beside, side_bar
+from archiver.web.rendering import render_beside, render_page, side_bar
 from archiver.web.views import EditNotice, ListingView, Refusal, SearchHelpView, SideBar
 
 MOST_BEFORE = 40
@@ -92,8 +92,8 @@ async def listing(request: web.Request) -> web.StreamResponse:
             side=side,
             address=address_in(query.q),
         )
-        return render(request, "pages/snapshots.html", view, side=side, status=400)
-    return render(request, "pages/snapshots.html", view, side=view.side)
+        return await render_page(request, "pages/snapshots.html", view, side, status=400)
+    return await render_page(request, "pages/snapshots.html", view, view.side)
 
 
 async def explain(request: web.Request) -> web.StreamResponse:

@@ -1,0 +1,78 @@
+// The frame of every page: search field, side bar, progress of the crawl, menus and toasts.
+const root = document.documentElement;
+const base = root.dataset.base;
+const REFRESH_MS = 3000;
+const ADDRESS = /^(https?:\/\/\S+|[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+\/\S*)$/iu;
+
+// An address in the search field can be saved; Enter saves a full URL.
+const field = document.querySelector("[data-omni]");
+const offer = document.querySelector("[data-offer]");
+const saving = document.querySelector("#save-found");
+field?.addEventListener("input", () => {
+  const typed = field.value.trim();
+  offer.hidden = !ADDRESS.test(typed);
+  saving.elements.url.value = typed;
+});
+field?.form.addEventListener("submit", (event) => {
+  if (offer.hidden || !/^https?:/i.test(field.value.trim())) return;
+  event.preventDefault();
+  saving.requestSubmit();
+});
+document.querySelector("[data-focus=find]")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  field.focus();
+  field.select();
+});
+
+// The side bar can be narrowed to icons; groups of it stay as the user left them.
+document.querySelector("[data-fold]")?.addEventListener("click", () => {
+  const isNarrow = root.dataset.rail !== "narrow";
+  if (isNarrow) root.dataset.rail = "narrow";
+  else delete root.dataset.rail;
+  try { localStorage.setItem("rail", isNarrow ? "narrow" : "wide"); } catch { /* no storage: for this page only */ }
+});
+for (const group of document.querySelectorAll("[data-group]")) {
+  const key = `rail-${group.dataset.group}`;
+  try {
+    const kept = localStorage.getItem(key);
+    if (kept) group.open = kept === "open";
+    group.addEventListener("toggle", () => localStorage.setItem(key, group.open ? "open" : "closed"));
+  } catch { /* no storage: as the page says */ }
+}
+
+// On a wide screen the side bar is no popover: it is part of the page.
+const rail = document.querySelector(".rail");
+const wide = matchMedia("(min-width: 64rem)");
+function settle() {
+  if (!rail) return;
+  if (wide.matches) rail.removeAttribute("popover");
+  else rail.setAttribute("popover", "auto");
+}
+settle();
+wide.addEventListener("change", settle);
+
+// Only one menu is open at a time; Escape and a click elsewhere close it.
+const menus = () => document.querySelectorAll("details.menu[open]");
+document.addEventListener("click", ({ target }) => {
+  for (const menu of menus()) if (!menu.contains(target)) menu.open = false;
+});
+document.addEventListener("keydown", ({ key }) => {
+  if (key !== "Escape") return;
+  for (const menu of menus()) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
+
+// The progress of the crawl is refreshed while something is open.
+export async function refreshActivity() {
+  const chip = document.querySelector("#activity");
+  if (!chip || document.hidden) return;
+  const answer = await fetch(`${base}/activity/progress`);
+  if (!answer.ok || answer.redirected) return;
+  const now = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#activity");
+  if (now && now.outerHTML !== chip.outerHTML) chip.replaceWith(now);
+}
+setInterval(() => {
+  if (document.querySelector("#activity[data-live=open]")) refreshActivity().catch(() => { /* not available: try again */ });
+}, REFRESH_MS);
