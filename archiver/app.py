@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from archiver.services.imports import Imports, ImportUndo
     from archiver.services.list_exports import Feeds
     from archiver.services.lists import EntryLists
-    from archiver.services.navigation import NavigationData
     from archiver.services.machines import Machines
+    from archiver.services.navigation import NavigationData
     from archiver.services.page_uploads import PageUploads
     from archiver.services.reader_view import Reader
     from archiver.services.recapture import PublicArchiveRecovery, Recaptures

@@ -198,7 +198,8 @@ async def count_unread(conn: AsyncConnection) -> int:
     counted = select(counter.c.value).where(counter.c.name == counters.ENTRIES).scalar_subquery()
     read = select(func.count()).where(entry.c.is_read == literal_column("1")).scalar_subquery()
     known, marked = (await conn.execute(select(counted, read))).one()
-    return max((known or 0) - marked, 0)
+    unread: int = max((known or 0) - marked, 0)
+    return unread
 
 
 async def with_revisions(conn: AsyncConnection, ids: Sequence[int]) -> dict[int, Revised]:
