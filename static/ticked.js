@@ -29,9 +29,9 @@ function show(page, changed) {
   const active = document.activeElement;
   const own = active.closest(".item")?.querySelector("input") ?? (active.matches("body, .bar *") ? changed[0] : null);
   localise(page.body);
-  document.querySelector("main > .notice")?.remove();
-  document.querySelector("main > h1").after(...page.querySelectorAll("main > .notice"));
+  for (const each of document.querySelectorAll(".toast")) each.remove();
   document.querySelector("main > .over").replaceWith(page.querySelector("main > .over"));
+  document.querySelector("main > .over").after(...page.querySelectorAll("main > .toast"));
   for (const each of document.querySelectorAll(".found > :is(h2, ol)")) each.remove();
   document.querySelector(".found").prepend(...page.querySelectorAll(".found > :is(h2, ol)"));
   tell();

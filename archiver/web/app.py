@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from aiohttp import web
 
+from archiver import helpers
 from archiver.app import App
 from archiver.web import middleware
 from archiver.web.app_keys import (
@@ -87,7 +88,7 @@ def _furnish(app: web.Application, runtime: App, secret: bytes) -> None:
     app[LISTENERS] = Listeners()
     app[METRICS] = Metrics()
     app[SHOWN] = ShownBelow()
-    app[STATIC] = static_files()
+    app[STATIC] = static_files(helpers.STATIC)
 
 
 async def _end_streams(app: web.Application) -> None:

@@ -225,7 +225,9 @@ def environment(wording: Wording, base: str = "") -> Environment:
     made.newstyle_gettext = True
     made.globals.update(_=wording.gettext, gettext=wording.gettext, ngettext=wording.ngettext)
     made.globals.update(pgettext=wording.pgettext, languages=LANGUAGES, language=wording.language)
-    made.globals.update(base=base, static=lambda name: base + static_files().url(name))
+    made.globals.update(
+        base=base, static=lambda name: base + static_files(helpers.STATIC).url(name)
+    )
     made.globals.update(i=lambda name: _icon(base, name), themes=tuple(Theme))
     made.globals.update(lang=wording.language.tag, month_names=wording.forms.month_names)
     made.globals.update(failures=sentences(wording), answered=answered(wording))
@@ -247,7 +249,7 @@ def environment(wording: Wording, base: str = "") -> Environment:
 
 def _icon(base: str, name: str) -> Markup:
     """Return an icon of ``static/icons.svg``, which screen readers skip."""
-    source = f"{base}{static_files().url('icons.svg')}#{name}"
+    source = f"{base}{static_files(helpers.STATIC).url('icons.svg')}#{name}"
     return Markup('<svg class="i" aria-hidden="true"><use href="{}"/></svg>').format(source)
 
 

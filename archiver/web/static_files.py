@@ -107,9 +107,9 @@ class StaticFiles:
 
 
 @cache
-def static_files() -> StaticFiles:
-    """Return the static files of the application, read once."""
-    return StaticFiles(helpers.STATIC)
+def static_files(directory: Path) -> StaticFiles:
+    """Return the files of a directory, read once."""
+    return StaticFiles(directory)
 
 
 def _read(path: Path) -> StaticFile:

@@ -138,8 +138,13 @@ class ProgressView:
 
 @dataclass(frozen=True, slots=True)
 class SettingsView:
-    """The settings page."""
+    """The settings page.
 
+    Attributes:
+        here: origin of the service, for the bookmarklet.
+    """
+
+    here: str = ""
     title: str | Message = Message("Settings")
 
 

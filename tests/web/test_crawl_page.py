@@ -32,12 +32,12 @@ async def client(runtime) -> AsyncIterator[TestClient]:
 
 
 async def press(client, **fields):
-    async with client.post("/crawl", data=fields) as answer:
+    async with client.post("/activity", data=fields) as answer:
         return await answer.text()
 
 
 async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
-    page = await (await client.get("/crawl")).text()
+    page = await (await client.get("/activity")).text()
     assert "the server answered 404" in page
     assert "text/html" in page
     assert "<code>host_delay</code>" in page
@@ -49,12 +49,12 @@ async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
 
     assert "1 page is queued again." in page
     await runtime.crawling.work()
-    assert "the server answered 404" not in await (await client.get("/crawl")).text()
+    assert "the server answered 404" not in await (await client.get("/activity")).text()
 
 
 async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live):
     await press(client, do="pause")
-    assert "Paused." in await (await client.get("/crawl")).text()
+    assert "Paused." in await (await client.get("/activity")).text()
     working = asyncio.create_task(runtime.crawling.work(until_empty=False))
     await runtime.entries.save([live.article("late")], source="web")
     assert (await runtime.crawling.counts()).queued == 1
@@ -81,14 +81,14 @@ async def test_all_that_waits_is_called_off_once_the_person_is_sure(client, runt
 
 async def test_it_tells_what_reading_everything_back_found_last(client, runtime):
     data = runtime.settings.data
-    assert "Nobody has read everything back yet" in await (await client.get("/crawl")).text()
+    assert "Nobody has read everything back yet" in await (await client.get("/activity")).text()
 
     await store_check(data, records=7, problems=0)
     assert (
         "7 records were read back, and nothing was wrong."
-        in await (await client.get("/crawl")).text()
+        in await (await client.get("/activity")).text()
     )
     await store_check(data, records=7, problems=2)
-    assert "2 problems were found." in await (await client.get("/crawl")).text()
+    assert "2 problems were found." in await (await client.get("/activity")).text()
     (data / "verified").write_text("{")
-    assert "Nobody has read everything back yet" in await (await client.get("/crawl")).text()
+    assert "Nobody has read everything back yet" in await (await client.get("/activity")).text()

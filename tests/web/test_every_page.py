@@ -13,7 +13,17 @@ from tests.chromium import chromium
 
 PATHS = (
     *("/", "/snapshots", "/snapshots?view=dense", "/snapshots?view=covers", "/snapshots?q=fox"),
-    *("/search/help", "/highlights", "/tags", "/lists", "/feeds", "/crawl", "/import", "/export"),
+    *(
+        "/search/help",
+        "/highlights",
+        "/tags",
+        "/lists",
+        "/feeds",
+        "/activity",
+        "/settings",
+        "/import",
+        "/export",
+    ),
     *("/access", "/save?url=a.example/x", "{entry}/", "{entry}/delete", "{snapshot}/"),
     *("{entry}/compare", "{captures}", "/export#kept"),
 )

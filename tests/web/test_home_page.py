@@ -29,7 +29,7 @@ async def test_what_is_saved_meanwhile_comes_onto_the_desk_by_itself(client, kep
 
         await runtime.crawl_status.cancel()
 
-        await page.locator("#work:not(:has(section))").wait_for(state="attached")
+        await page.locator("#activity[hidden]").wait_for(state="attached")
         await page.wait_for_load_state()
         assert await page.locator("#latest .why").all_inner_texts() == ["You cancelled it."]
 

@@ -22,7 +22,7 @@ async def client(tmp_path) -> AsyncIterator[TestClient]:
 
 async def language(client: TestClient, accept: str = "") -> str:
     page = await (await client.get("/tags", headers={"Accept-Language": accept})).text()
-    (tag,) = re.findall(r'<html lang="([^"]+)" dir="ltr">', page)
+    (tag,) = re.findall(r'<html lang="([^"]+)" dir="ltr"', page)
     return tag
 
 

@@ -110,7 +110,7 @@ async def test_the_page_of_the_crawl_asks_for_all_that_failed_for_one_reason(run
     await runtime.crawling.work()
 
     async with TestClient(TestServer(build_app(runtime), skip_url_asserts=True)) as client:
-        page = await press(client, "/crawl", "/crawl", do="rescue", reason="refused")
+        page = await press(client, "/activity", "/activity", do="rescue", reason="refused")
     await runtime.crawling.work()
 
     assert "Public archives are asked for 2 pages." in page

@@ -58,8 +58,8 @@ async def test_the_tick_of_the_form_asks_for_a_browser(client):
     }
 
 
-async def test_the_home_page_has_a_bookmarklet_that_leads_here(client):
-    page = await (await client.get("/")).text()
+async def test_the_settings_have_a_bookmarklet_that_opens_this_service(client):
+    page = await (await client.get("/settings")).text()
 
     assert f"javascript:void(open('http://127.0.0.1:{client.port}/save?url=" in page
 

@@ -188,7 +188,17 @@ async def delete(request: web.Request) -> web.StreamResponse:
         deleted = await deleting.snapshot(refs[0], timestamp)
     else:
         deleted = await deleting.entries(refs)
-    return back(form, "/snapshots", deleted=deleted.id)
+    path = _outside(str(form.get("back", "")), refs) if not timestamp else form.get("back", "")
+    return back({"back": path}, "/snapshots", deleted=deleted.id)
+
+
+def _outside(path: str, deleted: Sequence[str]) -> str:
+    """Return the path; that of its list if it is the page of a deleted entry."""
+    parts = urlsplit(path)
+    if parts.path.strip("/") not in deleted:
+        return path
+    listed = dict(parse_qsl(parts.query)).get("in", "")
+    return f"/snapshots?{listed}" if listed else "/snapshots"
 
 
 async def restore(request: web.Request) -> web.StreamResponse:
