@@ -1,7 +1,5 @@
 """Keys, in a real browser: each does what it says, and none where a person types."""
 
-import re
-
 import pytest
 from aiohttp.test_utils import TestServer
 

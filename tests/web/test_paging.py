@@ -65,7 +65,7 @@ async def walked(client, path, rel):
     while path:
         page = await (await client.get(unescape(path))).text()
         items = re.findall(r'name="entry" value="([0-9a-f]{32})"', page)
-        place = re.search(r"(\d+)–(\d+) of (\d+)", page)
+        place = re.search(r"(\d+)\u2013(\d+) of (\d+)", page)
         found.append((path, items, tuple(map(int, place.groups()))))
         link = re.search(rf'rel="{rel}" href="([^"]+)"', page)
         path = link and link[1]
