@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,6 +12,7 @@ from typing import Any
 from archiver.browser.process import Browser
 from archiver.browser.view_similarity import SCALE
 from archiver.errors import BrowserError, PageGone, PageTooLarge
+from archiver.http.cookies import Cookie
 
 WIDTH, HEIGHT = 1280, 800
 MOST_HEIGHT = 20_000
@@ -100,6 +101,11 @@ class Page:
         self.is_loaded = False
         answer = await self._ask("Page.navigate", url=url)
         return str(answer.get("errorText", ""))
+
+    async def set_cookies(self, cookies: Iterable[Cookie]) -> None:
+        """Add cookies; private ones without their subdomains, which may not be the user's."""
+        given = [_cookie(each) for each in cookies]
+        await self._ask("Network.setCookies", cookies=given)
 
     async def still_for(self) -> float:
         """Return the seconds since the last change of the page; 0 while it is starting."""
@@ -327,6 +333,21 @@ async def open_page(
                     await connection.ask("Target.disposeBrowserContext", browserContextId=context)
             except TimeoutError:
                 connection.abandon()
+
+
+def _cookie(cookie: Cookie) -> dict[str, Any]:
+    """Return the parameters of ``Network.setCookies`` for a cookie."""
+    scheme = "https" if cookie.is_secure else "http"
+    domain = cookie.is_for_subdomains and not cookie.is_private
+    return {
+        "name": cookie.name,
+        "value": cookie.value,
+        "url": f"{scheme}://{cookie.host}{cookie.path}",
+        "path": cookie.path,
+        "secure": cookie.is_secure,
+        **({"domain": f".{cookie.host}"} if domain else {}),
+        **({"expires": cookie.expires} if cookie.expires else {}),
+    }
 
 
 def _window(height: int) -> dict[str, Any]:

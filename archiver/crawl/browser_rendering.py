@@ -76,13 +76,15 @@ class Chromium:
             BrowserError: the browser can't show the page.
             TimeoutError: rendering takes too long.
         """
-        traffic = Traffic(self._services, None if afresh else page, page.led_by)
+        traffic = Traffic(self._services, None if afresh else page, page.led_by, page.jar)
         async with (
             self._browser() as browser,
             self._gate(browser, traffic) as port,
             asyncio.timeout(PAGE_SECONDS) as until,
             open_page(browser, port) as shown,
         ):
+            if page.jar:
+                await shown.set_cookies(page.jar.known.values())
             standing = await _look(shown, traffic, page.ref.url)
             likenesses = [_as_it_stood(standing)]
             source = await shown.source() if afresh else ""
@@ -94,7 +96,9 @@ class Chromium:
         if not {each.kind for each in likenesses} >= _DRAWN:
             traffic.met.add(Limit.PICTURES)
         rendered = _rendered(page, traffic, standing, likenesses)
-        return replace(rendered, fidelity=fidelity, source=_with_scripts(rendered, source))
+        return replace(
+            rendered, jar=page.jar, fidelity=fidelity, source=_with_scripts(rendered, source)
+        )
 
     async def stop(self) -> None:
         """Stop the browser."""

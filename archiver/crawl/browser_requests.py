@@ -12,6 +12,7 @@ from archiver.crawl.rendering_policy import BrowserServices
 from archiver.crawl.retry_policy import retry_after_seconds
 from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import FetchError
+from archiver.http.cookies import VisitCookies
 from archiver.http.headers import ResponseHead
 from archiver.http.media_types import declared_media_type, essence_of, is_html
 from archiver.http.network_errors import pause_too_long
@@ -93,6 +94,7 @@ class Traffic:
         means: services of the crawl.
         page: an already received response to the first request; None to fetch it.
         led_by: hosts that led to the page; further navigations add to them.
+        jar: the cookies set during the visit; responses add to them.
 
     Attributes:
         pages: captures of the received HTML documents, by URL.
@@ -104,10 +106,15 @@ class Traffic:
     """
 
     def __init__(
-        self, means: BrowserServices, page: FetchedResponse | None, led_by: frozenset[str]
+        self,
+        means: BrowserServices,
+        page: FetchedResponse | None,
+        led_by: frozenset[str],
+        jar: VisitCookies | None = None,
     ) -> None:
         self._services = means
         self.led_by = led_by
+        self._jar = jar
         self._given = page if page and len(page.content) < PARSED_BYTES else None
         self.pages = dict[str, CaptureRef]()
         self.walls = dict[RecordId, str]()
@@ -196,7 +203,7 @@ class Traffic:
     def _onward(self, asked: Outgoing) -> Outgoing:
         """Return the request to send: complete, with the hosts that decide which cookies apply."""
         led_by = self.led_by if asked.is_own_site else frozenset[str]()
-        return replace(_whole(asked), led_by=led_by)
+        return replace(_whole(asked), led_by=led_by, jar=self._jar)
 
     def _given_again(self, asked: Outgoing) -> _Given:
         found = self._again.get(asked.url) if asked.method == "GET" else None

@@ -10,6 +10,7 @@ from archiver.crawl.fetch import ask, read
 from archiver.crawl.retry_policy import status_failure
 from archiver.crawl.visit_result import FetchedResponse
 from archiver.errors import FetchError
+from archiver.http.cookies import VisitCookies
 from archiver.http.media_types import is_html
 from archiver.http.requests import Outgoing
 from archiver.http.urls import host
@@ -68,10 +69,10 @@ async def ask_for_feed(
     """
     known = {"If-None-Match": etag, "If-Modified-Since": modified}
     headers = tuple((name, value) for name, value in known.items() if value)
-    asked, is_permanent, led_by = url, True, frozenset[str]()
+    asked, is_permanent, led_by, jar = url, True, frozenset[str](), VisitCookies()
     for _ in range(context.settings.max_redirects + 1):
         led_by |= {host(asked)}
-        found = await _obtain(context, Outgoing(asked, headers=headers, led_by=led_by))
+        found = await _obtain(context, Outgoing(asked, headers=headers, led_by=led_by, jar=jar))
         if found.redirect_to is None:
             is_moved = is_permanent and asked != url and len(asked) <= MOST_ADDRESS
             moved = asked if is_moved else ""

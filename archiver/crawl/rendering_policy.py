@@ -22,6 +22,7 @@ from archiver.crawl.visit_result import FetchedResponse
 from archiver.db import host_queue
 from archiver.db.engine import Database
 from archiver.errors import BrowserError, BrowserGone, NoBrowser, PageGone, PageTooLarge
+from archiver.http.cookies import VisitCookies
 from archiver.http.fetcher import Fetcher
 from archiver.http.media_types import is_html
 from archiver.http.politeness import Throttle
@@ -144,6 +145,7 @@ class Rendered:
         loaded: all resources loaded for it, including those of scripts.
         fidelity: share that is visible without scripts.
         led_by: hosts that led to it.
+        jar: the cookies set during the visit.
         answers: recorded responses to scripts, and partial responses.
         source: the page with its scripts, by which a bot wall is recognised; only after a wall.
         wall: the bot wall that its response declares, or empty.
@@ -156,6 +158,7 @@ class Rendered:
     loaded: tuple[RequisiteOutcome, ...] = ()
     fidelity: Fidelity = field(default_factory=Fidelity)
     led_by: frozenset[str] = frozenset()
+    jar: VisitCookies | None = None
     answers: tuple[RecordId, ...] = ()
     source: Document | None = None
     wall: str = ""

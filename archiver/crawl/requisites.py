@@ -13,6 +13,7 @@ from archiver.crawl.visit_result import FetchedResponse
 from archiver.db import captures, tombstones
 from archiver.db.engine import AsyncConnection
 from archiver.errors import FetchError
+from archiver.http.cookies import VisitCookies
 from archiver.http.media_types import is_css
 from archiver.http.requests import Outgoing, with_initiators
 from archiver.http.timestamps import to_timestamp
@@ -110,12 +111,14 @@ class Round:
 
     Attributes:
         held: stored captures of the page's requisites, by URL.
+        jar: the cookies set during the visit.
     """
 
     held: dict[str, Capture]
 
-    def __init__(self, page_url: str, limit: int) -> None:
+    def __init__(self, page_url: str, limit: int, jar: VisitCookies | None = None) -> None:
         self.page_url = page_url
+        self.jar = jar
         self.outcomes: OrderedDict[str, RequisiteOutcome] = OrderedDict()
         self.held = {}
         self._limit = limit
@@ -227,6 +230,7 @@ class Requisites:
         page_url: str,
         wanted: tuple[Requisite, ...],
         led_by: frozenset[str] = frozenset(),
+        jar: VisitCookies | None = None,
     ) -> tuple[RequisiteOutcome, ...]:
         """Fetch a page's requisites and nested ones; return their outcomes.
 
@@ -236,8 +240,9 @@ class Requisites:
             page_url: URL of the page.
             wanted: direct requisites.
             led_by: hosts that led to the page, including its own.
+            jar: the cookies set during the visit.
         """
-        round_ = Round(page_url, self._context.settings.max_requisites)
+        round_ = Round(page_url, self._context.settings.max_requisites, jar)
         await self._add(round_, [Wanted(each, 0, led_by) for each in wanted])
         try:
             async with asyncio.timeout(self._context.settings.page_timeout):
@@ -352,7 +357,8 @@ class Requisites:
         until = now + timedelta(seconds=lasts)
         held = round_.held.get(wanted.url)
         try:
-            asked = Outgoing(wanted.url, headers=(("Referer", round_.page_url),), led_by=led_by)
+            referer = (("Referer", round_.page_url),)
+            asked = Outgoing(wanted.url, headers=referer, led_by=led_by, jar=round_.jar)
             found, through = await self._follow(asked, held, is_emblem=wanted.is_emblem)
         except FetchError as error:
             again = now + timedelta(seconds=lasts if wanted.is_emblem else FAILED_SECONDS)

@@ -13,15 +13,17 @@ from archiver.crawl.requisites import Requisites
 from archiver.crawl.retry_policy import parked, retry_at, status_failure, walled
 from archiver.crawl.visit_result import FetchedResponse, Visit
 from archiver.errors import FetchError
+from archiver.http.cookies import Cookie, VisitCookies
 from archiver.http.requests import Outgoing
 from archiver.http.timestamps import to_timestamp
-from archiver.http.urls import host
+from archiver.http.urls import MOST_CHARACTERS, escape_bytes, host
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.job import Lease
 from archiver.model.page import Article, Discovery
 from archiver.model.rendering import RenderHint, Rendering
 from archiver.model.requisite import Requisite, RequisiteKind, RequisiteOutcome
-from archiver.pages.page_problems import MOST_COUNTED
+from archiver.pages.page_problems import LEAST_CHARACTERS, MOST_COUNTED
+from archiver.pages.requisites import refresh_of
 from archiver.pages.worker_pool import unread_article
 from archiver.pages.writing_modes import is_set_vertically
 
@@ -78,14 +80,21 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
         FetchError: the page can't be fetched now.
     """
     await _next_second(lease)
-    first, page = await _follow(context, lease)
-    learned = await _learned_of(context, page)
-    known = _known_need(lease, page, learned)
-    rendered = await _render_at_once(context, page, known)
-    if isinstance(rendered, Rendered):
-        return await _visit_rendered(context, requisites, first, rendered, None)
-    seen = await inspect_page(context, page, reads=not (lease.render or _waits(context)))
-    found, failure = seen.found, seen.failure
+    trail, url = Trail(context, lease), lease.entry.url
+    while True:
+        page = await trail.follow(url)
+        first = trail.first or page
+        learned = await _learned_of(context, page)
+        known = _known_need(lease, page, learned)
+        rendered = await _render_at_once(context, page, known)
+        if isinstance(rendered, Rendered):
+            return await _visit_rendered(context, requisites, first, rendered, None)
+        seen = await inspect_page(context, page, reads=not (lease.render or _waits(context)))
+        found, failure = seen.found, seen.failure
+        is_wanted = _is_rendering_wanted(context, lease, found, failure)
+        url = _leads_to(page, found, is_rendered=is_wanted)
+        if not url or not trail.leads_on(url):
+            break
     if known is RenderHint.NONE:  # otherwise rendering was just tried
         rendered = await _render(context, lease, page, found, failure)
     look = _plain_look(context, found, failure, learned)
@@ -164,9 +173,17 @@ async def _render(
 ) -> Rendered | NotRendered:
     """Render the page if it needs a browser and one is available."""
     renderer = context.renderer
-    if renderer is None or not renderer.is_wanted(found, failure, asked=lease.render):
+    if renderer is None or not _is_rendering_wanted(context, lease, found, failure):
         return NotRendered()
     return await renderer.show(page, afresh=failure is not None)
+
+
+def _is_rendering_wanted(
+    context: CrawlContext, lease: Lease, found: Discovery | None, failure: Failure | None
+) -> bool:
+    """Return whether the page should be rendered and a browser may be available."""
+    renderer = context.renderer
+    return renderer is not None and renderer.is_wanted(found, failure, asked=lease.render)
 
 
 async def _visit_rendered(
@@ -238,30 +255,86 @@ async def _next_second(lease: Lease) -> None:
         await asyncio.sleep(1.001 - now.microsecond / 1_000_000)
 
 
-async def _follow(context: CrawlContext, lease: Lease) -> tuple[FetchedResponse, FetchedResponse]:
-    """Follow redirects, each stored as a capture; return the first and the last response."""
-    url, first, seen = lease.entry.url, None, set[str]()
-    led_by = frozenset(map(host, filter(None, [lease.feed])))
-    for _ in range(context.settings.max_redirects + 1):
-        found = None
-        led_by |= {host(url)}
-        if lease.interrupted:
-            found = await recall(context, url, since=lease.created_at)
-        if found is None or _is_failure(found):
-            found = await fetch(context, Outgoing(url, led_by=led_by), unhurried=True)
-        first = first or found
-        seen.add(url)
-        if found.redirect_to is None:
-            return first, found if found.led_by == led_by else replace(found, led_by=led_by)
-        if found.redirect_to in seen:
-            break
-        url = found.redirect_to
-    raise FetchError(
-        Failure(
-            FailureKind.TOO_MANY_REDIRECTS,
-            f"The address leads to another, and that to another, without end (last: {url}).",
-        )
+class Trail:
+    """Way of one visit from the entry's URL over redirects to its page.
+
+    Attributes:
+        first: the first response; None before.
+    """
+
+    def __init__(self, context: CrawlContext, lease: Lease) -> None:
+        self.first: FetchedResponse | None = None
+        self._context = context
+        self._lease = lease
+        self._jar = VisitCookies()
+        self._led_by = frozenset(map(host, filter(None, [lease.feed])))
+        self._seen = set[tuple[str, frozenset[Cookie]]]()
+        self._recalled = set[str]()
+
+    async def follow(self, url: str) -> FetchedResponse:
+        """Fetch a URL and follow its redirects, each stored as a capture; return the last response.
+
+        Raises:
+            FetchError: there is no response, or the redirects do not end.
+        """
+        while True:
+            found = await self._fetch(url)
+            self.first = self.first or found
+            if found.redirect_to is None:
+                return replace(found, led_by=self._led_by, jar=self._jar)
+            url = found.redirect_to
+            if not self.leads_on(url):
+                raise FetchError(_endless(url))
+
+    def leads_on(self, url: str) -> bool:
+        """Return whether a URL may be requested: it is new, or its cookies have changed."""
+        is_new = (url, self._jar.of(url)) not in self._seen
+        return is_new and len(self._seen) <= self._context.settings.max_redirects
+
+    async def _fetch(self, url: str) -> FetchedResponse:
+        self._led_by |= {host(url)}
+        self._seen.add((url, self._jar.of(url)))
+        if self._lease.interrupted and url not in self._recalled:
+            self._recalled.add(url)
+            found = await recall(self._context, url, since=self._lease.created_at)
+            if found and not _is_failure(found):
+                await self._jar.receive(url, found.headers)
+                return found
+        asked = Outgoing(url, led_by=self._led_by, jar=self._jar)
+        return await fetch(self._context, asked, unhurried=True)
+
+
+def _endless(url: str) -> Failure:
+    return Failure(
+        FailureKind.TOO_MANY_REDIRECTS,
+        f"The address leads to another, and that to another, without end (last: {url}).",
     )
+
+
+PROMPT_SECONDS = 5
+"""Delay up to which a refresh is followed from any page."""
+NOTICE_SECONDS = 30
+"""Delay up to which a refresh is followed from a page that says little more than that it moves."""
+
+
+def _leads_to(page: FetchedResponse, found: Discovery | None, *, is_rendered: bool) -> str:
+    """Return where a page leads to by itself; empty if it is the page to keep.
+
+    Args:
+        page: the page.
+        found: the result of its plain inspection.
+        is_rendered: whether a browser will show it, so that ``<noscript>`` does not apply.
+    """
+    field = next((value for name, value in page.headers if name == "refresh"), "")
+    refresh = refresh_of(escape_bytes(field[:MOST_CHARACTERS]), page.ref.url)
+    refresh = refresh or (found.refresh if found else None)
+    if refresh is None or not 200 <= page.ref.status < 300:
+        return ""
+    is_notice = found is None or (found.appearance.readable or 0) < LEAST_CHARACTERS
+    if refresh.is_fallback and (is_rendered or not is_notice):
+        return ""
+    longest = NOTICE_SECONDS if is_notice else PROMPT_SECONDS
+    return refresh.url if refresh.seconds <= longest else ""
 
 
 def _is_failure(found: FetchedResponse) -> bool:
@@ -290,10 +363,10 @@ async def read_page(
     """
     document, wanted = page.document, (*found.requisites, *emblems)
     if _waits(context):
-        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by)
+        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by, page.jar)
         return outcomes, unread_article(document, found)
     if article is not None:
-        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by)
+        outcomes = await requisites.fetch_all(page.ref.url, wanted, page.led_by, page.jar)
         return outcomes, await _turned(context, requisites, page, outcomes, article)
     if not wanted:
         return (), await context.derive.extract(document)
@@ -319,12 +392,12 @@ async def _read_and_fetch(
     reference = page.page if isinstance(page, Rendered) else page.ref
     document = page.document
     if any(each.kind is RequisiteKind.PART for each in wanted):
-        outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by)
+        outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by, page.jar)
         await context.recorder.flush()
         return outcomes, await read_whole(context, document, outcomes, reference.timestamp)
     async with asyncio.TaskGroup() as group:
         article = group.create_task(context.derive.extract(document))
-        outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by)
+        outcomes = await requisites.fetch_all(reference.url, wanted, page.led_by, page.jar)
     return outcomes, await _turned(context, requisites, page, outcomes, article.result())
 
 

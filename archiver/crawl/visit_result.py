@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from archiver.http.cookies import VisitCookies
 from archiver.model.capture import CaptureRef, HashUrl, RecordId, Timestamp
 from archiver.model.failure import Failure
 from archiver.model.job import EntryRef, Lease
@@ -102,6 +103,7 @@ class FetchedResponse:
         headers: (name, value) in order, names in lower case.
         led_by: hosts that led to it, from the user's URL to its own; empty if it was fetched
             without cookies.
+        jar: the cookies set during the visit.
     """
 
     ref: CaptureRef
@@ -116,6 +118,7 @@ class FetchedResponse:
     link_header: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     led_by: frozenset[str] = frozenset()
+    jar: VisitCookies | None = None
 
     @property
     def document(self) -> Document:

@@ -1,19 +1,26 @@
-"""User cookies: reading cookie files and matching cookies to requests.
+"""Cookies of the user and of responses, and their matching to requests (RFC 6265).
 
-The file is Netscape's ``cookies.txt``: seven fields to a line, separated by tabs. There is no
+The user's file is Netscape's ``cookies.txt``: seven fields to a line, separated by tabs. It has no
 standard; curl, wget and yt-dlp read it, and browser extensions write it.
 """
 
+import asyncio
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from email.utils import mktime_tz, parsedate_tz
+from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from archiver.helpers import AtomicFile, Mark
+from archiver.http.headers import readable
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
 
 MOST_COOKIES = 3000
 MOST_LINE = 8192
@@ -26,6 +33,10 @@ _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-zA-Z-]{1,256}")
 _VALUE = re.compile(r"[\x21-\x3a\x3c-\x7e ]{0,4096}")
 _PATH = re.compile(r"/[\x21-\x7e]{0,1024}")
 _HOST = re.compile(r"[a-z0-9_.-]{1,253}|\[?[0-9a-f:.]{2,45}\]?")
+_CONTROL = re.compile(r"[\0-\x08\x0a-\x1f\x7f]")
+_SECONDS = re.compile(r"-?[0-9]{1,12}")
+_HAS_DOMAIN = re.compile(r";[ \t]*domain[ \t]*=", re.IGNORECASE)
+_PREFIXES = ("__Secure-", "__Host-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,7 @@ class Cookie:
         is_secure: whether it is sent over TLS only.
         expires: Unix seconds; 0 for a session cookie.
         name, value: as sent in the request.
+        is_private: it comes from the user, or from a response to a request with such cookies.
     """
 
     host: str
@@ -48,6 +60,7 @@ class Cookie:
     expires: int
     name: str
     value: str
+    is_private: bool = True
 
     def goes_to(self, host: str) -> bool:
         """Return whether a host matches the cookie's domain (§5.1.3).
@@ -106,33 +119,59 @@ def _flag(value: bool) -> str:
     return "TRUE" if value else "FALSE"
 
 
-def cookies_for(url: str, cookies: Sequence[Cookie], now: float, led_by: Collection[str]) -> str:
-    """Return the ``Cookie`` field for a request (§5.4); empty if no cookie matches.
+@dataclass(frozen=True, slots=True)
+class CookieField:
+    """The ``Cookie`` field of a request.
+
+    Attributes:
+        value: its value; empty without cookies.
+        is_private: whether a private cookie matches the URL, even if it is not sent. The exchange
+            must then be recorded without cookies.
+    """
+
+    value: str = ""
+    is_private: bool = False
+
+
+NO_COOKIES = CookieField()
+
+
+def cookies_for(
+    url: str, cookies: Iterable[Cookie], now: float, led_by: Collection[str]
+) -> CookieField:
+    """Return the ``Cookie`` field for a request (§5.4).
 
     Args:
         url: the requested URL, serialised.
         cookies: the available cookies.
         now: Unix seconds.
         led_by: the hosts that led to the request, starting with the user-submitted one, with or
-            without their ports; empty if no user requested it. A cookie is sent only if all of
-            these hosts may receive it.
+            without their ports; empty if no user requested it. A private cookie is sent only if all
+            of these hosts may receive it.
     """
     asked = urlsplit(url)
     host, path = asked.hostname or "", asked.path or "/"
     leading = {urlsplit(f"//{each}").hostname or "" for each in led_by}
-    going = [
+    matching = [
         each
         for each in cookies
         if each.goes_to(host)
-        and leading
-        and all(_is_led_by(each, other) for other in leading)
         and each.goes_below(path)
         and (asked.scheme == "https" or not each.is_secure)
         and (not each.expires or each.expires > now)
     ]
-    going.sort(key=lambda each: -len(each.path))
+    going = [
+        each
+        for each in matching
+        if not each.is_private or (leading and all(_is_led_by(each, other) for other in leading))
+    ]
+    is_private = any(each.is_private for each in matching)
+    return CookieField(_write_field(going), is_private)
+
+
+def _write_field(cookies: Iterable[Cookie]) -> str:
     field = ""
-    for each in going:
+    for each in sorted(cookies, key=lambda each: -len(each.path)):
         longer = f"{field}; {each.name}={each.value}" if field else f"{each.name}={each.value}"
         if len(longer) > MOST_HEADER:
             break
@@ -178,6 +217,111 @@ def _is_address(host: str) -> bool:
     return True
 
 
+MOST_SET = 180
+"""Maximum number of cookies of one visit; Chromium's limit for one domain."""
+_DELETED = 1
+"""Expiry of a deleted cookie, in the past."""
+
+
+class VisitCookies:
+    """Cookies that the responses of one visit set (RFC 6265 §5.3); discarded with it.
+
+    Attributes:
+        known: the cookies by their keys; a deleted one is expired.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[str, str, str], Cookie] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.known)
+
+    async def receive(
+        self, url: str, headers: Iterable[tuple[str, str]], *, is_private: bool = False
+    ) -> None:
+        """Store the cookies of a response.
+
+        Args:
+            url: its URL.
+            headers: its fields, names in lower case.
+            is_private: whether it answers a request with private cookies.
+        """
+        for value in [value for name, value in headers if name == "set-cookie"]:
+            suffixes = await asyncio.to_thread(_suffixes) if _HAS_DOMAIN.search(value) else None
+            cookie = parse_set_cookie(value, url, time.time(), suffixes)
+            if cookie and (cookie.key in self.known or len(self.known) < MOST_SET):
+                self.known[cookie.key] = replace(cookie, is_private=is_private)
+
+    def of(self, url: str) -> frozenset[Cookie]:
+        """Return the cookies that a request would send, to notice a change."""
+        now, asked = time.time(), urlsplit(url)
+        return frozenset(
+            each
+            for each in self.known.values()
+            if each.goes_to(asked.hostname or "") and (not each.expires or each.expires > now)
+        )
+
+
+@cache
+def _suffixes() -> "PublicSuffixList":
+    from publicsuffixlist import PublicSuffixList  # noqa: PLC0415 - reads its list, which takes 0.1 s
+
+    return PublicSuffixList()
+
+
+def parse_set_cookie(
+    field: str, url: str, now: float, suffixes: "PublicSuffixList | None" = None
+) -> Cookie | None:
+    """Parse a ``Set-Cookie`` field (§5.2) of a response; None if browsers ignore it.
+
+    Args:
+        field: its value, decoded as latin-1.
+        url: the URL of the response.
+        now: Unix seconds.
+        suffixes: the public suffixes; needed for a cookie with a domain.
+    """
+    pair, _, rest = readable(field[:MOST_LINE]).partition(";")
+    name, is_pair, value = (each.strip(" \t") for each in pair.partition("="))
+    given = _attributes(rest)
+    asked = urlsplit(url)
+    host, domain = asked.hostname or "", given.get("domain", "").lower().removeprefix(".")
+    is_secure = "secure" in given
+    if not is_pair or not _NAME.fullmatch(name) or _CONTROL.search(value):
+        return None
+    if is_secure != (asked.scheme == "https") and (is_secure or name.startswith(_PREFIXES)):
+        return None
+    is_for_subdomains = bool(domain) and not _is_address(host)
+    if is_for_subdomains and suffixes and suffixes.is_public(domain):
+        is_for_subdomains, domain = False, domain if domain == host else "-"
+    if domain and domain != host and not (is_for_subdomains and host.endswith(f".{domain}")):
+        return None
+    path = given.get("path", "")
+    if not path.startswith("/"):
+        path = asked.path.rpartition("/")[0] or "/"
+    expires = _expiry(given, now)
+    return Cookie(domain or host, is_for_subdomains, path, is_secure, expires, name, value)
+
+
+def _attributes(text: str) -> dict[str, str]:
+    """Return the attributes of a cookie, the last of each name, names in lower case."""
+    found = {}
+    for each in text.split(";"):
+        name, _, value = each.partition("=")
+        found[name.strip(" \t").lower()] = value.strip(" \t")
+    return found
+
+
+def _expiry(given: Mapping[str, str], now: float) -> int:
+    """Return the expiry of a cookie in Unix seconds; 0 for a session cookie."""
+    if _SECONDS.fullmatch(lasts := given.get("max-age", "")):
+        return max(int(now) + int(lasts), _DELETED)
+    moment = parsedate_tz(given.get("expires", "")[:100])
+    try:
+        return max(int(mktime_tz(moment)), _DELETED) if moment else 0
+    except (ValueError, OverflowError):
+        return 0
+
+
 NAME: Final = "cookies.txt"
 MOST_BYTES: Final = 16 << 20
 LOOK_SECONDS: Final = 1.0
@@ -209,12 +353,15 @@ class UserCookies:
         """Replace the cookies by those of this file content."""
         self._cookies = cookies_in(content)
 
-    def field_for(self, url: str, led_by: Collection[str]) -> str:
-        """Return the ``Cookie`` field for a request; empty if no cookie matches.
+    def field_for(
+        self, url: str, led_by: Collection[str], jar: VisitCookies | None = None
+    ) -> CookieField:
+        """Return the ``Cookie`` field for a request.
 
         Args:
             url: the requested URL.
             led_by: the hosts that led to it, starting with the user-submitted one.
+            jar: the cookies set during the visit, which replace the user's of the same key.
         """
         if self._file and self._clock() >= self._looked_at + LOOK_SECONDS:
             self._looked_at = self._clock()
@@ -222,4 +369,7 @@ class UserCookies:
             if mark != self._mark:
                 self._mark = mark
                 self.hold(self._file.read(MOST_BYTES))
-        return cookies_for(url, self._cookies, time.time(), led_by) if self._cookies else ""
+        own = self._cookies
+        if jar:
+            own = [*({each.key: each for each in own} | jar.known).values()]
+        return cookies_for(url, own, time.time(), led_by) if own else NO_COOKIES

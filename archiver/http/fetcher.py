@@ -23,7 +23,7 @@ from archiver.config import Settings
 from archiver.http.address_guard import AddressGuard, BlockedAddressError, GuardedResolver
 from archiver.http.connections import HttpConnection, close, use_http_connections
 from archiver.http.content_coding import ACCEPT_ENCODING
-from archiver.http.cookies import UserCookies
+from archiver.http.cookies import CookieField, UserCookies
 from archiver.http.network_errors import RAISED, fetch_error
 from archiver.http.requests import Origin, Outgoing, Requests
 from archiver.http.responses import Answer
@@ -157,18 +157,17 @@ class Fetcher:
         requests that were not sent yet, are then retried in a new slot, because the server may have
         received the first.
         """
-        at, given = _now(), self._user_cookies(asked)
-        sent = given and self._cookies.field_for(asked.url, asked.led_by)
-        request = self._requests.head(asked, sent)
+        at = _now()
+        jar = None if asked.is_browser else asked.jar
+        cookies = self._cookies.field_for(asked.url, asked.led_by, jar)
+        request = self._requests.head(asked, cookies.value)
         origin = self._requests.origin_of(asked.url)
         is_first = True
         while True:
             connection = await self._connect(origin)
             try:
                 await self._send(asked, request, connection, turn, limit)
-                return Answer(
-                    asked, at, request, connection, self._settings, is_private=bool(given)
-                )
+                return await self._opened(asked, at, request, connection, cookies)
             except (ClientConnectionResetError, ClientOSError, ServerDisconnectedError) as error:
                 close(connection)
                 went_out = not isinstance(error, ClientConnectionResetError)
@@ -182,6 +181,21 @@ class Fetcher:
                 limit.reschedule(None)
                 await turn.due()
                 limit.reschedule(self._deadline(asked))
+
+    async def _opened(
+        self,
+        asked: Outgoing,
+        at: datetime,
+        request: bytes,
+        connection: Connection,
+        cookies: CookieField,
+    ) -> Answer:
+        """Return the response on a connection; store the cookies that it sets."""
+        is_private = cookies.is_private
+        answer = Answer(asked, at, request, connection, self._settings, is_private=is_private)
+        if asked.jar is not None:
+            await asked.jar.receive(asked.url, answer.head.headers, is_private=is_private)
+        return answer
 
     async def _connect(self, origin: Origin) -> Connection:
         if self._connector is None:
@@ -227,10 +241,6 @@ class Fetcher:
         """Return the deadline of a response requested now, by the loop's clock."""
         allowed = self._total_timeout(asked)
         return None if allowed is None else asyncio.get_running_loop().time() + allowed
-
-    def _user_cookies(self, asked: Outgoing) -> str:
-        """Return the user's cookies for a request; they make the response private."""
-        return self._cookies.field_for(asked.url, (host(asked.url),))
 
 
 def _now() -> datetime:

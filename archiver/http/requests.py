@@ -14,6 +14,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from archiver.http.address_guard import AddressGuard, BlockedAddressError
+from archiver.http.cookies import VisitCookies
 
 _OWN = frozenset({"none", "same-origin", "same-site"})
 
@@ -40,6 +41,7 @@ class Outgoing:
         led_by: the hosts that led to the request, starting with the user-submitted one. User
             cookies are sent only if all of them may receive them. Empty if no user cookies may be
             sent.
+        jar: the cookies set during the visit; the response adds to them. A browser sends its own.
     """
 
     url: str
@@ -48,6 +50,7 @@ class Outgoing:
     body: bytes = b""
     is_browser: bool = False
     led_by: frozenset[str] = frozenset()
+    jar: VisitCookies | None = None
 
     @property
     def is_own_site(self) -> bool:

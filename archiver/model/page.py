@@ -81,6 +81,21 @@ class Charset:
 
 
 @dataclass(frozen=True, slots=True)
+class Refresh:
+    """Address that a page leads to by ``<meta http-equiv=refresh>`` or a ``Refresh`` field.
+
+    Attributes:
+        seconds: the delay.
+        url: the absolute address.
+        is_fallback: it stands in ``<noscript>`` and applies only without scripts.
+    """
+
+    seconds: int
+    url: str
+    is_fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Discovery:
     """Result of the first pass over a page.
 
@@ -95,6 +110,7 @@ class Discovery:
         icons: candidate URLs of the favicon, best first.
         covers: candidate URLs of the preview image, best first.
         appearance: signals for the quality score.
+        refresh: where the page leads to by itself; None if nowhere.
     """
 
     requisites: tuple[Requisite, ...] = ()
@@ -107,6 +123,7 @@ class Discovery:
     icons: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
     appearance: QualitySignals = field(default_factory=QualitySignals)
+    refresh: Refresh | None = None
 
 
 @dataclass(frozen=True, slots=True)

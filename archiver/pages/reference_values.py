@@ -41,9 +41,30 @@ def find_candidates(value: str) -> Iterator[tuple[int, int]]:
 
 
 _REFRESH = re.compile(
-    r"[\t\n\f\r ]*+[0-9]*+[0-9.]*+(?:[\t\n\f\r ]*+[;,]|[\t\n\f\r ])[\t\n\f\r ]*+"
+    r"[\t\n\f\r ]*+([0-9]*+)[0-9.]*+(?:[\t\n\f\r ]*+[;,]|[\t\n\f\r ])[\t\n\f\r ]*+"
     r"(?>(?:[uU][rR][lL][\t\n\f\r ]*+=[\t\n\f\r ]*+)?)"
 )
+
+
+LONGEST_DELAY = 999_999_999
+"""Delay in seconds of a refresh that states a longer one."""
+
+
+def read_refresh(value: str) -> tuple[int, str] | None:
+    """Read a refresh (HTML, shared declarative refresh steps): the delay in seconds and the URL.
+
+    None if it has no URL, and so reloads its own page.
+
+    >>> read_refresh("0; url='/next'")
+    (0, '/next')
+    """
+    place, found = find_refresh_url(value), _REFRESH.match(value)
+    if not (place and found):
+        return None
+    digits = found[1]
+    if not digits and not value.lstrip("\t\n\f\r ").startswith("."):
+        return None
+    return min(int(digits[:10] or "0"), LONGEST_DELAY), value[slice(*place)]
 
 
 def find_refresh_url(value: str) -> tuple[int, int] | None:

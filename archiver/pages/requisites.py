@@ -10,8 +10,8 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from archiver.http.urls import escape_bytes, join
-from archiver.model.page import Discovery
+from archiver.http.urls import MOST_CHARACTERS, escape_bytes, join
+from archiver.model.page import Discovery, Refresh
 from archiver.model.rendering import QualitySignals
 from archiver.model.requisite import Requisite, RequisiteKind
 from archiver.pages.article.multipage import find_next_part
@@ -44,7 +44,7 @@ from archiver.pages.reference_attributes import (
     resolve,
     rules_for,
 )
-from archiver.pages.reference_values import find_candidates, read_link_header
+from archiver.pages.reference_values import find_candidates, read_link_header, read_refresh
 
 
 def find_sheet_requisites(css: str, base_url: str) -> tuple[Requisite, ...]:
@@ -113,7 +113,26 @@ def discover_parsed(tree: LexborHTMLParser, html: str, base_url: str, limit: int
         icons=find_icons(tree, base_url, base),
         covers=find_covers(stated, base),
         appearance=QualitySignals(len(text), len(html), is_error=is_error(metadata.title, text)),
+        refresh=_find_refresh(tree, base),
     )
+
+
+def _find_refresh(tree: LexborHTMLParser, base: str) -> Refresh | None:
+    """Return where a page leads to by itself; what applies without scripts counts last."""
+    found = []
+    for node in tree.css("meta[http-equiv='refresh' i][content]"):
+        is_fallback = node.parent is not None and node.parent.tag == "noscript"
+        given = (node.attributes.get("content") or "")[:MOST_CHARACTERS]
+        if refresh := refresh_of(given, base, is_fallback=is_fallback):
+            found.append(refresh)
+    return min(found, key=lambda each: each.is_fallback, default=None)
+
+
+def refresh_of(given: str, base: str, *, is_fallback: bool = False) -> Refresh | None:
+    """Return where a refresh leads to; None if it reloads its page or leads to no web address."""
+    seconds, reference = read_refresh(given) or (0, "")
+    url = join(base, clean_reference(reference)) if reference else None
+    return Refresh(seconds, url, is_fallback) if url else None
 
 
 def _find_feed(tree: LexborHTMLParser, base_url: str) -> str:

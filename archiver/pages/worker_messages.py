@@ -5,12 +5,12 @@ A message is its length (4 bytes), the length of its JSON (4 bytes), the JSON, a
 
 import json
 import struct
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from enum import StrEnum
 from typing import Any
 
 from archiver.http.encoding_detection import Choice, Decoded, choose_encoding, decode_document
-from archiver.model.page import Article, Charset, Discovery, PageMetadata
+from archiver.model.page import Article, Charset, Discovery, PageMetadata, Refresh
 from archiver.model.rendering import NewRendition, QualitySignals, RenditionKind
 from archiver.model.requisite import Requisite, RequisiteKind
 
@@ -141,6 +141,7 @@ def _discovery_head(found: Discovery) -> dict[str, Any]:
         "signals": [found.needs_browser, found.wall, found.parked, found.feed],
         "appearance": [seen.readable, seen.source, seen.is_error],
         "emblems": [found.icons, found.covers],
+        "refresh": astuple(found.refresh) if found.refresh else None,
     }
 
 
@@ -171,6 +172,7 @@ def read_discovery(head: dict[str, Any]) -> Discovery:
         appearance=QualitySignals(*head["appearance"]),
         icons=tuple(icons),
         covers=tuple(covers),
+        refresh=Refresh(*head["refresh"]) if head["refresh"] else None,
     )
 
 
