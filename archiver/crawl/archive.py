@@ -178,16 +178,18 @@ def places_of_index(settings: Settings) -> tuple[Engines, Engines]:
     return engines_of(known or settings.data / INDEX), wanted
 
 
-def settle_index(settings: Settings, engines: Engines) -> None:
-    """Record the configured location as the location of the index.
+def replace_index(settings: Settings, engines: Engines) -> None:
+    """Put a rebuilt index in place and record its location.
 
-    Blocking.
+    Blocking. A server's index is claimed for this archive before, so a kill never leaves it
+    unclaimed.
 
     Raises:
         ConfigurationError: see ``places_of_index``.
     """
     if settings.index:
-        _claim(settings, engines)
+        _claim(settings, engines.beside())
+    engines.replace()
     _say_where(settings)
 
 

@@ -6,6 +6,7 @@ when the first one is undone; the receipts (`import_row`) list these imports.
 """
 
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db import jobs
 from archiver.db.dialects import Greatest
-from archiver.db.schema import entry, entry_table, import_row, imports
+from archiver.db.schema import entry, entry_table, import_row, imports, job
 from archiver.db.statements import OnConflict, among, among_texts, insert_rows
 from archiver.model.capture import HashUrl
 from archiver.model.imports import (
@@ -28,9 +29,11 @@ from archiver.model.imports import (
     Taken,
     is_archive_form,
 )
-from archiver.model.job import QueueCounts
+from archiver.model.job import QueueCounts, State
 from archiver.model.message import marked
 from archiver.model.seed import Reception
+
+_IS_OPEN = job.c.state.in_([State.QUEUED, State.FETCHING])
 
 
 async def mark_touched(conn: AsyncConnection, entry_ids: Collection[int]) -> None:
@@ -111,6 +114,48 @@ async def restore_creators(conn: AsyncConnection, creators: Sequence[tuple[HashU
     if rows:
         statement = update(entry_table).where(entry_table.c.id == bindparam("entry_id"))
         await conn.execute(statement.values(brought_by=bindparam("creator")), rows)
+
+
+async def open_jobs_after(
+    conn: AsyncConnection, after: int, *, limit: int
+) -> tuple[list[tuple[HashUrl, int]], int]:
+    """Return a page of (hash_url, import) of open jobs after a job, and the last job id of it."""
+    rows = (
+        await conn.execute(
+            select(job.c.id, job.c.import_id, entry.c.hash_url)
+            .join(entry, entry.c.id == job.c.entry_id)
+            .where(_IS_OPEN, job.c.import_id.is_not(None), job.c.id > after)
+            .order_by(job.c.id)
+            .limit(limit)
+        )
+    ).all()
+    found = [(HashUrl(row.hash_url), row.import_id) for row in rows]
+    return found, rows[-1].id if rows else after
+
+
+async def restore_jobs(conn: AsyncConnection, wanted: Sequence[tuple[HashUrl, int]]) -> None:
+    """Assign the open jobs of entries to the imports that they had in another index."""
+    known = {*(await conn.execute(select(imports.c.id))).scalars()}
+    rows = await conn.execute(
+        select(entry.c.hash_url, job.c.id)
+        .join(job, job.c.entry_id == entry.c.id)
+        .where(_IS_OPEN, entry.c.hash_url.in_(among_texts(key for key, _ in wanted)))
+    )
+    ids: dict[str, int] = dict(rows.all())
+    made = [(ids[key], number) for key, number in wanted if key in ids and number in known]
+    if not made:
+        return
+    statement = update(job).where(job.c.id == bindparam("job_id"))
+    await conn.execute(
+        statement.values(import_id=bindparam("number")),
+        [{"job_id": job_id, "number": number} for job_id, number in made],
+    )
+    waiting = Counter(number for _, number in made)
+    statement = update(imports).where(imports.c.id == bindparam("number"), imports.c.reading == 0)
+    await conn.execute(
+        statement.values(without_capture=imports.c.without_capture - bindparam("waiting")),
+        [{"number": number, "waiting": count} for number, count in waiting.items()],
+    )
 
 
 _KEY = import_row.c.hash_url

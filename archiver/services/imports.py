@@ -376,7 +376,7 @@ class Imports:
 async def carry_over_imports(old: Database, new: Database) -> None:
     """Copy import data that only the index has into a rebuilt one.
 
-    These are the receipts of unfinished imports, and which import created which entry.
+    These are the receipts of unfinished imports, and which import created which entry or open job.
     """
     async with old.read() as conn:
         unfinished = [each.id for each in await imports.unfinished(conn)]
@@ -390,6 +390,9 @@ async def carry_over_imports(old: Database, new: Database) -> None:
     async for creators in in_batches(old, imports.creators_after):
         async with new.write() as conn:
             await imports.restore_creators(conn, creators)
+    async for of_imports in in_batches(old, imports.open_jobs_after):
+        async with new.write() as conn:
+            await imports.restore_jobs(conn, of_imports)
 
 
 async def _carry_over_receipt(old: Database, new: Database, number: int) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from archiver import __version__
 from archiver.config import Settings
-from archiver.crawl.archive import open_store_alone, places_of_index, settle_index
+from archiver.crawl.archive import open_store_alone, places_of_index, replace_index
 from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.rebuild import Rebuilt, build_anew
 from archiver.crawl.record_building import owed_record
@@ -250,8 +250,7 @@ async def reindex(
             finally:
                 await new.close()
         await asyncio.to_thread(_keep_only_backup, Path(before.place), outdated)
-        await asyncio.to_thread(now.replace)
-        await asyncio.to_thread(settle_index, settings, now)
+        await asyncio.to_thread(replace_index, settings, now)
         if now.is_shared:
             await asyncio.to_thread(remove_user_files, settings.data)
     return report

@@ -15,19 +15,20 @@ from archiver.http.content_coding import Coding, Packer, choose_coding, new_pack
 from archiver.http.media_types import parse_media_type
 from archiver.model.message import Message
 
+_MESSAGE = web.ResponseKey("message", Message)
+"""Key of the message of an HTTP error."""
+
 
 def refusing(answer: web.HTTPException, message: Message) -> web.HTTPException:
     """Return the HTTP error with a message; programs get it in English."""
     answer.text = str(message)
-    answer.__dict__["message"] = message
+    answer[_MESSAGE] = message
     return answer
 
 
 def message_of(answer: web.HTTPException) -> Message:
     """Return the message of an HTTP error."""
-    message = answer.__dict__.get("message")
-    text = answer.text or ""
-    return message if isinstance(message, Message) else Message(text)
+    return answer.get(_MESSAGE) or Message(answer.text or "")
 
 
 SMALLEST = 1 << 10

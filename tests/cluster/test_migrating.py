@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from archiver.app import open_app
+from archiver.db.postgresql import PostgresIndex
 from archiver.errors import ConfigurationError
 from archiver.model.listing import ListingQuery
 from archiver.services.migration import Places, migrate
@@ -38,7 +39,7 @@ STEPS = {
     "between put and mark": ("archiver.warc.object_store", "BucketStorage._mark"),
     "a segment not yet compared": ("archiver.warc.object_store", "_digest"),
     "before the index": ("archiver.services.migration", "reindex"),
-    "the index built and not in place": ("archiver.services.reindex", "settle_index"),
+    "the index built and not in place": ("archiver.services.reindex", "replace_index"),
     "before what was left is removed": ("archiver.services.migration", "_leave"),
     "before the store is forgotten": ("archiver.services.migration", "store_no_more"),
 }
@@ -91,6 +92,24 @@ async def test_it_goes_there_and_back_with_all_that_waits(here, store, address):
     assert store.names() == []
     assert {each.name: each.stat().st_size for each in (here.data / "warc").iterdir()} == sizes
     assert await known(here) == before
+
+
+async def test_a_rebuilt_index_belongs_to_its_archive_from_the_moment_it_is_in_place(
+    here, address, monkeypatch, tmp_path
+):
+    replace_schema = PostgresIndex.replace
+
+    def killed(index):
+        replace_schema(index)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PostgresIndex, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        await migrate(here, Places(address, None))
+    monkeypatch.undo()
+
+    with pytest.raises(ConfigurationError, match="another data directory"):
+        await known(replace(here, index=address, data=tmp_path / "other"))
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)

@@ -176,6 +176,20 @@ async def test_receipts_outlive_the_index_and_what_they_undo_a_reindex(opened, s
         assert (await archive.search.overview()).entries == 0
 
 
+async def test_an_import_knows_its_waiting_entries_after_a_reindex(opened, settings):
+    async with opened() as archive:
+        before = await imported(archive)
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        after = await archive.imports.status(before.id)
+        assert after.counts.queued == before.counts.queued == 2
+        assert after.without_capture == 0
+        await archive.crawling.work()
+        assert (await archive.imports.status(before.id)).counts.open == 0
+
+
 async def test_a_receipt_that_was_cut_is_named_and_gives_what_is_left_of_it(opened, settings):
     async with opened() as archive:
         await imported(archive)
