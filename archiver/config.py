@@ -411,6 +411,11 @@ class Settings:
         integer(least=-1, most=23),
         "Hour of the day (local time) at which `serve` compacts; -1 for never.",
     )
+    bin_days: int = _setting(
+        30,
+        integer(least=0, most=36_500),
+        "Days for which deleted entries can be restored; then `serve` erases them.",
+    )
     articles: Literal["now", "later"] = _setting(
         "now",
         choice("now", "later"),

@@ -99,14 +99,17 @@ def verify(settings: Settings) -> int:
 
 @click.command(cls=Command)
 @click.option("--dry-run", is_flag=True, help="Only print what would be freed.")
-@with_settings(COMMON)
-def compact(settings: Settings, *, dry_run: bool) -> int:
-    """Erase deleted data from disk; deletions can't be undone afterwards.
+@click.option("--empty-bin", is_flag=True, help="Erase all deleted entries, not only old ones.")
+@with_settings((*COMMON, "bin_days"), first=("bin_days",))
+def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
+    """Erase entries from disk that were deleted more than 30 days ago (--bin-days).
+
+    They can't be restored afterwards. `archiver serve` does this every day.
 
     Prints the number of rewritten segments, erased records and freed bytes, and a line for each
     segment that could not be compacted now.
     """
-    return run_body("compact", settings, dry_run=dry_run)
+    return run_body("compact", settings, dry_run=dry_run, empty_bin=empty_bin)
 
 
 @click.command(cls=Command)
@@ -348,9 +351,28 @@ def delete(settings: Settings, **given: object) -> int:
     """Delete entries: the given ones, or search results.
 
     They disappear immediately, with all their snapshots. Prints how many entries and snapshots
-    were deleted, and a number to undo it with, until `archiver compact` erases them.
+    were deleted, and a number to undo it with. `archiver bin` lists and restores what was deleted
+    in the last 30 days.
     """
     return run_body("delete", settings, **given)
+
+
+@cli.command("bin", cls=Command)
+@click.argument("action", type=click.Choice(["list", "restore", "empty"]), default="list")
+@click.argument("refs", nargs=-1, metavar="[URL|HASH_URL]...")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
+@with_settings((*COMMON, "bin_days"), first=("bin_days",))
+def bin_(settings: Settings, **given: object) -> int:
+    """List or restore deleted entries.
+
+    `list` prints the date of the deletion, title and URL, the last deleted first.
+
+    `restore URL...` restores these entries with all their snapshots; without a URL it restores
+    everything in the bin.
+
+    `empty` erases everything in the bin from disk. It can't be restored afterwards.
+    """
+    return run_body("bin", settings, **given)
 
 
 @cli.command(cls=Command)

@@ -16,22 +16,44 @@ from archiver.services.migration import Places, migrate
 from archiver.services.reindex import ReindexProgress, ReindexReport, reindex
 
 
-def run_compact(settings: Settings, *, dry_run: bool) -> int:
+def run_compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
     """Erase deleted data, or print what that would free."""
-    return run_until_signal(_compact(settings, dry_run=dry_run))
+    return run_until_signal(_compact(settings, dry_run=dry_run, empty_bin=empty_bin))
 
 
-async def _compact(settings: Settings, *, dry_run: bool) -> int:
+async def _compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
     async with open_app(settings) as runtime:
         if not dry_run:
             await runtime.crawling.write_down_changes()
-        done = await runtime.compacting.compact(dry_run=dry_run)
+        done = await runtime.compacting.compact(dry_run=dry_run, empty_bin=empty_bin)
     write_row("segments", str(done.segments))
     write_row("records", str(done.records))
     write_row("bytes freed", str(done.freed))
     for name, why in done.left.items():
         write_row("left", name, why)
     return 0
+
+
+def run_bin(settings: Settings, *, action: str, refs: Sequence[str], yes: bool) -> int:
+    """List, restore or erase deleted entries; return 1 if there are none to list or restore."""
+    if action == "empty" and not yes:
+        click.confirm("Erase everything in the bin? It can't be restored afterwards.", abort=True)
+    if action == "empty":
+        return run_until_signal(_compact(settings, dry_run=False, empty_bin=True))
+    return run_until_signal(_bin(settings, restores=action == "restore", refs=refs))
+
+
+async def _bin(settings: Settings, *, restores: bool, refs: Sequence[str]) -> int:
+    async with open_app(settings) as runtime:
+        if restores:
+            restored = await runtime.deleting.restore_from_bin(refs)
+            write_row("entries", str(restored.entries))
+            write_row("snapshots", str(restored.snapshots))
+            return int(not restored.snapshots and not restored.entries)
+        found = await runtime.deleting.bin()
+    for each in found:
+        write_row(f"{each.deleted_at:%Y-%m-%d %H:%M}", each.title, each.url, each.timestamp)
+    return int(not found)
 
 
 _STOPPED = "Stopped. The database is unchanged."

@@ -26,6 +26,7 @@ _SERVING = (
     "feed_interval",
     "quiet_hour",
     "trackers",
+    "bin_days",
 )
 CRAWLING = tuple(name for name in EVERYTHING if name not in _SERVING)
 EXTRACTING = (*COMMON, "extract_processes", "extract_timeout", "extract_memory_bytes")

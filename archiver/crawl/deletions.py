@@ -9,7 +9,7 @@ import asyncio
 import json
 import secrets
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -125,16 +125,19 @@ async def erase_named(conn: AsyncConnection, *, after: int) -> None:
         await deletions.hide_named_captures(conn, after=after)
 
 
-async def restore(conn: AsyncConnection, store: SegmentStore, number: int) -> tuple[int, int, int]:
+async def restore(
+    conn: AsyncConnection, store: SegmentStore, number: int, only: Collection[str] | None = None
+) -> tuple[int, int, int]:
     """Undo a deletion, and add the pending records.
 
-    Entries that were saved or deleted again since stay deleted.
+    Entries that were saved or deleted again since stay deleted, and with ``only`` all entries but
+    these (hash_url).
 
     Returns:
         The numbers of restored entries, of restored snapshots, and of entries that were not or only
         partly restored.
     """
-    batches = await deletions.restore(conn, number)
+    batches = await deletions.restore(conn, number, only)
     now = datetime.now(UTC).replace(microsecond=0)
     restored = [each for each in batches if each.is_restored]
     for each in restored:
@@ -145,7 +148,7 @@ async def restore(conn: AsyncConnection, store: SegmentStore, number: int) -> tu
     return (
         sum(len(each.entry_ids) for each in restored),
         sum(each.snapshots for each in restored),
-        sum(len(each.stayed) for each in batches),
+        sum(len(each.stayed if only is None else each.stayed & {*only}) for each in batches),
     )
 
 

@@ -37,6 +37,7 @@ from archiver.db.schema import (
 from archiver.db.statements import among, among_texts
 from archiver.http.timestamps import to_datetime
 from archiver.model.capture import HashUrl, Timestamp
+from archiver.model.deletion import BinnedItem
 from archiver.model.job import State
 
 _LAST = "last deletion"
@@ -214,17 +215,61 @@ async def erase_snapshots(conn: AsyncConnection, row_ids: Collection[int]) -> No
     await renew(conn, {*live.values()})
 
 
-async def erase_deleted(conn: AsyncConnection, number: int | None = None) -> None:
+async def binned(conn: AsyncConnection, limit: int) -> list[BinnedItem]:
+    """Return deleted entries, and deleted snapshots of other entries; the last deleted first."""
+    own, of = entry_table.c, snapshot_table.c
+    title = func.coalesce(func.nullif(own.given_title, ""), own.page_title)
+    entries = await conn.execute(
+        select(own.deleted_at, own.hash_url, own.url, title.label("title"), own.snapshot_count)
+        .where(own.deleted_at.is_not(None))
+        .order_by(own.deleted_at.desc(), own.id)
+        .limit(limit)
+    )
+    found = [
+        BinnedItem(row.deleted_at, row.hash_url, row.url, row.title, "", row.snapshot_count)
+        for row in entries
+    ]
+    snapshots = await conn.execute(
+        select(of.deleted_at, own.hash_url, own.url, title.label("title"), of.timestamp)
+        .join(entry_table, own.id == of.entry_id)
+        .where(of.deleted_at.is_not(None), own.deleted_at.is_(None))
+        .order_by(of.deleted_at.desc(), of.id)
+        .limit(limit)
+    )
+    found += [
+        BinnedItem(row.deleted_at, row.hash_url, row.url, row.title, f"{row.timestamp:014d}", 1)
+        for row in snapshots
+    ]
+    return sorted(found, key=lambda each: -each.deletion)[:limit]
+
+
+async def is_anything_deleted(conn: AsyncConnection, *, before: int | None = None) -> bool:
+    """Return whether entries, snapshots or captures are deleted; with ``before`` until then."""
+    for table in (entry_table, snapshot_table, capture_table):
+        query = select(table.c.id).where(_is_deleted(table.c.deleted_at, before)).limit(1)
+        if (await conn.execute(query)).scalar() is not None:
+            return True
+    return False
+
+
+def _is_deleted(column: Any, before: int | None) -> Any:
+    return column.is_not(None) if before is None else column <= before
+
+
+async def erase_deleted(
+    conn: AsyncConnection, number: int | None = None, *, before: int | None = None
+) -> None:
     """Remove the rows of deleted entries and snapshots: that can't be undone any more.
 
     Args:
         conn: a writing connection.
         number: the deletion; all of them if it is None.
+        before: only deletions up to this number.
     """
     await counters.keep_numbers(conn)
 
     def is_deleted(column: Any) -> Any:
-        return column.is_not(None) if number is None else column == number
+        return column == number if number is not None else _is_deleted(column, before)
 
     gone = select(entry_table.c.id).where(is_deleted(entry_table.c.deleted_at))
     own = snapshot_table.c
@@ -235,14 +280,20 @@ async def erase_deleted(conn: AsyncConnection, number: int | None = None) -> Non
     await conn.execute(delete(entry_table).where(is_deleted(entry_table.c.deleted_at)))
 
 
-async def restore(conn: AsyncConnection, number: int) -> list[RestoredBatch]:
+async def restore(
+    conn: AsyncConnection, number: int, only: Collection[str] | None = None
+) -> list[RestoredBatch]:
     """Undo a deletion, except for what was saved, or deleted, again since.
 
     What stays deleted can't be undone afterwards; if nothing is restored, nothing changes.
+    With ``only`` these entries (hash_url) are restored, and the others stay in the bin.
     """
     found = [
-        await _restore_entries(conn, number, *each) for each in await _entries_of(conn, number)
+        await _restore_entries(conn, number, only, *each)
+        for each in await _entries_of(conn, number)
     ]
+    if only is not None:
+        return found
     touched = set[int]()
     for record, rows in await _snapshots_of(conn, number):
         found.append(await _restore_snapshots(conn, number, record, rows))
@@ -339,15 +390,21 @@ def _grouped(
 
 
 async def _restore_entries(
-    conn: AsyncConnection, number: int, record: int, rows: Sequence[Row[*tuple[Any, ...]]]
+    conn: AsyncConnection,
+    number: int,
+    only: Collection[str] | None,
+    record: int,
+    rows: Sequence[Row[*tuple[Any, ...]]],
 ) -> RestoredBatch:
-    """Restore entries, except those that exist again or were deleted once more."""
+    """Restore entries, except those that exist again, were deleted once more, or aren't chosen."""
     keys = {row.hash_url: row.generation for row in rows}
     here = select(entry.c.hash_url).where(entry.c.hash_url.in_(among_texts(keys)))
     there = {*(await conn.execute(here)).scalars()}
     last = await tombstones.generations(conn, keys)
     stayed = frozenset(
-        HashUrl(key) for key, own in keys.items() if key in there or last.get(key) != own
+        HashUrl(key)
+        for key, own in keys.items()
+        if key in there or last.get(key) != own or not (only is None or key in only)
     )
     back = {row.id: row for row in rows if row.hash_url not in stayed}
     if not back:

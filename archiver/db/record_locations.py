@@ -25,7 +25,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import CreateTable, DropTable
 
 from archiver.db import attempts, deletions, edit_history, segment_rows
-from archiver.db.captures import CAPTURES, to_blob, to_capture
+from archiver.db.captures import ALL_CAPTURES, to_blob, to_capture
 from archiver.db.schema import (
     Number,
     answer,
@@ -38,7 +38,7 @@ from archiver.db.schema import (
     snapshot,
     snapshot_table,
 )
-from archiver.db.statements import among, insert_rows
+from archiver.db.statements import among, among_texts, insert_rows
 from archiver.model.capture import Capture, PayloadDigest
 from archiver.model.failure import Failure
 
@@ -98,41 +98,90 @@ class Moved:
     is_chunked: bool = False
 
 
-async def wanted(conn: AsyncConnection, name: str) -> set[int]:
-    """Return the offsets of a segment's records that the index refers to."""
+def _is_kept(table: Table, before: int | None) -> ColumnElement[bool]:
+    """Select rows that are not deleted, or deleted after ``before`` and so still in the bin."""
+    own = table.c.deleted_at
+    return own.is_(None) if before is None else or_(own.is_(None), own > before)
+
+
+async def wanted(conn: AsyncConnection, name: str, *, before: int | None = None) -> set[int]:
+    """Return the offsets of a segment's records that the index refers to.
+
+    Records of what was deleted up to ``before`` are not wanted; None means anything deleted.
+    """
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
+    of_captures, of_snapshots = capture_table.c, snapshot_table.c
     found: set[int] = set()
-    for owner, offset in (
-        (capture.c.segment_id, capture.c.offset),
-        (snapshot.c.article_segment_id, snapshot.c.article_offset),
-        (snapshot.c.metadata_segment_id, snapshot.c.metadata_offset),
+    for table, owner, offset in (
+        (capture_table, of_captures.segment_id, of_captures.offset),
+        (snapshot_table, of_snapshots.article_segment_id, of_snapshots.article_offset),
+        (snapshot_table, of_snapshots.metadata_segment_id, of_snapshots.metadata_offset),
     ):
-        found.update((await conn.execute(select(offset).where(owner == number))).scalars())
+        query = select(offset).where(owner == number, _is_kept(table, before))
+        found.update((await conn.execute(query)).scalars())
+    kept = select(of_snapshots.id).where(_is_kept(snapshot_table, before))
     pictures = select(likeness.c.offset).where(
-        likeness.c.segment_id == number, likeness.c.snapshot_id.in_(select(snapshot.c.id))
+        likeness.c.segment_id == number, likeness.c.snapshot_id.in_(kept)
     )
     found.update((await conn.execute(pictures)).scalars())
-    gone = answer.c.record_id.in_(select(gone_capture.c.record_id))
+    gone = answer.c.record_id.in_(_expired_records(before))
     answers = select(answer.c.offset).where(answer.c.segment_id == number, ~gone)
     found.update((await conn.execute(answers)).scalars())
     return found
 
 
-async def articles_in(conn: AsyncConnection, name: str) -> set[int]:
+def _expired_records(before: int | None) -> Select[Any]:
+    """Select the record ids that tombstones name, except of captures still in the bin."""
+    gone, own = gone_capture.c.record_id, capture_table.c
+    if before is None:
+        return select(gone)
+    return select(gone).where(gone.not_in(select(own.record_id).where(own.deleted_at > before)))
+
+
+async def articles_in(conn: AsyncConnection, name: str, *, before: int | None = None) -> set[int]:
     """Return the offsets of articles and screenshots of snapshots in a segment."""
     number = select(segment.c.id).where(segment.c.name == name).scalar_subquery()
-    found: set[int] = set()
-    for owner, offset in ((snapshot.c.article_segment_id, snapshot.c.article_offset),):
-        found.update((await conn.execute(select(offset).where(owner == number))).scalars())
+    own, is_kept = snapshot_table.c, _is_kept(snapshot_table, before)
+    articles = select(own.article_offset).where(own.article_segment_id == number, is_kept)
     pictures = select(likeness.c.offset).where(
-        likeness.c.segment_id == number, likeness.c.snapshot_id.in_(select(snapshot.c.id))
+        likeness.c.segment_id == number, likeness.c.snapshot_id.in_(select(own.id).where(is_kept))
     )
+    found = {*(await conn.execute(articles)).scalars()}
     found.update((await conn.execute(pictures)).scalars())
     return found
 
 
+async def in_bin(
+    conn: AsyncConnection, keys: Collection[str], record_ids: Collection[str], before: int
+) -> tuple[set[str], set[str]]:
+    """Return which entries, and which records of captures, were deleted after ``before``."""
+    own = capture_table.c
+    of_entries = select(entry_table.c.hash_url).where(
+        entry_table.c.hash_url.in_(among_texts(keys)), entry_table.c.deleted_at > before
+    )
+    of_snapshots = (
+        select(entry_table.c.hash_url)
+        .join(snapshot_table, snapshot_table.c.entry_id == entry_table.c.id)
+        .where(entry_table.c.hash_url.in_(among_texts(keys)), snapshot_table.c.deleted_at > before)
+    )
+    entries = {*(await conn.execute(of_entries)).scalars()}
+    entries |= {*(await conn.execute(of_snapshots)).scalars()}
+    records = await conn.execute(
+        select(own.record_id).where(
+            own.record_id.in_(among_texts(record_ids)), own.deleted_at > before
+        )
+    )
+    return entries, {*records.scalars()}
+
+
 async def switch(
-    conn: AsyncConnection, was: str, to: str, moved: Sequence[Moved], *, size: int
+    conn: AsyncConnection,
+    was: str,
+    to: str,
+    moved: Sequence[Moved],
+    *,
+    size: int,
+    before: int | None = None,
 ) -> None:
     """Switch the index to the next version of a segment; rows of erased records are deleted.
 
@@ -150,7 +199,7 @@ async def switch(
     for statement in _SWITCHED:
         await conn.execute(statement, between)
     # Rows of deleted snapshots may refer to erased records.
-    await deletions.erase_deleted(conn)
+    await deletions.erase_deleted(conn, before=before)
     own = capture_table.c
     await conn.execute(
         delete(capture_table).where(own.segment_id == numbers[was], own.deleted_at.is_not(None))
@@ -160,30 +209,41 @@ async def switch(
     await conn.execute(DropTable(_MOVED))
 
 
-async def revisits_of_deleted(conn: AsyncConnection, *, after: int = 0) -> list[Capture]:
-    """Return captures after a row whose payload is held by a deleted capture's record."""
-    held = _deleted(capture_table.c.payload_digest)
+async def revisits_of_deleted(
+    conn: AsyncConnection, *, after: int = 0, before: int | None = None
+) -> list[Capture]:
+    """Return captures after a row whose payload is held by a deleted capture's record.
+
+    Captures deleted after ``before`` are in the bin: they are treated as if they were not deleted.
+    """
+    own = capture_table.c
     rows = await conn.execute(
-        CAPTURES.where(
-            capture.c.id > after, capture.c.is_revisit == 1, capture.c.payload_digest.in_(held)
-        ).order_by(capture.c.id)
+        ALL_CAPTURES.where(
+            _is_kept(capture_table, before),
+            own.id > after,
+            own.is_revisit == 1,
+            own.payload_digest.in_(_deleted("payload_digest", before)),
+        ).order_by(own.id)
     )
     return [to_capture(row) for row in rows]
 
 
-async def holders(conn: AsyncConnection, digests: Sequence[PayloadDigest]) -> list[str]:
+async def holders(
+    conn: AsyncConnection, digests: Sequence[PayloadDigest], *, before: int | None = None
+) -> list[str]:
     """Return record ids of deleted responses with these payloads."""
-    wanted = [to_blob(each) for each in digests]
-    rows = await conn.execute(
-        _deleted(capture_table.c.record_id).where(capture_table.c.payload_digest.in_(wanted))
-    )
+    if not digests:
+        return []
+    rows = await conn.execute(_deleted("record_id", before, [to_blob(each) for each in digests]))
     return list(rows.scalars())
 
 
-def _deleted(column: ColumnElement[Any]) -> Select[Any]:
-    """Select a column of deleted responses."""
-    own = capture_table.c
-    return select(column).where(own.deleted_at.is_not(None), own.is_revisit == 0)
+def _deleted(column: str, before: int | None, digests: Sequence[bytes] = ()) -> Select[Any]:
+    """Select a column of deleted responses, without those in the bin; of some payloads."""
+    own = capture_table.alias("held").c
+    expired = own.deleted_at.is_not(None) if before is None else own.deleted_at <= before
+    query = select(own[column]).where(expired, own.is_revisit == 0)
+    return query.where(own.payload_digest.in_(digests)) if digests else query
 
 
 _NOTHING = {"latest": None, "status": None, "score": None}

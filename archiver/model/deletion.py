@@ -1,7 +1,7 @@
 """Deletions and tombstones."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from archiver.model.capture import HashUrl, RecordId, Timestamp
 
@@ -64,3 +64,27 @@ class Deletion:
     gone: tuple[DeletedEntry, ...] = ()
     captures: tuple[RecordId, ...] = ()
     restores: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedItem:
+    """A deleted entry or snapshot that can be restored.
+
+    Attributes:
+        deletion: number of the deletion.
+        hash_url, url, title: of the entry.
+        timestamp: of the snapshot; empty for an entry with all its snapshots.
+        snapshots: number of snapshots.
+    """
+
+    deletion: int
+    hash_url: HashUrl
+    url: str
+    title: str
+    timestamp: str
+    snapshots: int
+
+    @property
+    def deleted_at(self) -> datetime:
+        """The time of the deletion (UTC)."""
+        return datetime.fromtimestamp(self.deletion / 1000, UTC)

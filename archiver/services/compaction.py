@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from archiver import __version__
 from archiver.config import Settings
@@ -54,11 +54,13 @@ class _Moving:
         moves: what to do with the captures that revisit them.
         holders: the records that contain them so far, which are kept until then.
         last_capture: row of the last examined capture.
+        before: number of the last deletion to erase; later ones stay in the bin.
     """
 
     moves: Moves = field(default_factory=Moves)
     holders: frozenset[str] = frozenset()
     last_capture: int = 0
+    before: int | None = None
 
 
 @dataclass(slots=True)
@@ -96,14 +98,20 @@ class CompactionService:
         self._store = store
         self._locks = settings.data / LOCKS
         self._close_segment = close_segment
+        self._keep_days = settings.bin_days
 
     async def compact(
-        self, *, dry_run: bool = False, on_progress: OnProgress = lambda _, __: None
+        self,
+        *,
+        dry_run: bool = False,
+        empty_bin: bool = False,
+        on_progress: OnProgress = lambda _, __: None,
     ) -> Compacted:
-        """Erase all deleted records; deletions cannot be undone afterwards.
+        """Erase records deleted more than ``bin_days`` ago; that cannot be undone afterwards.
 
         Args:
             dry_run: only compute what would be freed.
+            empty_bin: erase all deleted records.
             on_progress: called with the progress.
 
         Raises:
@@ -112,13 +120,14 @@ class CompactionService:
         """
         async with self._alone():
             done = Compacted()
+            before = None if empty_bin else bin_limit(self._keep_days, datetime.now(UTC))
             await self._close_segment()
             if dry_run:
-                await self._pass(done, _Moving(), on_progress, dry_run=True)
+                await self._pass(done, _Moving(before=before), on_progress, dry_run=True)
                 return done
             await recover(self._db, self._store)
             await settle_everywhere(self._db, self._store)
-            await self._erase(done, on_progress)
+            await self._erase(done, before, on_progress)
             return done
 
     async def compact_at_quiet_hours(self, hour: int) -> None:
@@ -133,20 +142,22 @@ class CompactionService:
                 left=len(done.left),
             )
 
-    async def _erase(self, done: Compacted, on_progress: OnProgress) -> None:
+    async def _erase(self, done: Compacted, before: int | None, on_progress: OnProgress) -> None:
         async with self._db.write() as conn:
-            await deletions.erase_deleted(conn)
+            is_due = await deletions.is_anything_deleted(conn, before=before)
+            await deletions.erase_deleted(conn, before=before)
             count, is_erased = await tombstones.count(conn), await tombstones.is_erased(conn)
-        if is_erased:
+            has_bin = await deletions.is_anything_deleted(conn)
+        if is_erased or (has_bin and not is_due):
             return
-        moving = await self._moving()
+        moving = await self._moving(before)
         if moving.holders:
             await self._pass(done, moving, on_progress, only_moves=True)
-            left = await self._moving()
-            moving = _Moving(holders=left.holders, last_capture=left.last_capture)
+            left = await self._moving(before)
+            moving = _Moving(holders=left.holders, last_capture=left.last_capture, before=before)
         await self._pass(done, moving, on_progress)
-        if not done.left:
-            async with self._db.write() as conn:
+        async with self._db.write() as conn:
+            if not (done.left or await deletions.is_anything_deleted(conn)):
                 await tombstones.note_erased(conn, count)
 
     async def _pass(
@@ -193,7 +204,7 @@ class CompactionService:
         in_batches = read_seen(self._store, name)
         while some := await asyncio.to_thread(next, in_batches, None):
             async with self._db.read() as conn:
-                known = await _known(conn, name, some, moving.holders)
+                known = await _known(conn, name, some, moving)
             for each in some:
                 plan.add(each, action_for(each, known, moving.moves))
         return plan
@@ -208,14 +219,16 @@ class CompactionService:
                 write_version, store, version, segment.name, plan, moving.moves
             )
             async with self._db.write() as conn:
-                wanted = await record_locations.wanted(conn, segment.name)
+                wanted = await record_locations.wanted(conn, segment.name, before=moving.before)
                 is_whole = wanted <= {each.old for each in moved}
                 is_there = await segment_rows.indexed_of(conn, [segment.name])
-                if not (is_whole and is_there) or await _is_revisited(conn, moving.last_capture):
+                if not (is_whole and is_there) or await _is_revisited(conn, moving):
                     done.left[segment.name] = _CHANGED
                     return
                 size = version.size
-                await record_locations.switch(conn, segment.name, version.name, moved, size=size)
+                await record_locations.switch(
+                    conn, segment.name, version.name, moved, size=size, before=moving.before
+                )
                 await asyncio.to_thread(store.storage.publish, version)
         finally:
             await asyncio.to_thread(version.discard)
@@ -223,17 +236,17 @@ class CompactionService:
         done.segments, done.records = done.segments + 1, done.records + plan.erased
         done.freed += segment.size - version.size
 
-    async def _moving(self) -> _Moving:
+    async def _moving(self, before: int | None) -> _Moving:
         """Determine which captures receive the payloads of deleted records."""
         async with self._db.read() as conn:
             last = await captures.last_row(conn)
-            found = await record_locations.revisits_of_deleted(conn)
+            found = await record_locations.revisits_of_deleted(conn, before=before)
             digests = [*{each.payload_digest for each in found}]
             living = await captures.originals(conn, digests)
             pairs = [(each.url, each.payload_digest) for each in found]
             at_urls = await captures.originals_of_urls(conn, pairs)
             held = {each: await captures.holder_of(conn, each) for each in digests}
-            going = frozenset(await record_locations.holders(conn, digests))
+            going = frozenset(await record_locations.holders(conn, digests, before=before))
             revisits = await asyncio.to_thread(lambda: [self._revisit(each) for each in found])
             by_payload: dict[PayloadDigest, list[Capture]] = {}
             for each in (*living.values(), *at_urls.values()):
@@ -241,7 +254,8 @@ class CompactionService:
             moves = plan_moves(revisits, lambda each: by_payload.get(each, []), held.get, going)
             waiting = {*moves.whole, *moves.refer}
             needed = {each.payload_digest for each in found if each.record_id in waiting}
-            return _Moving(moves, frozenset(await record_locations.holders(conn, [*needed])), last)
+            holders = await record_locations.holders(conn, [*needed], before=before)
+            return _Moving(moves, frozenset(holders), last, before)
 
     def _revisit(self, capture: Capture) -> Revisit:
         record = self._store.read(capture.location)
@@ -258,29 +272,39 @@ class CompactionService:
             yield
 
 
-async def _is_revisited(conn: AsyncConnection, after: int) -> bool:
-    """Return whether a capture after a row refers to a payload that only a deleted record has."""
-    found = await record_locations.revisits_of_deleted(conn, after=after)
+async def _is_revisited(conn: AsyncConnection, moving: _Moving) -> bool:
+    """Return whether a newer capture refers to a payload that only a deleted record has."""
+    found = await record_locations.revisits_of_deleted(
+        conn, after=moving.last_capture, before=moving.before
+    )
     digests = {each.payload_digest for each in found}
     return bool(digests - (await captures.originals(conn, [*digests])).keys())
 
 
-async def _known(
-    conn: AsyncConnection, name: str, some: Sequence[Seen], needed: frozenset[str]
-) -> Known:
+async def _known(conn: AsyncConnection, name: str, some: Sequence[Seen], moving: _Moving) -> Known:
     ids = [*{each.id for each in some} | {each.beside for each in some}]
     keys = {each.hash_url for each in some if each.hash_url}
     keys |= {each.referer for each in some if each.referer}
+    in_bin: set[str] = set()
+    gone: set[str] = {*await tombstones.captures(conn, ids)}
+    if moving.before is not None:
+        in_bin, kept = await record_locations.in_bin(conn, keys, ids, moving.before)
+        keys, gone = keys - in_bin, gone - kept
     generations = await tombstones.generations(conn, keys)
     there = await entries.states_of(conn, [*map(HashUrl, generations)])
     return Known(
-        gone=frozenset(await tombstones.captures(conn, ids)),
+        gone=frozenset(gone),
         generations=generations,
         strangers=frozenset(generations.keys() - there.keys()),
         snapshots=frozenset(await tombstones.snapshots(conn, keys)),
-        articles=frozenset(await record_locations.articles_in(conn, name)),
-        needed=needed,
+        articles=frozenset(await record_locations.articles_in(conn, name, before=moving.before)),
+        needed=moving.holders,
     )
+
+
+def bin_limit(days: int, now: datetime) -> int | None:
+    """Return the number of the last deletion to erase; None if nothing stays in the bin."""
+    return int((now - timedelta(days=days)).timestamp() * 1000) if days else None
 
 
 def seconds_until(hour: int, now: datetime) -> float:

@@ -1,6 +1,7 @@
 """Deletion and its undo."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -10,13 +11,16 @@ from archiver.db import deletions
 from archiver.db.engine import Database
 from archiver.errors import InputError, NotFound
 from archiver.http.timestamps import to_datetime
+from archiver.http.urls import hash_url, is_hash_url, parse_url
 from archiver.model.capture import Timestamp
+from archiver.model.deletion import BinnedItem
 from archiver.model.listing import ListingQuery
 from archiver.services.entries import find_entry
 from archiver.services.search import matching_entries
 from archiver.warc.segments import SegmentStore
 
 MOST_REFS = 10_000
+MOST_BINNED = 1_000
 _LAST_NUMBER = (1 << 63) - 1
 BATCH = 250
 """Entries per transaction, so that other writers get the lock in between."""
@@ -119,8 +123,42 @@ class EntryDeletion:
             size = await deletions.size(conn, number)
         return Deleted(size.id, size.entries, size.snapshots) if size else None
 
-    async def undo(self, number: int) -> Restored:
+    async def bin(self) -> list[BinnedItem]:
+        """Return what was deleted and can be restored; the last deleted first."""
+        async with self._db.read() as conn:
+            return await deletions.binned(conn, MOST_BINNED)
+
+    async def restore_from_bin(self, refs: Sequence[str] = ()) -> Restored:
+        """Restore entries from the bin by hash_url or URL; everything in it without any.
+
+        Raises:
+            NotFound: one is not in the bin.
+        """
+        found = await self.bin()
+        keys = {each if is_hash_url(each) else hash_url(parse_url(each)) for each in refs}
+        if missing := keys - {each.hash_url for each in found}:
+            raise NotFound("{url} is not in the bin.", url=min(missing))
+        chosen = [each for each in found if not keys or each.hash_url in keys]
+        done = Restored(0, 0, 0, 0)
+        for number in dict.fromkeys(each.deletion for each in chosen):
+            own = [each for each in chosen if each.deletion == number]
+            only = [each.hash_url for each in own] if keys and not own[0].timestamp else None
+            with suppress(InputError, NotFound):  # saved again since, or restored by another
+                one = await self.undo(number, only)
+                done = Restored(
+                    number,
+                    done.entries + one.entries,
+                    done.snapshots + one.snapshots,
+                    done.stayed + one.stayed,
+                )
+        return done
+
+    async def undo(self, number: int, only: Sequence[str] | None = None) -> Restored:
         """Restore what a deletion deleted, except what was saved or deleted again since.
+
+        Args:
+            number: of the deletion.
+            only: entries to restore (hash_url); the others stay deleted, and can be restored later.
 
         Raises:
             NotFound: it was undone already, compaction erased it, or it never existed.
@@ -133,7 +171,7 @@ class EntryDeletion:
                     "erased it, or it never existed.",
                     number=str(number),
                 )
-            restored = Restored(number, *await restore(conn, self._store, number))
+            restored = Restored(number, *await restore(conn, self._store, number, only))
             if not (restored.entries or restored.snapshots):
                 raise InputError(
                     "All of this was saved, or deleted, again since: nothing was put back."

@@ -90,6 +90,8 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.post("/activity", crawl.change, name="change_activity"),
     web.get("/crawl", crawl.moved, name="crawl"),
     web.get("/settings", settings.settings, name="settings"),
+    web.get("/bin", settings.bin_page, name="bin"),
+    web.post("/bin", settings.change_bin, name="change_bin"),
     web.post("/theme", rendering.choose_theme, name="choose_theme"),
     web.get("/import", pages_imports.form, name="import_form"),
     web.post("/import", pages_imports.upload, name="upload", expect_handler=expect_file),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from archiver.errors import InvalidQuery
 from archiver.model.annotation import Colour
 from archiver.model.capture import Capture, Timestamp
+from archiver.model.deletion import BinnedItem
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.entry_list import EntryList
 from archiver.model.feed import FollowedFeed
@@ -134,6 +135,24 @@ class ProgressView:
     """The progress of the crawl, as a part of a page."""
 
     title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BinView:
+    """Deleted entries and snapshots.
+
+    Attributes:
+        items: the last deleted first.
+        days: days until they are erased; 0 for the next compaction.
+        notice: about the last restoration.
+        asks: whether to confirm that everything is erased.
+    """
+
+    items: tuple[BinnedItem, ...]
+    days: int
+    notice: EditNotice | None = None
+    asks: bool = False
+    title: str | Message = Message("Bin")
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ async def test_what_was_deleted_leaves_the_store(settings, urls, store, tmp_path
     async with open_app(settings) as archive:
         await archive.deleting.entries([urls[0]])
         await archive.crawling.write_down_changes()
-        done = await archive.compacting.compact()
+        done = await archive.compacting.compact(empty_bin=True)
 
     assert (done.left, done.segments) == ({}, 1)
     assert [name for name in store.names() if name.endswith(".2.warc.gz")] != []
@@ -87,7 +87,7 @@ class TestCompactedElsewhere:
         other = elsewhere(here, tmp_path / "b")
 
         async with open_app(other) as archive:
-            done = await archive.compacting.compact()
+            done = await archive.compacting.compact(empty_bin=True)
 
         assert (done.segments, done.left) == (1, {})
         assert [url for url, _, _ in await told(here)] == sorted(urls[1:])
@@ -104,9 +104,9 @@ class TestCompactedElsewhere:
         store.fickle.heard = heard
         other = elsewhere(here, tmp_path / "b")
         async with open_app(here) as one, open_app(other) as another:
-            late = asyncio.create_task(another.compacting.compact())
+            late = asyncio.create_task(another.compacting.compact(empty_bin=True))
             await reads.wait()
-            done = await one.compacting.compact()
+            done = await one.compacting.compact(empty_bin=True)
             goes_on.set()
             nothing = await late
 

@@ -197,7 +197,7 @@ async def test_deleting_a_page_erases_its_post_responses(settings, origin, is_bu
 
     async with open_app(settings) as runtime:
         await runtime.deleting.entries([f"{origin}/shop"])
-        await runtime.compacting.compact()
+        await runtime.compacting.compact(empty_bin=True)
         findings = [each async for each in runtime.fixity.verify()]
         left = on_disk(settings.data)
         rows = await listed(runtime, origin)
@@ -213,7 +213,7 @@ async def test_undoing_a_deletion_restores_post_responses(settings, origin):
         deleted = await runtime.deleting.entries([f"{origin}/shop"])
         await runtime.deleting.undo(deleted.id)
         await runtime.deleting.entries([f"{origin}/heron"])
-        await runtime.compacting.compact()
+        await runtime.compacting.compact(empty_bin=True)
         findings = [each async for each in runtime.fixity.verify()]
         left = on_disk(settings.data)
         warc = gzip.decompress(
@@ -239,7 +239,7 @@ async def test_export_and_import_include_post_responses(settings, origin, tmp_pa
         findings = [each async for each in runtime.fixity.verify()]
         again = gzip.decompress(await exported(runtime, Selected(hash_url=shop)))
         await runtime.deleting.entries([shop])
-        await runtime.compacting.compact()
+        await runtime.compacting.compact(empty_bin=True)
 
     assert [each for each in SENT if each in gzip.decompress(of_another)] == []
     assert held.count(b"WARC-Archiver-Answers: ") == 4

@@ -59,7 +59,7 @@ async def change(data: Path, seed: int) -> None:
                 await archive.deleting.entries([url])
             else:
                 await archive.crawling.close_segment()
-                await archive.compacting.compact()
+                await archive.compacting.compact(empty_bin=True)
             if chance.random() < 1 / 2:
                 await archive.crawling.write_down_changes()
             say(done=kind, url=url, note=note)

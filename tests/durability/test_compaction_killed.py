@@ -84,7 +84,16 @@ def prepared(tmp_path_factory):
 
 def compact(data: Path, *before: str) -> int:
     """Run the program; the signal that ended it, or 0."""
-    command = [*before, sys.executable, "-m", "archiver", "compact", "--data", str(data)]
+    command = [
+        *before,
+        sys.executable,
+        "-m",
+        "archiver",
+        "compact",
+        "--empty-bin",
+        "--data",
+        str(data),
+    ]
     ended = subprocess.run(command, capture_output=True, check=False, env={**os.environ})
     return max(-ended.returncode, ended.returncode - 128, 0)
 

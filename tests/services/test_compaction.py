@@ -64,17 +64,17 @@ async def test_what_was_deleted_leaves_the_disk_and_the_rest_is_as_it_was(opened
         await archive.deleting.entries([foxes])
         await archive.deleting.snapshot(bears, oldest)
         before = await everything(archive)
-        told = await archive.compacting.compact(dry_run=True)
+        told = await archive.compacting.compact(dry_run=True, empty_bin=True)
         size = len(on_disk(settings))
         await archive.crawling.write_down_changes()
 
-        done = await archive.compacting.compact()
+        done = await archive.compacting.compact(empty_bin=True)
 
         assert (done.left, done.segments > 0, done.records) == ({}, True, told.records)
         assert done.freed > 0.5 * told.freed > 0
         assert await everything(archive) == before
         assert await problems(archive) == []
-        again = await archive.compacting.compact()
+        again = await archive.compacting.compact(empty_bin=True)
         assert (again.segments, again.freed) == (0, 0)
     left = on_disk(settings)
     assert (foxes.encode() in left, b"<h1>foxes" in left, len(left) < size) == (False, False, True)
@@ -94,13 +94,13 @@ async def test_a_payload_moves_to_where_it_is_needed(opened, live, settings):
             await save(archive, twin)
         await archive.deleting.entries([twins[0]])
 
-        done = await archive.compacting.compact()
+        done = await archive.compacting.compact(empty_bin=True)
 
         assert done.left == {}
         for twin in twins[1:]:
             assert (await payload(archive, twin)).endswith(b"the same bytes")
         assert await problems(archive) == []
-        assert (await archive.compacting.compact()).segments == 0
+        assert (await archive.compacting.compact(empty_bin=True)).segments == 0
     assert twins[0].encode() not in on_disk(settings).replace(b"deletion", b"")
     check(settings)
     kept = [
@@ -131,7 +131,7 @@ async def test_an_article_that_another_snapshot_shares_stays(opened, live, setti
         oldest = (await archive.entries.get(foxes)).snapshots[-1].timestamp
         before = (await archive.entries.snapshot(foxes)).article
         await archive.deleting.snapshot(foxes, oldest)
-        assert (await archive.compacting.compact()).left == {}
+        assert (await archive.compacting.compact(empty_bin=True)).left == {}
         assert (await archive.entries.snapshot(foxes)).article == before
 
     await reindex(settings)
@@ -147,7 +147,7 @@ async def test_what_was_said_with_a_deleted_snapshot_is_kept(opened, live, setti
         await save(archive, foxes, tags=("said",))
         newest = (await archive.entries.get(foxes)).snapshots[0].timestamp
         await archive.deleting.snapshot(foxes, newest)
-        await archive.compacting.compact()
+        await archive.compacting.compact(empty_bin=True)
 
     await reindex(settings)
 
@@ -163,7 +163,7 @@ async def test_a_service_erases_while_it_crawls(opened, pages, settings):
             pass
         await archive.deleting.entries([foxes])
 
-        done = await archive.compacting.compact()
+        done = await archive.compacting.compact(empty_bin=True)
         received = await archive.entries.save([owls], source="web")
         async for _ in archive.change_stream.jobs([each.job_id for each in received.accepted]):
             pass
@@ -178,6 +178,6 @@ async def test_an_undo_is_over_once_it_is_erased(opened, pages):
     async with opened() as archive:
         await save(archive, pages[0])
         deleted = await archive.deleting.entries([pages[0]])
-        await archive.compacting.compact()
+        await archive.compacting.compact(empty_bin=True)
 
         assert await archive.deleting.find(deleted.id) is None

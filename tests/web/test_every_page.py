@@ -21,6 +21,7 @@ PATHS = (
         "/feeds",
         "/activity",
         "/settings",
+        "/bin",
         "/import",
         "/export",
     ),

@@ -1,0 +1,95 @@
+"""The bin: deleted entries can be restored until they are erased."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+
+from archiver.db.schema import capture_table, entry_table, snapshot_table
+from archiver.errors import NotFound
+from archiver.services.reindex import reindex
+from tests.services.test_compaction import everything, on_disk, payload
+from tests.services.test_deletion import listed, problems, save
+
+
+async def make_older(archive, number, days):
+    """Let a deletion be from ``days`` before."""
+    less = int(timedelta(days=days).total_seconds() * 1000)
+    async with archive.db.write() as conn:
+        for table in (entry_table, snapshot_table, capture_table):
+            own = table.c.deleted_at
+            await conn.execute(update(table).where(own == number).values(deleted_at=own - less))
+
+
+@pytest.fixture
+def pages(live):
+    live.put("/shared.css", "p { color: #123 }", kind="text/css")
+    link = '<link rel="stylesheet" href="/shared.css">'
+    return [live.article(name, head=link) for name in ("foxes", "bears", "owls")]
+
+
+async def test_compaction_erases_old_deletions_and_keeps_the_bin(opened, pages, live, settings):
+    foxes, bears, _ = pages
+    first, second = [live.put(path, "<title>Same</title><p>same bytes") for path in ("/a", "/b")]
+    async with opened() as archive:
+        await save(archive, *pages, first, second, tags=("animal",))
+        before = await everything(archive)
+        old = await archive.deleting.entries([foxes, first])
+        await archive.deleting.entries([bears, second])
+        await make_older(archive, old.id, days=31)
+
+        done = await archive.compacting.compact()
+
+        assert (done.left, done.records > 0) == ({}, True)
+        left = on_disk(settings)
+        assert (b"<h1>foxes" in left, b"<h1>bears" in left) == (False, True)
+        assert {each.url for each in await archive.deleting.bin()} == {bears, second}
+        restored = await archive.deleting.restore_from_bin()
+        assert (restored.entries, restored.stayed) == (2, 0)
+        kept = [each for each in before if each[0].url not in {foxes, first}]
+        assert await everything(archive) == kept
+        assert (await payload(archive, second)).endswith(b"same bytes")
+        assert await problems(archive) == []
+        assert (await archive.compacting.compact()).segments == 0
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await everything(archive) == kept
+        assert await problems(archive) == []
+
+
+async def test_compaction_reads_nothing_while_all_deletions_are_recent(opened, pages, settings):
+    async with opened() as archive:
+        await save(archive, *pages)
+        await archive.deleting.entries(pages[:1])
+        read = []
+
+        await archive.compacting.compact(on_progress=lambda *told: read.append(told))
+
+    assert read == []
+
+
+async def test_one_entry_of_a_deletion_is_restored_and_the_other_later(opened, pages, settings):
+    foxes, bears, owls = pages
+    async with opened() as archive:
+        await save(archive, *pages, tags=("animal",))
+        before = await everything(archive)
+        await archive.deleting.entries([foxes, bears])
+
+        restored = await archive.deleting.restore_from_bin([foxes])
+
+        assert (restored.entries, restored.stayed) == (1, 0)
+        assert await listed(archive) == {foxes, owls}
+        assert [each.url for each in await archive.deleting.bin()] == [bears]
+        with pytest.raises(NotFound):
+            await archive.deleting.restore_from_bin([foxes])
+        await archive.deleting.restore_from_bin([bears])
+        assert await everything(archive) == before
+        assert await archive.deleting.bin() == []
+        await archive.crawling.write_down_changes()
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await everything(archive) == before
