@@ -36,6 +36,8 @@ QUIET_SECONDS = 1.0
 LEAST_SECONDS = 2.6
 """Minimum time on a page, so that requests which an idle page delays up to two seconds are kept."""
 STILL_SECONDS = 0.5
+CHECK_SECONDS = 8.0
+"""Maximum time that a check of the browser may take before it shows the page."""
 PICTURE_SECONDS = 10.0
 COMPARE_SECONDS = 8.0
 POLL_SECONDS = 0.1
@@ -85,7 +87,7 @@ class Chromium:
         ):
             if page.jar:
                 await shown.set_cookies(page.jar.known.values())
-            standing = await _look(shown, traffic, page.ref.url)
+            standing = await _look(shown, traffic, page.ref.url, is_checked=afresh)
             likenesses = [_as_it_stood(standing)]
             source = await shown.source() if afresh else ""
             fidelity = Fidelity()
@@ -180,8 +182,14 @@ class Chromium:
             listening.close()  # a cancelled task that never started does not close it
 
 
-async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
+async def _look(shown: Page, traffic: Traffic, url: str, *, is_checked: bool) -> Standing:
     """Show a page until it is idle, and read it.
+
+    Args:
+        shown: the browser page.
+        traffic: its requests.
+        url: the URL to show.
+        is_checked: the page may come only after a check of the browser.
 
     Raises:
         FetchError: the page can't be fetched.
@@ -192,6 +200,8 @@ async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
         failure = traffic.failures.get(url) or Failure(FailureKind.PROTOCOL, message)
         raise FetchError(failure)
     await _settle(shown, traffic, LOAD_SECONDS)
+    if is_checked and await _pass_check(traffic):
+        await _settle(shown, traffic, LOAD_SECONDS)
     begun = time.monotonic()
     await shown.uncover()
     if not await shown.scroll(SCROLL_SECONDS):
@@ -203,6 +213,16 @@ async def _look(shown: Page, traffic: Traffic, url: str) -> Standing:
         traffic.met.add(Limit.RESTLESS if shown.is_loaded else Limit.LOADING)
     await shown.uncover()
     return await shown.standing()
+
+
+async def _pass_check(traffic: Traffic) -> bool:
+    """Wait until a check lets the browser in; return whether it had to wait."""
+    until = time.monotonic() + CHECK_SECONDS
+    has_waited = False
+    while traffic.is_refused and time.monotonic() < until:
+        has_waited = True
+        await asyncio.sleep(POLL_SECONDS)
+    return has_waited
 
 
 async def _rest(shown: Page, traffic: Traffic, seconds: float) -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from http import HTTPStatus
 
 from archiver.browser.request_gate import Answering
 from archiver.crawl.fetch import LEAST_REST_WITHIN_A_PAGE, PARSED_BYTES
@@ -103,6 +104,7 @@ class Traffic:
         failures: reasons of failed requests, by URL.
         answers: records of responses that are not captures.
         met: limits that the page has reached.
+        is_refused: the document shown is an error or a check in place of the page.
     """
 
     def __init__(
@@ -122,6 +124,7 @@ class Traffic:
         self.loaded: dict[str, int] = {}
         self.answers = list[RecordId]()
         self.met = set[Limit]()
+        self.is_refused = False
         self._again: dict[str, _Given] = {}
         self._is_again = False
         self._room = MOST_GIVEN_AGAIN
@@ -267,7 +270,10 @@ class Traffic:
         self.loaded[asked.url] = ref.status
         if is_html(ref.media_type):
             self.pages[asked.url] = ref
-            if wall := wall_in_headers(exchange.headers):
+            wall = wall_in_headers(exchange.headers)
+            if asked.is_navigation:
+                self.is_refused = bool(wall) or ref.status >= HTTPStatus.BAD_REQUEST
+            if wall:
                 self.walls[ref.record_id] = wall
 
 

@@ -12,6 +12,7 @@ import asyncio
 import time
 import zlib
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from importlib import import_module
 from typing import Protocol
 
@@ -103,6 +104,14 @@ def is_asked_plainly(lease: Lease) -> bool:
 
 SHADOW = b'<template shadowrootmode="open">'
 """Start of a shadow root in a saved document; other templates are not written that way."""
+
+REFUSALS = frozenset({403, 405, 406, 429, 503})
+"""Statuses with which servers refuse clients that do not look like a browser."""
+_GONE = frozenset({404, 410})
+"""Statuses of missing pages. Applications also send them with the script that shows the page."""
+FEW = 3
+"""Refused pages of a host after which a browser is not asked for its others."""
+MOST_REMEMBERED = 4096
 
 PATIENCE_SECONDS = 600.0
 """Wait before a browser that failed to start is tried again."""
@@ -212,6 +221,7 @@ class Renderer:
         self._failed_at = float("-inf")
         self.problem = _problem(means.settings)
         self._instrument: Instrument | None = None
+        self._in_vain: dict[str, int] = {}
 
     async def prove(self) -> None:
         """Check whether a browser can start, before a page needs one."""
@@ -221,10 +231,13 @@ class Renderer:
             except NoBrowser as error:
                 self.problem = error.sentence
 
-    def is_wanted(self, found: Discovery | None, failure: Failure | None, *, asked: bool) -> bool:
+    def is_wanted(
+        self, url: str, found: Discovery | None, failure: Failure | None, *, asked: bool
+    ) -> bool:
         """Return whether a page should be rendered.
 
         Args:
+            url: the page.
             found: the result of the plain inspection, if any.
             failure: the failure of the plain visit, if any.
             asked: a user asked for rendering.
@@ -232,9 +245,30 @@ class Renderer:
         mode = self._settings.render
         if mode == "never" and not asked:
             return False
-        if failure:
+        is_always = asked or mode == "always"
+        needs_browser = found is not None and found.needs_browser
+        if failure is None:
+            return needs_browser or (is_always and found is not None)
+        if failure.kind is not FailureKind.HTTP_STATUS:
             return failure.kind is FailureKind.WALLED
-        return found is not None and (found.needs_browser or asked or mode == "always")
+        if failure.retry_after or failure.status == HTTPStatus.UNAUTHORIZED:
+            return False
+        if is_always and failure.status not in _GONE:
+            return True
+        is_suspect = failure.status in REFUSALS or needs_browser
+        return is_suspect and self._in_vain.get(host(url), 0) < FEW
+
+    def note_outcome(self, url: str, *, has_passed: bool) -> None:
+        """Record whether a browser got a page that was refused without it.
+
+        A host that refuses browsers too is not asked again for each of its pages.
+        """
+        if has_passed:
+            self._in_vain.pop(host(url), None)
+            return
+        if len(self._in_vain) >= MOST_REMEMBERED:
+            self._in_vain.clear()
+        self._in_vain[host(url)] = self._in_vain.get(host(url), 0) + 1
 
     async def learned(self, url: str) -> RenderHint:
         """Return the hint to render pages of a URL's host immediately, or none."""

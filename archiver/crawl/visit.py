@@ -27,8 +27,6 @@ from archiver.pages.requisites import refresh_of
 from archiver.pages.worker_pool import unread_article
 from archiver.pages.writing_modes import is_set_vertically
 
-GUARDED = frozenset({401, 403, 405, 406, 429, 503})
-"""Statuses that bot walls use, but also other responses."""
 _REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
 """Redirects; without a target, browsers show their content."""
 
@@ -56,8 +54,7 @@ async def inspect_page(
     if page.wall:
         return Inspection(None, walled(at, page.wall))
     failure = status_failure(page.ref.status, page.retry_after)
-    is_shown = page.ref.status in GUARDED or page.ref.status in _REDIRECTS
-    if failure and not (is_shown and page.content):
+    if failure and not page.content:
         return Inspection(None, failure)
     if reads and not failure:
         found, article = await context.derive.look_and_read(page.document)
@@ -91,7 +88,7 @@ async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> 
             return await _visit_rendered(context, requisites, first, rendered, None)
         seen = await inspect_page(context, page, reads=not (lease.render or _waits(context)))
         found, failure = seen.found, seen.failure
-        is_wanted = _is_rendering_wanted(context, lease, found, failure)
+        is_wanted = _is_rendering_wanted(context, lease, page, found, failure)
         url = _leads_to(page, found, is_rendered=is_wanted)
         if not url or not trail.leads_on(url):
             break
@@ -151,7 +148,7 @@ def _plain_look(
     if context.renderer is None:
         return RenderHint.NONE
     if failure:
-        return RenderHint.WALLED if failure.kind is FailureKind.WALLED else RenderHint.NONE
+        return RenderHint.WALLED
     if found and found.needs_browser:
         return RenderHint.EMPTY
     return RenderHint.NONE if learned is RenderHint.NONE else RenderHint.WHOLE
@@ -173,17 +170,21 @@ async def _render(
 ) -> Rendered | NotRendered:
     """Render the page if it needs a browser and one is available."""
     renderer = context.renderer
-    if renderer is None or not _is_rendering_wanted(context, lease, found, failure):
+    if renderer is None or not _is_rendering_wanted(context, lease, page, found, failure):
         return NotRendered()
     return await renderer.show(page, afresh=failure is not None)
 
 
 def _is_rendering_wanted(
-    context: CrawlContext, lease: Lease, found: Discovery | None, failure: Failure | None
+    context: CrawlContext,
+    lease: Lease,
+    page: FetchedResponse,
+    found: Discovery | None,
+    failure: Failure | None,
 ) -> bool:
     """Return whether the page should be rendered and a browser may be available."""
-    renderer = context.renderer
-    return renderer is not None and renderer.is_wanted(found, failure, asked=lease.render)
+    renderer, url = context.renderer, page.ref.url
+    return renderer is not None and renderer.is_wanted(url, found, failure, asked=lease.render)
 
 
 async def _visit_rendered(
@@ -200,7 +201,10 @@ async def _visit_rendered(
     """
     shown = replace(rendered, document=rendered.readable)
     found = await context.derive.discover(shown.document)
-    if still := await _still_failing(context, rendered, found, failure):
+    still = await _still_failing(context, rendered, found, failure)
+    if context.renderer and failure:
+        context.renderer.note_outcome(rendered.page.url, has_passed=still is None)
+    if still:
         raise FetchError(still)
     await context.recorder.flush()
     wanted = (*found.requisites, *preview_requisites(found))
@@ -237,9 +241,11 @@ async def _still_failing(
     at, wall = host(rendered.page.url), found.wall
     if rendered.source and not wall:
         wall = (await context.derive.discover(rendered.source)).wall
+    refused = status_failure(rendered.page.status, None)
+    if failure and failure.kind is FailureKind.HTTP_STATUS and refused:
+        return failure
     if rendered.source and not wall and (found.appearance.readable or 0) < MOST_COUNTED:
         wall = rendered.wall
-        refused = status_failure(rendered.page.status, None)
         if refused and not wall:
             return failure or refused
     return walled(at, wall) if wall else None

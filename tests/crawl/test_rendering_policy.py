@@ -7,7 +7,7 @@ import pytest
 
 from archiver.browser.chromium import command
 from archiver.config import Settings
-from archiver.crawl.rendering_policy import BrowserServices, Renderer, RenderHints
+from archiver.crawl.rendering_policy import FEW, BrowserServices, Renderer, RenderHints
 from archiver.model.failure import Failure, FailureKind
 from archiver.model.page import Discovery
 
@@ -16,17 +16,26 @@ LOOKS = {
     "empty": (Discovery(needs_browser=True), None),
     "walled": (None, Failure(FailureKind.WALLED, "A wall.")),
     "gone": (None, Failure(FailureKind.HTTP_STATUS, "Gone.", 410)),
+    "refused": (None, Failure(FailureKind.HTTP_STATUS, "Refused.", 403)),
+    "busy": (Discovery(), Failure(FailureKind.HTTP_STATUS, "Busy.", 429)),
+    "resting": (Discovery(), Failure(FailureKind.HTTP_STATUS, "Later.", 503, 60.0)),
+    "login": (Discovery(needs_browser=True), Failure(FailureKind.HTTP_STATUS, "Log in.", 401)),
+    "application": (Discovery(needs_browser=True), Failure(FailureKind.HTTP_STATUS, "", 404)),
+    "broken": (Discovery(), Failure(FailureKind.HTTP_STATUS, "Broken.", 500)),
+    "no host": (None, Failure(FailureKind.DNS, "No such host.")),
 }
+AUTO = ["empty", "walled", "refused", "busy", "application"]
+ALWAYS = ["whole", "empty", "walled", "refused", "busy", "application", "broken"]
 
 
 @pytest.mark.parametrize(
     ("mode", "asked", "shown"),
     [
-        ("auto", False, ["empty", "walled"]),
-        ("auto", True, ["whole", "empty", "walled"]),
-        ("always", False, ["whole", "empty", "walled"]),
+        ("auto", False, AUTO),
+        ("auto", True, ALWAYS),
+        ("always", False, ALWAYS),
         ("never", False, []),
-        ("never", True, ["whole", "empty", "walled"]),
+        ("never", True, ALWAYS),
     ],
 )
 async def test_the_setting_selects_pages_and_a_request_overrides_it(crawl, mode, asked, shown):
@@ -35,7 +44,24 @@ async def test_the_setting_selects_pages_and_a_request_overrides_it(crawl, mode,
     means = BrowserServices(settings, context.fetcher, context.throttle, context.recorder)
     renderer = Renderer(means, RenderHints(context.db))
 
-    assert [name for name, look in LOOKS.items() if renderer.is_wanted(*look, asked=asked)] == shown
+    def is_wanted(name):
+        return renderer.is_wanted("http://a.example/", *LOOKS[name], asked=asked)
+
+    assert [*filter(is_wanted, LOOKS)] == shown
+
+
+async def test_a_host_that_refuses_browsers_too_is_not_asked_for_each_page(crawl):
+    context = crawl.context
+    means = BrowserServices(context.settings, context.fetcher, context.throttle, context.recorder)
+    renderer, url = Renderer(means, RenderHints(context.db)), "http://a.example/"
+
+    for _ in range(FEW):
+        assert renderer.is_wanted(url, *LOOKS["refused"], asked=False)
+        renderer.note_outcome(url, has_passed=False)
+    assert not renderer.is_wanted(url, *LOOKS["refused"], asked=False)
+    assert renderer.is_wanted("http://b.example/", *LOOKS["refused"], asked=False)
+    renderer.note_outcome(url, has_passed=True)
+    assert renderer.is_wanted(url, *LOOKS["refused"], asked=False)
 
 
 def test_the_sandbox_is_on_unless_disabled_by_the_setting():

@@ -25,6 +25,7 @@ OPENS = (
 @pytest.fixture
 async def rendering(tmp_path, monkeypatch) -> AsyncIterator[Crawl]:
     monkeypatch.setattr(browser_rendering, "LEAST_SECONDS", 1.2)
+    monkeypatch.setattr(browser_rendering, "CHECK_SECONDS", 3)
     async with crawler(tmp_path / "data", browser_pages=6, host_concurrency=12) as context:
         means = BrowserServices(
             context.settings, context.fetcher, context.throttle, context.recorder
@@ -58,6 +59,39 @@ async def test_a_wall_that_a_browser_passes_is_no_failure(rendering, live):
     assert live.asked["/guarded"] == 3  # once without, then by the browser until it was let in
     renderer = rendering.context.renderer
     assert await renderer.learned(url) is RenderHint.WALLED
+
+
+CHECK = (
+    "<title>One moment</title><h1>Checking your browser</h1><script>setTimeout(() => {"
+    "document.cookie = 'come=in'; location.reload(); }, 2000)</script>"
+)
+
+
+async def test_a_refused_page_that_a_browser_gets_is_saved(rendering, live):
+    inside = "<title>Inside</title><p>" + "What stands behind the check. " * 20
+
+    async def unless_browser(request):
+        is_let_in = "Chrome/" in request.headers["User-Agent"]
+        return web.Response(text=inside, content_type="text/html", status=200 if is_let_in else 403)
+
+    async def after_check(request):
+        if "session=1" not in request.headers.get("Cookie", ""):
+            fields = {"Location": "/check", "Set-Cookie": "session=1"}
+            return web.Response(status=302, headers=fields)
+        is_let_in = "come=in" in request.headers.get("Cookie", "")
+        text, status = (inside, 200) if is_let_in else (CHECK, 503)
+        return web.Response(text=text, content_type="text/html", status=status)
+
+    refused = live.put("/refused", inside, status=403)
+    urls = [live.answer("/letter", unless_browser), live.answer("/check", after_check), refused]
+    await rendering.queue(*urls)
+
+    await rendering.run()
+
+    found = [await entry_of(rendering, url) for url in urls]
+    assert [(entry.title, entry.state) for entry, *_ in found[:2]] == [("Inside", State.SAVED)] * 2
+    entry, _, (failed,) = found[2]
+    assert (entry.state, failed.failure.status) == (State.FAILED, 403)
 
 
 async def test_a_wall_that_also_blocks_the_browser_is_not_archived(rendering, live):
