@@ -11,7 +11,9 @@ The tree::
     ├── NotFound                no such entry, snapshot or import
     │   └── NotInArchive        a URL that was never captured
     ├── ConfigurationError      settings that contradict each other or the machine
-    │   └── IndexOutdated       an index of an earlier version, to be rebuilt
+    │   ├── IndexOutdated       an index of an earlier version, to be rebuilt
+    │   ├── IndexNewer          an index of a newer or unknown version
+    │   └── IndexDamaged        an index that is no database, or damaged
     ├── FetchError              no response was received; carries a Failure
     ├── BrowserError            a browser operation failed
     │   ├── NoBrowser           no browser is installed, or it can't start
@@ -110,6 +112,14 @@ class IndexOutdated(ConfigurationError):
     """The index was written by an earlier version and has to be rebuilt."""
 
 
+class IndexNewer(ConfigurationError):
+    """The index was written by a newer or an unknown version."""
+
+
+class IndexDamaged(ConfigurationError):
+    """The index is not a database, or damaged."""
+
+
 class FetchError(ArchiverError):
     """No response was received.
 
@@ -157,7 +167,13 @@ class StoreError(ArchiverError):
 
 
 class IndexUnavailable(StoreError):
-    """The index can't be read or written now: the disk is full, or another process has a lock."""
+    """The index can't be read or written now: the disk is full, or another process has a lock.
+
+    Attributes:
+        is_damaged: the file is damaged, so trying again does not help.
+    """
+
+    is_damaged = False
 
 
 class RecordsMissing(StoreError):

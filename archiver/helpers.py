@@ -50,6 +50,7 @@ MIGRATIONS = _ROOT / "migrations"
 LOCALES = _PACKAGE / "locales"
 
 PRIVATE = 0o600
+PRIVATE_DIRECTORY = 0o700
 UNFINISHED = ".new"
 """Suffix of files that are not completely written."""
 Mark = tuple[int, int, int]
@@ -87,7 +88,7 @@ class AtomicFile:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Hold a lock between processes, to read and then write without a race."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
         name = self.path.with_suffix(".lock")
         lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
         try:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from archiver.config import Settings
 from archiver.crawl import archive
+from archiver.model.capture import Location
+from archiver.warc.segment_scanning import Scanned
 from archiver.warc.segment_storage import SegmentStorage
 
 
@@ -27,6 +29,28 @@ def as_files(data: Path, folder: Path) -> list[Path]:
     for path, content in found.items():
         path.write_bytes(content)
     return [*found]
+
+
+def damage_record(data: Path, kind: str, about: str) -> None:
+    """Change bytes in the middle of all records of a type whose target URI contains a text."""
+    storage = storage_of(data)
+    for segment in storage.survey().segments:
+        found = [
+            each.place()
+            for each in storage.scan(segment.name)
+            if isinstance(each, Scanned)
+            and each.record.type == kind
+            and about in (each.record.target_uri or "")
+        ]
+        if found:
+            change_segment(data, segment.name, lambda content, found=found: _flip(content, found))
+
+
+def _flip(content: bytearray, places: list[Location]) -> None:
+    for each in places:
+        middle = each.offset + each.length // 2
+        for n in range(middle, middle + 8):
+            content[n] ^= 0xFF
 
 
 def change_segment(data: Path, name: str, change: Callable[[bytearray], None]) -> None:

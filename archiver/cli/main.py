@@ -116,14 +116,15 @@ def compact(settings: Settings, *, dry_run: bool, empty_bin: bool) -> int:
 @click.option(
     "--accept-missing",
     is_flag=True,
-    help="Rebuild even if entries of missing or damaged segments are lost.",
+    help="Go on without missing or damaged segments; their snapshots are marked as lost.",
 )
 @with_settings(COMMON)
 def reindex(settings: Settings, *, accept_missing: bool) -> int:
     """Rebuild the index from the WARC files.
 
-    If segments are missing that the current index uses, the command names them, leaves the index
-    unchanged and exits with 1.
+    What only the current index knows is kept: the queue, imports, feeds, edits without a record,
+    and entries whose records are damaged. If segments are missing that it uses, the command names
+    them, leaves the index unchanged and exits with 1.
     """
     return run_body("reindex", settings, accept_missing=accept_missing)
 

@@ -8,7 +8,7 @@ import click
 from archiver.app import open_app
 from archiver.cli.event_loop import run_until_signal
 from archiver.cli.terminal import Bar, progress_bar, write_row
-from archiver.config import Settings, read_settings
+from archiver.config import InvalidSettings, Settings, read_settings
 from archiver.errors import ConfigurationError
 from archiver.services.fixity import Progress, store_check
 from archiver.services.machines import Machines
@@ -74,6 +74,10 @@ async def _reindex(settings: Settings, *, accept_missing: bool) -> int:
     report = await _with_progress(settings, accept_missing=accept_missing)
     for what in ("segments", "records", "captures", "snapshots", "queued"):
         write_row(what, str(getattr(report, what)))
+    if report.lost:
+        write_row("lost", str(report.lost))
+    for each in report.kept:
+        write_row("earlier index", each)
     for finding in report.problems:
         write_row(finding.where, finding.problem)
     return int(any(finding.is_wrong for finding in report.problems))
@@ -137,6 +141,8 @@ _UNKNOWN = (
     "“{}” is not a location. Use folder, postgresql://user@host/database or s3://bucket/prefix."
 )
 
+_INVALID = "“{}” is not a location: {}"
+
 
 def run_migrate(
     settings: Settings, *, to: Sequence[str], from_: Sequence[str], remove: bool
@@ -181,7 +187,11 @@ def _places(given: Sequence[str]) -> Places:
         if each == FOLDER or kind in found or (kind == "store" and not each.startswith("s3://")):
             raise ConfigurationError(_UNKNOWN.format(each))
         found[kind] = each
-    settings = read_settings(found, {})
+    try:
+        settings = read_settings(found, {})
+    except InvalidSettings as error:
+        why = " ".join(f"{reason}." for reason in error.reasons.values())
+        raise ConfigurationError(_INVALID.format(" and ".join(given), why)) from error
     return Places(settings.index, settings.store)
 
 

@@ -15,9 +15,9 @@ from archiver.crawl.context import CrawlContext
 from archiver.crawl.fetch import read_back
 from archiver.crawl.icons_and_thumbnails import make_previews
 from archiver.crawl.requisites import read_nearest, vertical_sheets
-from archiver.crawl.stored_content import read_snapshot_record
+from archiver.crawl.stored_content import snapshot_record_of
 from archiver.crawl.visit_result import Visit, VisitResult
-from archiver.db import snapshots
+from archiver.db import captures, snapshots
 from archiver.db.snapshots import PendingArticle
 from archiver.errors import ArchiverError, StoreError
 from archiver.http.timestamps import to_datetime
@@ -26,7 +26,7 @@ from archiver.logs import get_log
 from archiver.model.capture import CaptureRef, Location, Timestamp
 from archiver.model.entry import Snapshot
 from archiver.model.job import EntryRef
-from archiver.model.page import UNREAD, Article
+from archiver.model.page import UNREAD, Article, Discovery
 from archiver.model.requisite import RequisiteKind, RequisiteOutcome
 from archiver.pages.article.multipage import join_parts
 from archiver.pages.article_text import read_article_document, to_text
@@ -152,15 +152,29 @@ class DeferredExtraction:
             return to_text(read_article_document(block)[1])
         return ""
 
+    async def _outcomes(
+        self, found: Discovery, timestamp: Timestamp
+    ) -> tuple[RequisiteOutcome, ...]:
+        """Return the stored requisites of a page whose own record is damaged."""
+        urls = [each.url for each in found.requisites]
+        async with self._context.db.read() as conn:
+            known = await captures.nearest_of(conn, urls, timestamp, exact_only=True)
+        return tuple(
+            RequisiteOutcome(each.url, each.kind, known[each.url].status, area=each.area)
+            for each in found.requisites
+            if each.url in known
+        )
+
     async def _visit_result(self, unread: PendingArticle) -> VisitResult:
         kept = unread.held.snapshot
-        record = await asyncio.to_thread(
-            read_snapshot_record, self._context.store, unread.held.record
-        )
+        record, _ = await asyncio.to_thread(snapshot_record_of, self._context.store, unread.held)
         response = await read_back(self._context, kept.capture)
         if response is None:
             raise StoreError("Its record can't be read; `archiver verify` says more.")
         found, read = await self._context.derive.look_and_read(response.document)
+        if kept.requisite_count and not record.requisites:
+            outcomes = await self._outcomes(found, kept.timestamp)
+            record = replace(record, requisites=outcomes, charset=found.charset)
         article = await read_whole(
             self._context, response.document, record.requisites, kept.timestamp, read
         )

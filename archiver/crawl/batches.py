@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -32,7 +32,10 @@ from archiver.db.visit_results import NewSnapshot, Place
 from archiver.errors import StoreError
 from archiver.logs import get_log
 from archiver.model.capture import Capture, Exchange, HashUrl, Location, RecordId, Timestamp
+from archiver.model.entry import Snapshot
 from archiver.model.failure import Failure, FailureKind
+from archiver.model.page import UNREAD
+from archiver.warc.segment_storage import UploadingStorage
 from archiver.warc.segments import SegmentStore
 
 REMEMBERED = 8192
@@ -191,6 +194,71 @@ LONG = 20_000
 """Characters of an article from which its search row is built in a thread: about 4 ms of work."""
 
 
+MOST_COPIES = 10
+"""Records with the same payload that are tried when one is damaged."""
+
+
+class IntactRecords:
+    """Check of stored records before new ones refer to them.
+
+    Records in an object store are not checked: the store keeps digests, and each would be
+    downloaded.
+    """
+
+    def __init__(self, store: SegmentStore) -> None:
+        self._store = store
+        self._checked: OrderedDict[Location, bool] = OrderedDict()
+
+    async def originals(self, conn: AsyncConnection, found: Iterable[Capture]) -> list[Capture]:
+        """Replace damaged records by intact ones with the same payload; leave out the others."""
+        intact = []
+        for each in found:
+            copies = [each]
+            if not await self._is_intact(each.location):
+                copies = await captures.holders_of(conn, each.payload_digest, limit=MOST_COPIES)
+            for one in copies:
+                if await self._is_intact(one.location):
+                    intact.append(one)
+                    break
+        return intact
+
+    async def articles(
+        self, batch: Sequence[Item], held: Mapping[int, Held]
+    ) -> dict[int, Snapshot]:
+        """Return the previous snapshots; those with a damaged article are unread."""
+        visited = {
+            item.thing.entry.id: item.thing.visit.page.payload_digest
+            for item in batch
+            if isinstance(item.thing, VisitResult) and item.thing.visit
+        }
+        found = {}
+        for number, each in held.items():
+            known = each.snapshot
+            is_same = visited.get(number) == known.capture.payload_digest
+            if is_same and known.article and not await self._is_intact(known.article):
+                known = replace(known, extractor=UNREAD)
+            found[number] = known
+        return found
+
+    async def _is_intact(self, place: Location) -> bool:
+        if isinstance(self._store.storage, UploadingStorage):
+            return True
+        known = self._checked.pop(place, None)
+        if known is None:
+            known = await asyncio.to_thread(self._can_be_read, place)
+        self._checked[place] = known
+        while len(self._checked) > REMEMBERED:
+            self._checked.popitem(last=False)
+        return known
+
+    def _can_be_read(self, place: Location) -> bool:
+        try:
+            self._store.read(place).finish()
+        except StoreError:
+            return False
+        return True
+
+
 class BatchRows:
     """Index reads and writes of one recorder's batches, which run in order."""
 
@@ -198,6 +266,7 @@ class BatchRows:
         self._db = db
         self._store = store
         self._captured = CaptureRows()
+        self._intact = IntactRecords(store)
         self._written: list[Capture] = []
 
     def note_written(self, plan: record_building.Plan) -> None:
@@ -214,10 +283,11 @@ class BatchRows:
         ids = [entry_id for item in batch if (entry_id := entry_id_of(item.thing)) is not None]
         async with self._db.read() as conn:
             originals, found, held = await self._found(conn, exchanges, ids)
+        previous = await self._intact.articles(batch, held)
         facts = {
             number: record_building.EntryFacts(
                 each.entry,
-                held[number].snapshot if number in held else None,
+                previous.get(number),
                 each.revision,
                 each.is_unrecorded,
                 each.generation,
@@ -241,10 +311,12 @@ class BatchRows:
         if not exchanges:
             return found
         digests = [each.payload_digest for each in exchanges]
-        found.add((await captures.originals(conn, digests)).values())
+        known = await captures.originals(conn, digests)
+        found.add(await self._intact.originals(conn, known.values()))
         found.add(self._written)
         if wanted := found.out_of_reach(exchanges):
-            found.add((await captures.originals_of_urls(conn, wanted)).values())
+            at_urls = await captures.originals_of_urls(conn, wanted)
+            found.add(await self._intact.originals(conn, at_urls.values()))
         return found
 
     async def prepared(

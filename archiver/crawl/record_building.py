@@ -223,6 +223,18 @@ def entry_note(
     )
 
 
+def snapshot_note(facts: EntryFacts, snapshot: SnapshotRecord) -> Record:
+    """Return a new record of a snapshot whose own record is damaged."""
+    at = to_datetime(snapshot.timestamp)
+    return writer.metadata(
+        id=new_record_id(),
+        url=entry_record_uri(facts.entry.hash_url),
+        date=at,
+        document=write_entry_record(_entry_record(facts, at, snapshot=snapshot)),
+        refers_to=snapshot.capture_record,
+    )
+
+
 def reused_article(visit: Visit, facts: EntryFacts) -> Snapshot | None:
     """Return the previous snapshot if this page has the same payload and so the same article."""
     previous = facts.previous

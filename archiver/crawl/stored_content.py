@@ -5,10 +5,14 @@ from dataclasses import dataclass
 
 from archiver.db import captures
 from archiver.db.engine import AsyncConnection
-from archiver.errors import ArchiverError, StoreError
+from archiver.db.snapshots import Held
+from archiver.errors import ArchiverError, StoreError, StoreUnavailable
 from archiver.http.content_coding import decode
 from archiver.http.media_types import declared_media_type, sniff
 from archiver.model.capture import Capture, Location, Timestamp
+from archiver.model.entry import Snapshot
+from archiver.model.page import UNREAD
+from archiver.model.rendering import QualitySignals
 from archiver.pages.article_text import read_article_document, to_text
 from archiver.warc.metadata_records import SnapshotRecord, read_entry_record
 from archiver.warc.reader import StoredRecord, open_payload
@@ -75,6 +79,45 @@ def read_payload(store: SegmentStore, holder: Capture, most: int) -> Payload | N
     except ArchiverError:
         return None
     return Payload(sniff(declared_media_type(head.headers), content), content)
+
+
+def known_of_snapshot(known: Snapshot) -> SnapshotRecord:
+    """Return what the index knows of a snapshot's record, for one that can't be read.
+
+    The article is pending: the new record does not name the conversion record.
+    """
+    return SnapshotRecord(
+        timestamp=known.timestamp,
+        capture_url=known.final_url,
+        capture_timestamp=known.capture.timestamp,
+        capture_record=known.capture.record_id,
+        article=None,
+        article_of=None,
+        extractor=UNREAD,
+        metadata=known.metadata,
+        requisites=(),
+        rendering=known.rendering,
+        appearance=QualitySignals(limits=known.limits),
+    )
+
+
+def snapshot_record_of(store: SegmentStore, held: Held) -> tuple[SnapshotRecord, bool]:
+    """Return a snapshot's record, or what the index knows of it if the record is damaged.
+
+    Blocking.
+
+    Returns:
+        The record, and whether the stored one is damaged.
+
+    Raises:
+        StoreUnavailable: the object store can't be read now.
+    """
+    try:
+        return read_snapshot_record(store, held.record), False
+    except StoreUnavailable:
+        raise
+    except StoreError:
+        return known_of_snapshot(held.snapshot), True
 
 
 def read_snapshot_record(store: SegmentStore, place: Location) -> SnapshotRecord:

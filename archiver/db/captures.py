@@ -513,6 +513,14 @@ async def holder_of(conn: AsyncConnection, digest: PayloadDigest) -> Capture | N
     return to_capture(row) if row else None
 
 
+async def holders_of(conn: AsyncConnection, digest: PayloadDigest, *, limit: int) -> list[Capture]:
+    """Return some response records that hold a payload, oldest first."""
+    own = capture.c
+    query = CAPTURES.where(own.payload_digest == to_blob(digest), own.is_revisit == 0)
+    rows = await conn.execute(query.order_by(own.is_chunked, own.id).limit(limit))
+    return [to_capture(row) for row in rows]
+
+
 async def originals(
     conn: AsyncConnection, digests: Sequence[PayloadDigest]
 ) -> dict[PayloadDigest, Capture]:

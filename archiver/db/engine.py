@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from sqlalchemy import Connection, create_engine, event
+from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -28,8 +28,8 @@ from archiver.db.full_text import WordIndex, word_index_named
 from archiver.db.schema import HEAD
 from archiver.db.schema_version import REVISION, is_current, upgrade_schema
 from archiver.db.worker_locks import ExpiredWorkers, WorkerLocks
-from archiver.errors import ConfigurationError, IndexUnavailable
-from archiver.helpers import run_to_completion
+from archiver.errors import ConfigurationError, IndexDamaged, IndexUnavailable
+from archiver.helpers import PRIVATE_DIRECTORY, run_to_completion
 
 if TYPE_CHECKING:
     from archiver.db.postgresql import PostgresIndex
@@ -57,6 +57,21 @@ _PRAGMAS = (
 )
 
 
+_DAMAGED = (
+    "{} is damaged: {}. `archiver reindex` builds it again from the WARC files, takes over what "
+    "can be read of it, and keeps the damaged file."
+)
+_UNOPENED = (
+    "{} can't be opened: {}. Check that the disk has free space and that you may write there."
+)
+
+
+def is_damage(error: DatabaseError) -> bool:
+    """Return whether SQLite reported a damaged file, or one that is no database."""
+    code = getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
 class SqliteIndex:
     """An index in a SQLite file.
 
@@ -78,13 +93,13 @@ class SqliteIndex:
             ConfigurationError: a newer version wrote the file, or it is no database.
         """
         locks = self.path.parent / LOCKS
-        locks.mkdir(parents=True, exist_ok=True)
+        locks.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
         with (locks / "migrate").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if self._is_current():
                 return
             begin = "BEGIN"  # no write lock unless there is something to change
-            engine = create_engine(f"sqlite:///{self.path}", poolclass=NullPool)
+            engine = create_engine(self._url("sqlite"), poolclass=NullPool)
             pragmas = (
                 f"PRAGMA page_size = {PAGE_BYTES}",
                 f"PRAGMA busy_timeout = {READER_BUSY_MS}",
@@ -100,10 +115,9 @@ class SqliteIndex:
                 with engine.connect() as conn:
                     upgrade_schema(conn, self.place)
             except DatabaseError as error:
-                raise ConfigurationError(
-                    f"{self.path} can't be opened: {error.orig}. If it is damaged, `archiver "
-                    "reindex` builds it again from the WARC files."
-                ) from error
+                if is_damage(error):
+                    raise IndexDamaged(_DAMAGED.format(self.path, error.orig)) from error
+                raise ConfigurationError(_UNOPENED.format(self.path, error.orig)) from error
             finally:
                 engine.dispose()
 
@@ -144,12 +158,16 @@ class SqliteIndex:
 
     def _engine(self, kept: int, most: int, *pragmas: str) -> AsyncEngine:
         engine = create_async_engine(
-            f"sqlite+aiosqlite:///{self.path}", pool_size=kept, max_overflow=most - kept
+            self._url("sqlite+aiosqlite"), pool_size=kept, max_overflow=most - kept
         )
         event.listen(
             engine.sync_engine, "connect", lambda dbapi, _: _set_up(dbapi, (*_PRAGMAS, *pragmas))
         )
         return engine
+
+    def _url(self, driver: str) -> URL:
+        """Return the SQLAlchemy URL; in a formatted string a ``?`` would begin the options."""
+        return URL.create(driver, database=str(self.path.absolute()))
 
     async def begin_write(self, conn: AsyncConnection) -> None:
         """Begin a write transaction, waiting as long as other processes write."""
@@ -370,7 +388,9 @@ class Database:
 
     def _unavailable(self, message: str, error: Exception) -> IndexUnavailable:
         orig = self._engines.message_of(error) if isinstance(error, DBAPIError) else str(error)
-        return IndexUnavailable(message, path=self._engines.place, orig=orig)
+        found = IndexUnavailable(message, path=self._engines.place, orig=orig)
+        found.is_damaged = isinstance(error, DatabaseError) and is_damage(error)
+        return found
 
     async def enter(self) -> None:
         """Take the worker lock on a server: before this process owns jobs or imports.

@@ -368,28 +368,40 @@ def _entry(row: Row[*tuple[Any, ...]], carried: tags_and_lists.Labels) -> Entry:
     )
 
 
-async def snapshot_counts(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, int]:
-    """Return how many snapshots each of these entries has; unknown entries are left out."""
-    rows = await conn.execute(
-        select(entry.c.hash_url, entry.c.snapshot_count).where(
-            entry.c.hash_url.in_(among_texts(keys))
-        )
-    )
-    return dict(rows.all())
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Columns of an entry that are compared between two indexes.
+
+    ``generation``: how often the whole entry was deleted before.
+    """
+
+    row_id: int
+    hash_url: HashUrl
+    revision: int
+    generation: int
+    snapshot_count: int
 
 
-async def snapshot_counts_after(
+_SUMMARIES = select(
+    entry.c.id, entry.c.hash_url, entry.c.revision, entry.c.generation, entry.c.snapshot_count
+)
+
+
+async def summaries(conn: AsyncConnection, keys: Sequence[str]) -> dict[str, Summary]:
+    """Return summaries of entries by hash_url; unknown entries are left out."""
+    rows = await conn.execute(_SUMMARIES.where(entry.c.hash_url.in_(among_texts(keys))))
+    return {row.hash_url: Summary(*row) for row in rows}
+
+
+async def summaries_after(
     conn: AsyncConnection, after: int, *, limit: int
-) -> tuple[list[tuple[str, int]], int]:
-    """Return the next entries after a row with their snapshot counts, and the last row's id."""
+) -> tuple[list[Summary], int]:
+    """Return summaries of the next entries after a row, and the last row's id."""
     rows = await conn.execute(
-        select(entry.c.id, entry.c.hash_url, entry.c.snapshot_count)
-        .where(entry.c.id > after)
-        .order_by(entry.c.id)
-        .limit(limit)
+        _SUMMARIES.where(entry.c.id > after).order_by(entry.c.id).limit(limit)
     )
-    found = rows.all()
-    return [(row.hash_url, row.snapshot_count) for row in found], found[-1].id if found else after
+    found = [Summary(*row) for row in rows]
+    return found, found[-1].row_id if found else after
 
 
 _ENTRY_STATES = select(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import ColumnElement, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from archiver.db.dialects import JsonRow
@@ -113,7 +113,18 @@ async def reasons(conn: AsyncConnection, import_id: int, *, limit: int) -> list[
 
 async def owed(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
     """Return imports with pending receipts, and the columns for them."""
-    rows = await conn.execute(select(imports).where(imports.c.receipt_owed == 1))
+    return await _heads(conn, imports.c.receipt_owed == 1)
+
+
+async def written(conn: AsyncConnection) -> list[tuple[int, dict[str, Any]]]:
+    """Return all other complete imports; see ``owed``."""
+    return await _heads(conn, imports.c.receipt_owed != 1, imports.c.reading == 0)
+
+
+async def _heads(
+    conn: AsyncConnection, *which: ColumnElement[bool]
+) -> list[tuple[int, dict[str, Any]]]:
+    rows = await conn.execute(select(imports).where(*which))
     return [(row["id"], {name: row[name] for name in _HEAD}) for row in rows.mappings()]
 
 

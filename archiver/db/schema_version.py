@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from sqlalchemy import Column, Connection, Table, create_mock_engine, text
 from sqlalchemy.schema import ExecutableDDLElement
 
 from archiver.db.schema import FIRST, HEAD, metadata
-from archiver.errors import ConfigurationError, IndexOutdated, IndexUnavailable
+from archiver.errors import IndexNewer, IndexOutdated, IndexUnavailable
 from archiver.helpers import MIGRATIONS
 
 _REVISIONS = """
@@ -32,7 +32,7 @@ def upgrade_schema(conn: Connection, place: str) -> None:
 
     Raises:
         IndexOutdated: an earlier version wrote it; it must be rebuilt.
-        ConfigurationError: a newer or unknown version wrote it.
+        IndexNewer: a newer or unknown version wrote it.
     """
     found = _revision(conn)
     if found == HEAD:
@@ -41,9 +41,9 @@ def upgrade_schema(conn: Connection, place: str) -> None:
         _make(conn)
         return
     if not (found.isdecimal() and len(found) == len(HEAD) and int(found)):
-        raise ConfigurationError(
-            f"{place} says of its schema what no version of archiver does ({found[:20]!r}). "
-            "Run `archiver reindex` to build the index again from the WARC files."
+        raise IndexNewer(
+            f"{place} has the schema {found[:20]!r}, which this version of archiver does not know. "
+            "Use the version that wrote it."
         )
     if is_outdated(found):
         raise IndexOutdated(
@@ -51,9 +51,9 @@ def upgrade_schema(conn: Connection, place: str) -> None:
             f"needs {HEAD}). Run `archiver reindex` to rebuild the index from the WARC files."
         )
     if found > HEAD:
-        raise ConfigurationError(
+        raise IndexNewer(
             f"{place} was written by a newer version of archiver (schema {found}, this one knows "
-            f"{HEAD}). Update the program, or run `archiver reindex` to build the index again."
+            f"{HEAD}). Update the program."
         )
     upgrade(conn)
 
@@ -127,7 +127,7 @@ def copy_rows(source: Path, target: Path) -> None:
         IndexUnavailable: one of the two can't be read or written.
     """
     try:
-        with closing(sqlite3.connect(target, uri=True)) as connection:
+        with closing(sqlite3.connect(target.absolute().as_uri(), uri=True)) as connection:
             connection.execute("ATTACH ? AS old", [f"{source.absolute().as_uri()}?mode=ro"])
             connection.execute("PRAGMA foreign_keys = OFF")
             with connection:
@@ -136,37 +136,45 @@ def copy_rows(source: Path, target: Path) -> None:
                         _copy_table(connection, table)
     except sqlite3.Error as error:
         raise IndexUnavailable(
-            "Cannot read {path}: {error}. If it is damaged, remove it and run `archiver reindex`. "
-            "Its queue is lost then.",
+            "The queue can't be copied from {path}: {error}. Check that the disk has free space.",
             path=source,
             error=error,
         ) from error
 
 
-def keep_backup(path: Path, revision: str) -> Path:
-    """Link an outdated index to a second name, which remains when it is replaced.
+def keep_backup(path: Path, mark: str) -> list[Path]:
+    """Link an index and its log to second names, which remain when it is replaced.
 
     Blocking.
 
+    Args:
+        path: the index file.
+        mark: end of the second name.
+
     Returns:
-        The second name.
+        The second names.
 
     Raises:
         IndexUnavailable: the link can't be created.
     """
-    backup = path.with_name(f"{path.name}.old-{revision}")
-    try:
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        backup.unlink(missing_ok=True)
-        os.link(path, backup)
-    except (OSError, sqlite3.Error) as error:
-        raise IndexUnavailable(f"{path} can't be kept as {backup.name}: {error}.") from error
-    return backup
+    backup = path.with_name(f"{path.name}.old-{mark}")
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    made = []
+    for suffix in ("", "-wal"):
+        source, target = (each.with_name(each.name + suffix) for each in (path, backup))
+        try:
+            target.unlink(missing_ok=True)
+            if not suffix or (source.exists() and source.stat().st_size):
+                os.link(source, target)
+                made.append(target)
+        except OSError as error:
+            raise IndexUnavailable(f"{path} can't be kept as {target.name}: {error}.") from error
+    return made
 
 
 def backups(path: Path) -> list[Path]:
-    """Return the backups of outdated indexes. Blocking."""
+    """Return the backups of earlier indexes. Blocking."""
     return sorted(path.parent.glob(f"{path.name}.old-*"))
 
 

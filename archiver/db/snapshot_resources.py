@@ -74,6 +74,17 @@ async def insert_all(conn: AsyncConnection, needed: Mapping[int, Iterable[str]])
     await insert_rows(conn, need, ("snapshot_id", "urls"), rows, OnConflict.REPLACE)
 
 
+async def packed(conn: AsyncConnection, row_ids: Collection[int]) -> dict[int, bytes]:
+    """Return the stored URLs of snapshots as they are stored, by row id."""
+    rows = await conn.execute(select(need).where(need.c.snapshot_id.in_(among(row_ids))))
+    return {row.snapshot_id: row.urls for row in rows}
+
+
+async def put_packed(conn: AsyncConnection, found: Mapping[int, bytes]) -> None:
+    """Store what ``packed`` returned."""
+    await insert_rows(conn, need, ("snapshot_id", "urls"), [*found.items()], OnConflict.REPLACE)
+
+
 async def unknown(conn: AsyncConnection, *, limit: int) -> list[SnapshotSources]:
     """Return snapshots of older versions whose URLs are not stored."""
     lacking = (

@@ -380,6 +380,32 @@ async def store_scores(conn: AsyncConnection, found: Sequence[tuple[int, int]]) 
     await execute_rows(conn, _ENTRIES, _PARAMETERS, found)
 
 
+async def store_requisite_counts(
+    conn: AsyncConnection, found: Sequence[tuple[int, int, int]]
+) -> None:
+    """Store requisite counts of snapshots: row id, number of requisites, of missing ones."""
+    await execute_rows(conn, _COUNTS, ("snapshot_id", "all_of_them", "missing"), found)
+
+
+_COUNTS = (
+    update(snapshot_table)
+    .values(requisite_count=bindparam("all_of_them"), missing_count=bindparam("missing"))
+    .where(_IS_THIS)
+)
+
+
+async def mark_unread(conn: AsyncConnection, held: Held) -> None:
+    """Mark the article of a snapshot, and of those that share it, as pending."""
+    is_this = snapshot_table.c.id == held.row_id
+    if place := held.snapshot.article:
+        own = select(segment.c.id).where(segment.c.name == place.segment).scalar_subquery()
+        is_this |= (snapshot_table.c.article_segment_id == own) & (
+            snapshot_table.c.article_offset == place.offset
+        )
+    nowhere = dict.fromkeys(("article_segment_id", "article_offset", "article_length"))
+    await conn.execute(update(snapshot_table).where(is_this).values(extractor=UNREAD, **nowhere))
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
     """URL of an entry with its position: score and row id."""

@@ -7,23 +7,32 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from archiver.crawl.stored_content import read_snapshot_record
+from archiver.crawl.stored_content import article_html, snapshot_record_of
 from archiver.db import attempts as db_attempts
 from archiver.db import entries, new_entries, queue, screenshots
 from archiver.db import jobs as db_jobs
 from archiver.db import snapshots as db_snapshots
 from archiver.db.engine import AsyncConnection, Database
-from archiver.errors import InputError, InvalidUrl, NotFound, StoreError
+from archiver.errors import (
+    IndexUnavailable,
+    InputError,
+    InvalidRecord,
+    InvalidUrl,
+    NotFound,
+    StoreError,
+    StoreUnavailable,
+)
 from archiver.formats.seeds import MOST_TAG_CHARACTERS, MOST_TAGS, bounded, seed_of, tidy_tag
 from archiver.helpers import well_formed
 from archiver.http.timestamps import pad, to_datetime
 from archiver.http.urls import hash_url, is_hash_url, parse_url, with_scheme, without_trackers
+from archiver.logs import get_log
 from archiver.model.annotation import Annotation
 from archiver.model.capture import HashUrl, Provenance, Timestamp
 from archiver.model.entry import Entry, Snapshot
 from archiver.model.imports import Rejected
 from archiver.model.job import Attempt, Job
-from archiver.model.page import Charset
+from archiver.model.page import UNREAD, Charset
 from archiver.model.rendering import (
     NO_PREVIEW_IMAGES,
     PreviewImages,
@@ -33,7 +42,7 @@ from archiver.model.rendering import (
 )
 from archiver.model.requisite import RequisiteOutcome, needed
 from archiver.model.seed import Received, Seed
-from archiver.pages.article_text import read_article_document, to_reading
+from archiver.pages.article_text import to_reading
 from archiver.pages.capture_quality import score_of
 from archiver.pages.sanitizer import sanitise
 from archiver.warc.metadata_records import SnapshotRecord
@@ -158,6 +167,8 @@ def seeds_of(
 MOST_SNAPSHOTS = 1_000
 MOST_ATTEMPTS = 50
 
+_log = get_log(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class SaveResult:
@@ -226,6 +237,7 @@ class SnapshotDetail:
         score: quality and what is missing.
         earlier, later: timestamps of the adjacent snapshots.
         provenance: its origin, if not crawled.
+        is_unreadable: the record of its article is damaged; it will be extracted again.
     """
 
     entry: Entry
@@ -238,6 +250,7 @@ class SnapshotDetail:
     earlier: Timestamp | None
     later: Timestamp | None
     provenance: Provenance | None = None
+    is_unreadable: bool = False
 
     @property
     def looks(self) -> frozenset[RenditionKind]:
@@ -351,18 +364,21 @@ class Entries:
                 raise NotFound("{url} has no snapshot yet.", url=entry.url)
             earlier, later = await db_snapshots.neighbours(conn, entry_id, held.snapshot.timestamp)
             shown = await screenshots.of_snapshots(conn, [held.row_id])
-        article, record, provenance = await asyncio.to_thread(self._read, held)
+        read = await asyncio.to_thread(self._read, held)
+        if read.is_damaged and held.snapshot.extractor != UNREAD:
+            await self._extract_again(held)
         return SnapshotDetail(
             entry=entry,
             snapshot=held.snapshot,
-            article=article,
-            requisites=needed(record.requisites),
-            charset=record.charset,
+            article=read.article or "",
+            requisites=needed(read.record.requisites),
+            charset=read.record.charset,
             likenesses=shown.get(held.row_id, ()),
-            score=score_of(record.rendering, record.requisites, record.appearance),
+            score=score_of(read.record.rendering, read.record.requisites, read.record.appearance),
             earlier=earlier,
             later=later,
-            provenance=provenance,
+            provenance=read.provenance,
+            is_unreadable=read.article is None,
         )
 
     async def likeness(self, ref: str, timestamp: str, kind: RenditionKind) -> tuple[str, bytes]:
@@ -374,8 +390,7 @@ class Entries:
         detail = await self.snapshot(ref, timestamp)
         for each in detail.likenesses:
             if each.kind is kind and detail.snapshot.timestamp == timestamp:
-                record = await asyncio.to_thread(self._store.read, each.location)
-                return each.media_type, await asyncio.to_thread(record.block.read)
+                return each.media_type, await self._content(each)
         raise NotFound("There is no such picture of this snapshot.")
 
     async def emblem(self, digest: str) -> tuple[str, bytes]:
@@ -388,24 +403,54 @@ class Entries:
             found = await screenshots.by_digest(conn, digest)
         if found is None:
             raise NotFound("There is no such picture.")
-        record = await asyncio.to_thread(self._store.read, found.location)
-        return found.media_type, await asyncio.to_thread(record.block.read)
+        return found.media_type, await self._content(found)
+
+    async def _content(self, found: Rendition) -> bytes:
+        try:
+            record = await asyncio.to_thread(self._store.read, found.location)
+            return await asyncio.to_thread(record.block.read)
+        except InvalidRecord as error:
+            raise NotFound(
+                "The record of this picture is damaged. `archiver verify` says more."
+            ) from error
 
     async def jobs(self, ids: Sequence[int]) -> list[Job]:
         """Return jobs in their current state, in order of creation."""
         async with self._db.read() as conn:
             return await db_jobs.by_ids(conn, ids[:MOST_URLS])
 
-    def _read(self, held: db_snapshots.Held) -> tuple[str, SnapshotRecord, Provenance | None]:
-        article = ""
+    async def _extract_again(self, held: db_snapshots.Held) -> None:
+        """Mark an article as pending: `archiver serve` and `archiver extract` rebuild it."""
+        _log.warning("record damaged; the article is extracted again", url=held.snapshot.url)
+        with suppress(IndexUnavailable):
+            async with self._db.write() as conn:
+                await db_snapshots.mark_unread(conn, held)
+
+    def _read(self, held: db_snapshots.Held) -> "_Read":
+        record, is_damaged = snapshot_record_of(self._store, held)
+        article: str | None = ""
         if held.snapshot.article:
-            block = self._store.read(held.snapshot.article).block.read()
-            article = sanitise(read_article_document(block)[1])
+            try:
+                article = sanitise(article_html(self._store.read, held.snapshot.article))
+            except StoreUnavailable:
+                raise
+            except StoreError:
+                article, is_damaged = None, True
         provenance = None
         with suppress(StoreError):
             response = self._store.read(held.snapshot.capture.location)
             provenance = read_provenance(response.fields)
-        return article, read_snapshot_record(self._store, held.record), provenance
+        return _Read(article, record, provenance, is_damaged)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read of a snapshot; ``article`` is None if its record is damaged."""
+
+    article: str | None
+    record: SnapshotRecord
+    provenance: Provenance | None
+    is_damaged: bool
 
 
 async def _kept(conn: AsyncConnection, given: str) -> SavedAddress | None:

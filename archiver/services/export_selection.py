@@ -94,6 +94,12 @@ async def _entries(conn: AsyncConnection, selected: Selected) -> AsyncIterator[l
         yield some
 
 
+_DAMAGED = (
+    "The record of the article of {url} is damaged. `archiver serve` or `archiver extract` "
+    "extracts it again from the page: export again after that."
+)
+
+
 class EntriesShown:
     """Reader of entries and their snapshots for exports."""
 
@@ -127,4 +133,6 @@ class EntriesShown:
                     error=error,
                 ) from error
             else:
+                if shown.is_unreadable:
+                    raise StoreError(_DAMAGED, url=entry.url)
                 yield entry, shown

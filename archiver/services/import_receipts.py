@@ -103,14 +103,22 @@ def receipts_of(data: Path) -> Path:
     return data / "receipts"
 
 
-async def write_pending(db: Database, directory: Path) -> int:
+async def write_pending(db: Database, directory: Path, *, with_missing: bool = False) -> int:
     """Write the pending receipts of complete imports; return their number.
+
+    Args:
+        db: the index.
+        directory: of the receipts.
+        with_missing: whether to also write receipts whose files were removed.
 
     Raises:
         OSError, IndexUnavailable: one can't be written or read; it stays pending.
     """
     async with db.read() as conn:
         owed = await import_receipts.owed(conn)
+        done = await import_receipts.written(conn) if with_missing else []
+    there = {each.name for each in await asyncio.to_thread(_files, directory)} if done else set()
+    owed += [each for each in done if _name(each[1]["started_at"], each[0]) not in there]
     for number, head in owed:
         await _write(db, directory, number, head)
         async with db.write() as conn:

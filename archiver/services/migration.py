@@ -25,7 +25,7 @@ _ONE_AT_A_TIME = (
 _ELSEWHERE = "This archive does not lie at {}. It lies at {}."
 _ON_OTHERS = (
     "{} segments lie on other machines alone. Let `archiver serve` upload them there first; "
-    "or run `archiver reindex`, which does without them."
+    "or, for a machine that is lost, run `archiver machines --forget MACHINE`."
 )
 
 

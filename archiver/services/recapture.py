@@ -8,7 +8,7 @@ from functools import partial
 from http import HTTPStatus
 
 from archiver.config import Settings
-from archiver.crawl.stored_content import read_snapshot_record
+from archiver.crawl.stored_content import snapshot_record_of
 from archiver.db import crawl_status, entries, jobs, queue, snapshots
 from archiver.db.engine import AsyncConnection, Database
 from archiver.errors import InputError, StoreError
@@ -90,7 +90,7 @@ class Recaptures:
 
     def _is_hopeless(self, held: Sequence[snapshots.Held]) -> bool:
         with suppress(StoreError):
-            lost = [_lost(read_snapshot_record(self._store, each.record)) for each in held]
+            lost = [_lost(snapshot_record_of(self._store, each)[0]) for each in held]
             return (
                 len(lost) > 1
                 and None not in lost[0].values()

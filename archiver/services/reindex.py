@@ -4,47 +4,50 @@ Segments can be missing for harmless reasons: a disk that is not mounted, the wr
 object store that lists too little. An index built without them would lack their entries, so
 ``reindex`` refuses unless the user accepts that.
 
-The queue is in no segment: seeds without an attempt, partly read import files, and user metadata
-changed since the last record. It is copied from the old index if that can be read.
+What only the current index knows is copied from it (``carrying_over``). If it can't be read, or if
+it knows snapshots that are lost, its file is kept beside the new one.
 """
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from archiver import __version__
 from archiver.config import Settings
 from archiver.crawl.archive import open_store_alone, places_of_index, replace_index
+from archiver.crawl.crash_recovery import settle_interrupted
 from archiver.crawl.derived_rows import compare_pending, rebuild_stale
 from archiver.crawl.rebuild import Rebuilt, build_anew
 from archiver.crawl.record_building import owed_record
-from archiver.db import entries as db_entries
-from archiver.db import feeds, imports, new_entries, rebuild_tables, segment_rows, tombstones
-from archiver.db.engine import AsyncConnection, Database, Engines, engines_of
+from archiver.db import rebuild_tables, segment_rows, tombstones
+from archiver.db.engine import Database, Engines, engines_of
 from archiver.db.schema_version import backups, copy_rows, keep_backup, outdated_revision
-from archiver.db.statements import MOST, in_batches
 from archiver.db.worker_locks import all_workers
 from archiver.errors import (
     ArchiverError,
     ConfigurationError,
+    IndexDamaged,
+    IndexNewer,
     IndexOutdated,
     IndexUnavailable,
     RecordsMissing,
     StoreError,
 )
-from archiver.http.timestamps import to_timestamp
 from archiver.logs import get_log
+from archiver.services.carrying_over import (
+    OLD_INDEX,
+    Losses,
+    append_alone,
+    restore_missing,
+    take_over,
+)
 from archiver.services.fixity import Finding
 from archiver.services.import_receipts import receipts_of, restore_all, write_pending
-from archiver.services.imports import carry_over_imports
 from archiver.services.user_files import put_user_settings, remove_user_files, user_settings_of
 from archiver.warc.locks import machine_of
-from archiver.warc.records import Record
 from archiver.warc.segment_inventory import Survey
 from archiver.warc.segment_versions import is_replaced
 from archiver.warc.segments import SegmentStore
@@ -52,28 +55,18 @@ from archiver.warc.segments import SegmentStore
 MOST_NAMED = 10
 _WHAT_TO_DO = (
     "The current index was left as it is. Mount the disk, correct --data or ARCHIVER_STORE, or "
-    "restore the segments from a backup, then run `archiver reindex` again. To build an index "
-    "without what they held, run `archiver reindex --accept-missing`."
+    "restore the segments from a backup, then run `archiver reindex` again. To go on without what "
+    "they held, run `archiver reindex --accept-missing`: it keeps the addresses, titles, tags and "
+    "notes, and marks the snapshots as lost."
 )
 _NO_SEGMENTS = (
     "There are no segments in {place}, but there is an index, which can't be read. " + _WHAT_TO_DO
 )
 _MISSING = "{count} segments that the current index uses can't be read:\n{segments}\n" + _WHAT_TO_DO
 _LOST = (
-    "The segments hold {entries} entries and {snapshots} snapshots less than the current index: "
-    "some records are damaged, see `archiver verify`. " + _WHAT_TO_DO
+    "{snapshots} snapshots of the current index can't be read from the segments, and {entries} "
+    "entries have no other: some records are damaged, see `archiver verify`. " + _WHAT_TO_DO
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Losses:
-    """Entries and snapshots that a new index lacks."""
-
-    entries: int
-    snapshots: int
-
-    def __bool__(self) -> bool:
-        return bool(self.entries or self.snapshots)
 
 
 async def require_segments(old: Database, store: SegmentStore) -> None:
@@ -116,25 +109,14 @@ def require_readable(unreadable: Mapping[str, str]) -> None:
     raise RecordsMissing(_MISSING, count=len(unreadable), segments="\n".join(named))
 
 
-async def require_same_entries(old: Database, new: Database) -> None:
-    """Check that a new index has every entry and snapshot of the current one.
+def require_same_entries(losses: Losses) -> None:
+    """Check that a new index has every snapshot of the current one.
 
     Raises:
         RecordsMissing: it lacks some.
     """
-    if losses := await compare(old, new):
+    if losses:
         raise RecordsMissing(_LOST, entries=losses.entries, snapshots=losses.snapshots)
-
-
-async def compare(old: Database, new: Database) -> Losses:
-    """Count the entries and snapshots of one index that another one lacks."""
-    lost_entries = lost_snapshots = 0
-    async for batch in in_batches(old, db_entries.snapshot_counts_after):
-        async with new.read() as conn:
-            known = await db_entries.snapshot_counts(conn, [key for key, _ in batch])
-        lost_entries += sum(key not in known for key, _ in batch)
-        lost_snapshots += sum(max(0, count - known.get(key, 0)) for key, count in batch)
-    return Losses(lost_entries, lost_snapshots)
 
 
 def _missing(indexed: Mapping[str, int], found: Survey) -> Iterator[tuple[str, str]]:
@@ -161,6 +143,10 @@ _SETTINGS_UNREADABLE = (
     "{reason} The password, API tokens, feeds and cookies are in its table shared_file. Repair the "
     "table, or set them again after `archiver reindex --accept-missing`."
 )
+_NEWER = (
+    "{reason} What waits in its queue can't be taken over by this version. `archiver reindex "
+    "--accept-missing` builds an index without that, and keeps the current file beside it."
+)
 _IN_USE_ELSEWHERE = (
     "Another machine uses the archive. Stop the servers and crawls of every machine first."
 )
@@ -186,6 +172,8 @@ class ReindexReport:
     Attributes:
         segments, records, captures, snapshots: numbers read.
         queued: jobs copied from the previous index.
+        lost: snapshots of the previous index that no record has.
+        kept: backups of the previous index, if it had something that the new one lacks.
         problems: unusable records, with reasons.
         unreadable: segments that could not be read completely, with reasons.
     """
@@ -197,6 +185,8 @@ class ReindexReport:
     queued: int
     problems: tuple[Finding, ...]
     unreadable: Mapping[str, str]
+    lost: int = 0
+    kept: tuple[str, ...] = ()
 
 
 async def reindex(
@@ -220,46 +210,111 @@ async def reindex(
     async with open_store_alone(settings) as store:
         before, now = await asyncio.to_thread(places_of_index, settings)
         outdated = await asyncio.to_thread(outdated_revision, Path(before.place))
-        async with _opened_if_readable(before, outdated, accept_missing=accept_missing) as old:
+        async with _opened_if_readable(before, outdated, accept_missing=accept_missing) as opened:
+            old = opened.index
             if old and before.is_shared:
                 await _refuse_beside_others(old, await asyncio.to_thread(machine_of, settings.data))
             if not accept_missing:
                 await _require_segments(old, before, store)
             if old:
-                await _write_pending(old, store)
-                await write_pending(old, receipts_of(settings.data))
+                await _settle(old, store, settings.data)
             user_settings = await _user_settings(before, old, accept_missing=accept_missing)
             new = await _open_to_fill(now.beside())
             try:
-                report = await _build_index(
+                report = await _fill(
                     new,
                     store,
                     old,
                     lambda now: on_progress(ReindexProgress(now.records, now.snapshots)),
+                    accept_missing=accept_missing,
                 )
-                while await rebuild_stale(new, store) or await compare_pending(new, store):
-                    pass
-                if not accept_missing and old:
-                    require_readable(report.unreadable)
-                    await require_same_entries(old, new)
                 await put_user_settings(user_settings, new, settings.data)
-            except RecordsMissing:
+            except (ArchiverError, OSError):
                 await new.close()
                 await asyncio.to_thread(now.beside().remove)
                 raise
             finally:
                 await new.close()
-        await asyncio.to_thread(_keep_only_backup, Path(before.place), outdated)
+        mark = outdated or opened.mark or _mark_of(report)
+        kept = await asyncio.to_thread(_keep_only_backup, Path(before.place), mark)
         await asyncio.to_thread(replace_index, settings, now)
         if now.is_shared:
             await asyncio.to_thread(remove_user_files, settings.data)
-    return report
+    return replace(report, kept=tuple(each.name for each in kept))
+
+
+def _mark_of(report: ReindexReport) -> str:
+    """Return the mark of the backup of an index that has more than the new one; else empty."""
+    if any(each.where == OLD_INDEX for each in report.problems):
+        return DAMAGED
+    return MISSING if report.lost else ""
+
+
+async def _settle(old: Database, store: SegmentStore, data: Path) -> None:
+    """Write what the current index knows and no file has: records, receipts of imports."""
+    try:
+        await settle_interrupted(old, store.lock)
+        await _write_pending(old, store)
+        await write_pending(old, receipts_of(data), with_missing=True)
+    except IndexUnavailable as error:
+        if not error.is_damaged:
+            raise
+        log.warning("the old index is damaged", reason=str(error))
+
+
+async def _fill(
+    new: Database,
+    store: SegmentStore,
+    old: Database | None,
+    on_progress: Callable[[Rebuilt], None],
+    *,
+    accept_missing: bool,
+) -> ReindexReport:
+    """Fill an empty index from all segments and from the current index.
+
+    Raises:
+        RecordsMissing: the new index lacks snapshots, and ``accept_missing`` is false.
+    """
+    report = await _build_index(new, store, on_progress)
+    problems, queued, losses = [*report.problems], 0, Losses()
+    if old and not accept_missing:
+        require_readable(report.unreadable)
+    if old:
+        losses = await _restore_missing(old, new, store, problems)
+        queued, more = await take_over(old, new, receipts_of(store.directory.parent))
+        problems += more
+    else:
+        found = await restore_all(new, receipts_of(store.directory.parent))
+        problems += [Finding(*each) for each in found]
+    if not accept_missing:
+        require_same_entries(losses)
+    while await rebuild_stale(new, store) or await compare_pending(new, store):
+        pass
+    return replace(report, problems=tuple(problems), queued=queued, lost=losses.snapshots)
+
+
+async def _restore_missing(
+    old: Database, new: Database, store: SegmentStore, problems: list[Finding]
+) -> Losses:
+    try:
+        return await restore_missing(old, new, store)
+    except IndexUnavailable as error:
+        if not error.is_damaged:
+            raise
+        problems.append(Finding(OLD_INDEX, str(error)))
+        return Losses()
 
 
 async def _require_segments(old: Database | None, place: Engines, store: SegmentStore) -> None:
     if old:
-        await require_segments(old, store)
-    elif await asyncio.to_thread(place.is_there):
+        try:
+            await require_segments(old, store)
+        except IndexUnavailable as error:
+            if not error.is_damaged:
+                raise
+        else:
+            return
+    if await asyncio.to_thread(place.is_there):
         found = await asyncio.to_thread(store.storage.survey)
         require_any_segment(found, str(store.directory))
 
@@ -285,43 +340,58 @@ async def _refuse_beside_others(db: Database, machine: str) -> None:
         raise ConfigurationError(_IN_USE_ELSEWHERE)
 
 
-def _keep_only_backup(path: Path, outdated: str | None) -> None:
-    """Keep an outdated index as a backup, and remove earlier backups."""
-    kept = keep_backup(path, outdated) if outdated else None
+def _keep_only_backup(path: Path, mark: str) -> list[Path]:
+    """Keep an index that has more than the new one as a backup, and remove earlier backups."""
+    kept = keep_backup(path, mark) if mark and path.exists() else []
     for each in backups(path):
-        if each != kept:
+        if each not in kept:
             each.unlink()
+    return kept
+
+
+DAMAGED, MISSING = "damaged", "complete"
+"""Ends of names of backups: a damaged index, and one that knows lost snapshots."""
+
+
+@dataclass(slots=True)
+class _Opened:
+    """The current index, or None if it can't be read; then ``mark`` names its backup."""
+
+    index: Database | None = None
+    mark: str = ""
 
 
 @asynccontextmanager
 async def _opened_if_readable(
     place: Engines, outdated: str | None, *, accept_missing: bool
-) -> AsyncIterator[Database | None]:
+) -> AsyncIterator[_Opened]:
     """Open the current index; of an outdated one a copy of its queue.
 
     Raises:
-        RecordsMissing: it is outdated and on a server, so its queue can't be read.
+        RecordsMissing: it is of a newer version, or outdated and on a server, so its queue can't
+            be read.
+        ArchiverError: it can't be opened now, and is not damaged.
     """
     copied = engines_of(Path(f"{place.place}.carried")) if outdated else None
+    opened = _Opened()
     try:
-        if copied:
-            old = await _copied(Path(place.place), copied)
-        elif await asyncio.to_thread(place.is_there):
-            old = await Database.opened(place)
-        else:
-            old = None
-    except IndexOutdated as error:
-        if not accept_missing:
-            raise RecordsMissing(_QUEUE_UNREADABLE, reason=str(error)) from error
-        old = None
-    except ArchiverError:
-        log.warning("the old index can't be read; its queue is lost", path=place.place)
-        old = None
-    try:
-        yield old
+        try:
+            if copied:
+                opened.index = await _copied(Path(place.place), copied)
+            elif await asyncio.to_thread(place.is_there):
+                opened.index = await Database.opened(place)
+        except (IndexOutdated, IndexNewer) as error:
+            reason = _QUEUE_UNREADABLE if isinstance(error, IndexOutdated) else _NEWER
+            if not accept_missing:
+                raise RecordsMissing(reason, reason=str(error)) from error
+            opened.mark = "unread"
+        except IndexDamaged:
+            log.warning("the old index can't be read; its queue is lost", path=place.place)
+            opened.mark = DAMAGED
+        yield opened
     finally:
-        if old:
-            await old.close()
+        if opened.index:
+            await opened.index.close()
         if copied:
             await asyncio.to_thread(copied.remove)
 
@@ -352,12 +422,9 @@ async def _can_go_on(db: Database) -> bool:
 
 
 async def _build_index(
-    db: Database,
-    store: SegmentStore,
-    old: Database | None,
-    on_progress: Callable[[Rebuilt], None],
+    db: Database, store: SegmentStore, on_progress: Callable[[Rebuilt], None]
 ) -> ReindexReport:
-    """Fill an empty index from all segments; ``old`` is the one to be replaced.
+    """Fill an empty index from all segments.
 
     Raises:
         StoreError: the directory of the segments can't be read.
@@ -377,31 +444,15 @@ async def _build_index(
         Finding(f"{place.segment} at byte {place.offset:,}", problem)
         for place, problem in rebuilt.problems
     ]
-    queued = await _take_over(old, db, receipts_of(store.directory.parent), problems)
     return ReindexReport(
         len(found.segments),
         rebuilt.records,
         rebuilt.captures,
         rebuilt.snapshots,
-        queued,
+        0,
         tuple(problems),
         rebuilt.unreadable,
     )
-
-
-async def _take_over(
-    old: Database | None, new: Database, receipts: Path, problems: list[Finding]
-) -> int:
-    """Take over what is in no segment, and note what is wrong with it; how many seeds that are."""
-    queued = 0
-    try:
-        queued = await _carry_over(old, new) if old else 0
-        problems += [Finding(*each) for each in await restore_all(new, receipts)]
-        if old:
-            await carry_over_imports(old, new)
-    except IndexUnavailable as error:
-        problems.append(Finding("the old index", f"What it had waiting is lost: {error}"))
-    return queued
 
 
 async def _write_pending(old: Database, store: SegmentStore) -> None:
@@ -410,13 +461,7 @@ async def _write_pending(old: Database, store: SegmentStore) -> None:
         owed = await tombstones.pending(conn, limit=MOST_OWED)
     if owed:
         made = [owed_record(json.loads(document)) for document in owed.values()]
-        await asyncio.to_thread(_append, store, made)
-
-
-def _append(store: SegmentStore, made: Sequence[Record]) -> None:
-    store.append(made)
-    store.sync()
-    store.close()
+        await asyncio.to_thread(append_alone, store, made)
 
 
 def _cut_truncated_tails(store: SegmentStore) -> list[Finding]:
@@ -428,53 +473,3 @@ def _cut_truncated_tails(store: SegmentStore) -> list[Finding]:
         except StoreError as error:
             uncut.append(Finding(each.name, str(error)))
     return uncut
-
-
-async def _carry_over(old: Database, new: Database) -> int:
-    """Copy data that is in no segment: unfinished imports, unwritten metadata, open seeds.
-
-    Return the number of seeds.
-    """
-    async with old.read() as conn:
-        left = await imports.unfinished(conn)
-    async with new.write() as conn:
-        for each in left:
-            await imports.restore(conn, each)
-    async for unrecorded in in_batches(old, new_entries.unrecorded_seeds):
-        async with new.write() as conn:
-            await new_entries.restore(conn, unrecorded, unrecorded=True)
-    await _carry_over_feeds(old, new)
-    count = 0
-    async for seeds_open in in_batches(old, new_entries.open_seeds):
-        async with new.write() as conn:
-            count += await _enqueue_again(conn, seeds_open)
-    return count
-
-
-async def _carry_over_feeds(old: Database, new: Database) -> None:
-    async with old.read() as conn:
-        states = await feeds.states(conn)
-    for url, state in states.items():
-        async with new.write() as conn:
-            await feeds.put_state(conn, url, state)
-        after = ""
-        while True:
-            async with old.read() as conn:
-                items = await feeds.items_of(conn, url, after=after, limit=MOST)
-            if not items:
-                break
-            async with new.write() as conn:
-                await feeds.note_items(conn, url, items, now=state.checked_at)
-            after = items[-1]
-
-
-async def _enqueue_again(conn: AsyncConnection, found: list[new_entries.OpenSeed]) -> int:
-    """Queue open seeds with their list positions, unless a segment has their snapshot."""
-    latest = await db_entries.latest_of(conn, [each.seed.hash_url for each in found])
-    open_ = [
-        each for each in found if latest.get(each.seed.hash_url, "") <= to_timestamp(each.made_at)
-    ]
-    for (moment, is_urgent), group in groupby(open_, key=attrgetter("sort_at", "is_urgent")):
-        made = [each.seed for each in group]
-        await new_entries.receive(conn, made, now=moment, recapture=is_urgent)
-    return len(open_)

@@ -6,13 +6,14 @@ last are read, and no page is held in memory completely.
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from archiver.config import Settings
 from archiver.db import captures, screenshots
 from archiver.db.engine import Database
-from archiver.errors import NotInArchive, StoreError
+from archiver.errors import InvalidRecord, NotInArchive, StoreError
 from archiver.http.content_coding import decode
 from archiver.http.encoding_detection import MOST_START_BYTES, SAMPLE_BYTES
 from archiver.http.headers import ResponseHead
@@ -34,6 +35,8 @@ from archiver.warc.segments import SegmentStore
 _LATEST = Timestamp("99991231235959")
 _MOST_CAPTURES = 10_000
 _MOST_HOPS = 20
+MOST_COPIES = 10
+"""Records with the same payload that are tried when one is damaged."""
 _PAGES = frozenset({Modifier.NONE, Modifier.FRAME})
 STANDING = ResponseHead("HTTP/1.1", 200, "OK", (("content-type", "text/html; charset=utf-8"),))
 """Response head for a rendered page."""
@@ -114,7 +117,26 @@ class Replay:
         if standing:
             return await asyncio.to_thread(self._open_standing, capture, standing, asked)
         source = await self._source(capture)
-        return await asyncio.to_thread(self._open, capture, source, asked)
+        try:
+            return await asyncio.to_thread(self._open, capture, source, asked)
+        except InvalidRecord as error:
+            return await self._open_copy(capture, source, asked, error)
+
+    async def _open_copy(
+        self, capture: Capture, source: Capture, asked: ReplayRequest, error: InvalidRecord
+    ) -> Replayed:
+        """Open another record with the payload of a damaged one.
+
+        Raises:
+            InvalidRecord: ``error``, if no other record can be read.
+        """
+        async with self._db.read() as conn:
+            found = await captures.holders_of(conn, source.payload_digest, limit=MOST_COPIES)
+        for each in found:
+            if each.record_id != source.record_id:
+                with suppress(InvalidRecord):
+                    return await asyncio.to_thread(self._open, capture, each, asked)
+        raise error
 
     async def _standing(self, capture: Capture, asked: ReplayRequest) -> Location | None:
         """Return the location of the rendered page, if that is to be shown."""
@@ -161,7 +183,7 @@ class Replay:
     def _open(self, capture: Capture, source: Capture, asked: ReplayRequest) -> Replayed:
         """Read the heads and the first chunk of the body; blocking."""
         head, payload = open_payload(self._record(source))
-        if source is not capture:
+        if capture.is_revisit:
             head = head_of_revisit(self._own_head(capture), head)
         return self._present((capture, source), head, payload, asked)
 

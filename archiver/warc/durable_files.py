@@ -3,13 +3,15 @@
 import os
 from pathlib import Path
 
+from archiver.helpers import PRIVATE_DIRECTORY
+
 
 def make_directory(path: Path) -> None:
-    """Create a directory and its parents, and fsync their names."""
+    """Create a directory and its parents, for their owner only, and fsync their names."""
     if path.is_dir():
         return
     make_directory(path.parent)
-    path.mkdir(exist_ok=True)
+    path.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
     sync_directory(path.parent)
 
 

@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from archiver.errors import ConfigurationError
+from archiver.helpers import PRIVATE_DIRECTORY
 from archiver.replay.addresses import (
     PathWriter,
     PathWriters,
@@ -50,7 +51,7 @@ def load_secret(data: Path) -> bytes:
     """
     path = data / _FILE
     if not path.exists():
-        data.mkdir(parents=True, exist_ok=True)
+        data.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
         _create(path)
     secret = path.read_bytes()
     if len(secret) != SECRET_BYTES:

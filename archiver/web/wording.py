@@ -275,7 +275,7 @@ SENTENCES: Final = {
     FailureKind.NOT_ARCHIVED: marked("No public archive that was asked has it."),
     FailureKind.NOT_RESCUED: marked("Public archives could not be asked."),
     FailureKind.CANCELLED: marked("You cancelled it."),
-    FailureKind.LOST: marked("It was lost with the machine that had it, before it was uploaded."),
+    FailureKind.LOST: marked("The stored page was lost."),
     FailureKind.INTERNAL: marked("Something went wrong here; the log says what."),
 }
 SHORT: Final = {
@@ -298,7 +298,7 @@ SHORT: Final = {
     FailureKind.NOT_ARCHIVED: marked("no public archive has it"),
     FailureKind.NOT_RESCUED: marked("public archives could not be asked"),
     FailureKind.CANCELLED: marked("cancelled by you"),
-    FailureKind.LOST: marked("lost with a machine"),
+    FailureKind.LOST: marked("stored page lost"),
     FailureKind.INTERNAL: marked("something went wrong here"),
 }
 """Short forms for table rows."""

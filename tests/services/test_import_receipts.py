@@ -202,3 +202,17 @@ async def test_a_receipt_that_was_cut_is_named_and_gives_what_is_left_of_it(open
     assert [each.where for each in report.problems] == [path.name]
     async with opened() as archive:
         assert (await archive.imports.status(1)).read == 5
+
+
+async def test_a_receipt_that_was_removed_is_written_again_from_the_index(settings, opened):
+    async with opened() as archive:
+        status = await imported(archive)
+        before = await whole(archive.receipts.csv(status.id))
+    for each in (settings.data / "receipts").iterdir():
+        each.unlink()
+
+    await reindex(settings)
+
+    async with opened() as archive:
+        assert await whole(archive.receipts.csv(status.id)) == before
+        assert (await archive.imports.status(status.id)).added == status.added

@@ -192,17 +192,18 @@ KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from archiver.config import Settings
-from archiver.services import reindex
+from archiver.services import carrying_over
+from archiver.services.reindex import reindex
 
 async def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-setattr(reindex, sys.argv[2], die)
-asyncio.run(reindex.reindex(Settings(data=Path(sys.argv[1]))))
+setattr(carrying_over, sys.argv[2], die)
+asyncio.run(reindex(Settings(data=Path(sys.argv[1]))))
 """
 
 
-@pytest.mark.parametrize("where", ["_carry_over_feeds", "_enqueue_again"])
+@pytest.mark.parametrize("where", ["_take_over_feeds", "_enqueue_again"])
 async def test_a_reindex_that_is_killed_while_it_carries_over_carries_an_import_over_once(
     opened, settings, upload, where
 ):

@@ -4,10 +4,11 @@ from contextlib import closing
 import pytest
 
 from archiver.errors import ConfigurationError, RecordsMissing
+from archiver.model.annotation import AnnotationChange
 from archiver.model.listing import ListingQuery
 from archiver.services.reindex import reindex
 from tests.indices import remove_index
-from tests.segments import change_segment, segments, storage_of
+from tests.segments import change_segment, damage_record, segments, storage_of
 
 
 async def told(archive):
@@ -156,6 +157,7 @@ async def test_an_index_that_breaks_off_in_the_middle_is_built_anew_and_said(
     report = await reindex(settings)
 
     assert [finding.where for finding in report.problems] == ["the old index"]
+    assert report.kept == ("archive.sqlite3.old-damaged",)
     async with opened() as archive:
         assert await told(archive) == before
 
@@ -229,6 +231,8 @@ async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(saved, se
 
     assert f"{first}: It is no file." in said
     assert f"{second}: It has {len(content) - 100:,} bytes of at least {len(content):,}." in said
+    (settings.data / "warc" / second).write_bytes(b"")
+    assert f"{second}: It has 0 bytes of at least {len(content):,}." in await refused(settings)
     (settings.data / "warc" / first).rmdir()
     (settings.data / first).rename(settings.data / "warc" / first)
     (settings.data / "warc" / second).write_bytes(content)
@@ -236,19 +240,106 @@ async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(saved, se
         assert await told(archive) == before
 
 
-async def test_accept_missing_builds_the_index_from_the_segments_that_are_there(
+async def test_accept_missing_keeps_what_the_old_index_knows_and_marks_snapshots_as_lost(
     live, saved, settings, opened
 ):
     _, (first, _) = saved
+    async with opened() as archive:
+        await archive.editing.change(
+            [live.url("/foxes")], AnnotationChange(title="Mine", note="A note", tags=("t",))
+        )
     storage_of(settings.data).remove(first)
     assert f"{first}: It is missing." in await refused(settings)
 
     report = await reindex(settings, accept_missing=True)
 
-    assert (report.segments, report.snapshots) == (1, 1)
+    assert (report.segments, report.snapshots, report.lost) == (1, 1, 1)
     async with opened() as archive:
-        entries, *_ = await told(archive)
-    assert [entry.url for entry in entries] == [live.url("/bears")]
+        lost = (await archive.entries.get(live.url("/foxes"))).entry
+        assert (lost.title, lost.annotation.note, lost.annotation.tags) == (
+            "Mine",
+            "A note",
+            ("t",),
+        )
+        assert (lost.state, lost.failure.kind) == ("failed", "lost")
+        assert (await archive.entries.get(live.url("/bears"))).entry.state == "saved"
+        await archive.crawling.write_down_changes()
+    remove_index(settings.data)
+    await reindex(settings)
+    async with opened() as archive:
+        assert (await archive.entries.get(live.url("/foxes"))).entry.title == "Mine"
+
+
+async def test_an_index_that_knows_lost_snapshots_is_kept_until_the_next_reindex(saved, settings):
+    _, (first, _) = saved
+    storage_of(settings.data).remove(first)
+
+    report = await reindex(settings, accept_missing=True)
+
+    assert report.kept == ("archive.sqlite3.old-complete",)
+    assert (settings.data / "archive.sqlite3.old-complete").exists()
+    assert (await reindex(settings)).kept == ()
+    assert not (settings.data / "archive.sqlite3.old-complete").exists()
+
+
+async def test_an_edit_whose_record_is_lost_stays(live, settings, opened):
+    url = live.article("foxes")
+    async with opened() as archive:
+        await save(archive, url)
+    first = {*segments(settings.data)}
+    async with opened() as archive:
+        await archive.editing.change([url], AnnotationChange(title="Mine", tags=("t",)))
+        await archive.crawling.write_down_changes()
+    (second,) = {*segments(settings.data)} - first
+    storage_of(settings.data).remove(second)
+
+    report = await reindex(settings, accept_missing=True)
+
+    assert report.lost == 0
+    async with opened() as archive:
+        entry = (await archive.entries.get(url)).entry
+        assert (entry.title, entry.annotation.tags, entry.state) == ("Mine", ("t",), "saved")
+
+
+async def test_a_snapshot_with_a_damaged_metadata_record_gets_a_new_one(live, settings, opened):
+    url = live.article("foxes", head=f'<link rel="stylesheet" href="{live.put("/s.css", "a{}")}">')
+    async with opened() as archive:
+        await save(archive, url, tags=("t",), title="Mine")
+        before = await told(archive)
+    damage_record(settings.data, "metadata", before[0][0].hash_url)
+
+    report = await reindex(settings)
+
+    assert (report.lost, len(report.problems)) == (0, 1)
+    for _ in range(2):
+        async with opened() as archive:
+            await archive.articles.read_all()
+            entries, _, texts, found, tags = await told(archive)
+            detail = await archive.entries.snapshot(url)
+        assert (texts, found, tags) == (before[2], before[3], before[4])
+        assert entries[0].annotation == before[0][0].annotation
+        assert [each.url for each in detail.requisites] == [live.url("/s.css")]
+        remove_index(settings.data)
+        await reindex(settings)
+
+
+@pytest.mark.parametrize("revision", ["9999", "abc"])
+async def test_an_index_of_a_version_that_is_not_known_is_left_alone(
+    live, settings, opened, revision
+):
+    async with opened() as archive:
+        await archive.entries.save([live.article("foxes")], source="cli")
+    index = settings.data / "archive.sqlite3"
+    with closing(sqlite3.connect(index)) as conn, conn:
+        conn.execute("UPDATE alembic_version SET version_num = ?", [revision])
+    content = index.read_bytes()
+
+    assert "--accept-missing" in await refused(settings)
+    assert index.read_bytes() == content
+
+    report = await reindex(settings, accept_missing=True)
+    assert report.kept == ("archive.sqlite3.old-unread",)
+    assert (settings.data / "archive.sqlite3.old-unread").read_bytes() == content
 
 
 async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, settings, opened):
@@ -263,7 +354,7 @@ async def test_reindex_refuses_to_lose_entries_of_damaged_records(saved, setting
 
     change_segment(settings.data, first, damage)
 
-    assert "1 entries and 1 snapshots" in await refused(settings)
+    assert "1 snapshots of the current index" in await refused(settings)
 
     change_segment(settings.data, first, mend)
     async with opened() as archive:

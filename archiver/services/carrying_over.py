@@ -1,0 +1,343 @@
+"""Data that only the previous index has, copied to a rebuilt one.
+
+The queue is in no segment: seeds without an attempt, unfinished imports, feed states, and edits
+without a record. Entries, edits and snapshots whose records are missing or damaged are in no
+segment any more. What the previous index knows of them is kept: the entry with its metadata, and
+the snapshot if its page's record is intact. Other snapshots are lost, and their entries say so.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from archiver.crawl.rebuild import build_within
+from archiver.crawl.record_building import EntryFacts, snapshot_note
+from archiver.crawl.stored_content import known_of_snapshot
+from archiver.db import (
+    attempts,
+    captures,
+    entries,
+    feeds,
+    imports,
+    new_entries,
+    screenshots,
+    segment_rows,
+    snapshot_resources,
+    snapshots,
+    tombstones,
+)
+from archiver.db.attempts import FailedAttempt
+from archiver.db.engine import AsyncConnection, Database
+from archiver.db.entries import Revised
+from archiver.db.snapshots import Held
+from archiver.db.statements import MOST, in_batches
+from archiver.errors import IndexUnavailable
+from archiver.http.timestamps import to_timestamp
+from archiver.model.failure import Failure, FailureKind
+from archiver.model.job import State
+from archiver.model.listing import SearchDocument
+from archiver.model.seed import RevisedSeed, Seed
+from archiver.search.search_document import link_document
+from archiver.services.fixity import Finding
+from archiver.services.import_receipts import restore_all
+from archiver.services.imports import carry_over_imports
+from archiver.warc.records import Record
+from archiver.warc.segments import SegmentStore
+
+_WAS_LOST = (
+    "{} of its snapshots could not be read from the WARC files when the index was rebuilt. Save it "
+    "again, or restore the segments from a backup and run `archiver reindex`."
+)
+OLD_INDEX = "the old index"
+"""``Finding.where`` of damage in the previous index."""
+_PART_LOST = "The old index is damaged, and its {} can't be read: {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """Entries and snapshots of the previous index that no record has.
+
+    Attributes:
+        entries: entries without any snapshot left.
+        snapshots: lost snapshots.
+    """
+
+    entries: int = 0
+    snapshots: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.snapshots)
+
+
+async def take_over(old: Database, new: Database, receipts: Path) -> tuple[int, list[Finding]]:
+    """Copy what is in no segment; return the number of queued seeds, and problems.
+
+    Of a damaged index, each part that can be read is copied.
+
+    Raises:
+        IndexUnavailable: an index can't be read or written now.
+    """
+    problems = list[Finding]()
+
+    async def copied(name: str, copy: Callable[[Database, Database], Awaitable[int | None]]) -> int:
+        try:
+            return await copy(old, new) or 0
+        except IndexUnavailable as error:
+            if not error.is_damaged:
+                raise
+            problems.append(Finding(OLD_INDEX, _PART_LOST.format(name, error)))
+            return 0
+
+    await copied("unfinished imports", _take_over_imports)
+    await copied("edits without a record", _take_over_edits)
+    await copied("feeds", _take_over_feeds)
+    queued = await copied("queue", _take_over_queue)
+    problems += [Finding(*each) for each in await restore_all(new, receipts)]
+    await copied("imports", carry_over_imports)
+    return queued, problems
+
+
+async def _take_over_imports(old: Database, new: Database) -> int:
+    async with old.read() as conn:
+        left = await imports.unfinished(conn)
+    async with new.write() as conn:
+        for each in left:
+            await imports.restore(conn, each)
+    return len(left)
+
+
+async def _take_over_edits(old: Database, new: Database) -> int:
+    count = 0
+    async for unrecorded in in_batches(old, new_entries.unrecorded_seeds):
+        async with new.write() as conn:
+            await new_entries.restore(conn, unrecorded, unrecorded=True)
+        count += len(unrecorded)
+    return count
+
+
+async def _take_over_feeds(old: Database, new: Database) -> int:
+    async with old.read() as conn:
+        states = await feeds.states(conn)
+    for url, state in states.items():
+        async with new.write() as conn:
+            await feeds.put_state(conn, url, state)
+        after = ""
+        while True:
+            async with old.read() as conn:
+                items = await feeds.items_of(conn, url, after=after, limit=MOST)
+            if not items:
+                break
+            async with new.write() as conn:
+                await feeds.note_items(conn, url, items, now=state.checked_at)
+            after = items[-1]
+    return len(states)
+
+
+async def _take_over_queue(old: Database, new: Database) -> int:
+    count = 0
+    async for seeds_open in in_batches(old, new_entries.open_seeds):
+        async with new.write() as conn:
+            count += await _enqueue_again(conn, seeds_open)
+    return count
+
+
+async def _enqueue_again(conn: AsyncConnection, found: list[new_entries.OpenSeed]) -> int:
+    """Queue open seeds with their list positions, unless a segment has their snapshot."""
+    latest = await entries.latest_of(conn, [each.seed.hash_url for each in found])
+    open_ = [
+        each for each in found if latest.get(each.seed.hash_url, "") <= to_timestamp(each.made_at)
+    ]
+    for (moment, is_urgent), group in groupby(open_, key=attrgetter("sort_at", "is_urgent")):
+        made = [each.seed for each in group]
+        await new_entries.receive(conn, made, now=moment, recapture=is_urgent)
+    return len(open_)
+
+
+async def restore_missing(old: Database, new: Database, store: SegmentStore) -> Losses:
+    """Restore entries, edits and snapshots that the segments lack; count the lost snapshots.
+
+    Raises:
+        IndexUnavailable: an index can't be read or written now.
+        StoreError: a record can't be written.
+    """
+    lost_entries = lost_snapshots = 0
+    async for batch in in_batches(old, entries.summaries_after):
+        async with new.read() as conn:
+            keys = [each.hash_url for each in batch]
+            gone = await tombstones.generations(conn, keys)
+            known = await entries.summaries(conn, keys)
+        alive = [each for each in batch if each.generation > gone.get(each.hash_url, -1)]
+        lacking = {
+            each.row_id
+            for each in alive
+            if each.hash_url not in known or known[each.hash_url].revision < each.revision
+        }
+        fewer = {
+            each.row_id
+            for each in alive
+            if each.hash_url not in known
+            or known[each.hash_url].snapshot_count < each.snapshot_count
+        }
+        if lacking | fewer:
+            async with old.read() as conn:
+                revised = await entries.with_revisions(conn, sorted(lacking | fewer))
+            await _restore_entries(new, [revised[each] for each in sorted(lacking)])
+            deleted = await _restore_snapshots(
+                old, new, store, {each: revised[each] for each in fewer}
+            )
+            one, many = await _mark_lost(new, [*revised.values()], deleted)
+            lost_entries, lost_snapshots = lost_entries + one, lost_snapshots + many
+    return Losses(lost_entries, lost_snapshots)
+
+
+async def _restore_entries(new: Database, lacking: Sequence[Revised]) -> None:
+    seeds = [
+        RevisedSeed(
+            Seed(each.entry.hash_url, each.entry.url, each.entry.host, each.entry.annotation),
+            each.revision,
+            each.entry.state == State.LINK,
+        )
+        for each in lacking
+    ]
+    if seeds:
+        async with new.write() as conn:
+            await new_entries.restore(conn, seeds, unrecorded=True)
+
+
+async def _restore_snapshots(
+    old: Database, new: Database, store: SegmentStore, fewer: Mapping[int, Revised]
+) -> Counter[str]:
+    """Write new records of snapshots whose own records are damaged, and index them.
+
+    Returns:
+        How many snapshots of each entry are deleted in the segments.
+    """
+    deleted = Counter[str]()
+    async with old.read() as conn:
+        held = await snapshots.of_entries(conn, [*fewer])
+    wanted = {
+        row_id: {each.snapshot.timestamp: each for each in held.get(row_id, ())} for row_id in fewer
+    }
+    async with new.read() as conn:
+        keys = {each.entry.hash_url for each in fewer.values()}
+        gone = await tombstones.snapshots(conn, keys)
+        ids = await entries.rows_of(conn, [*keys])
+        of_new = await snapshots.of_entries(conn, [*ids.values()])
+        pages = await captures.of_records(
+            conn,
+            [
+                (each.snapshot.final_url, each.snapshot.capture.record_id)
+                for some in held.values()
+                for each in some
+            ],
+        )
+    lacking: list[tuple[Revised, Held]] = []
+    for row_id, some in wanted.items():
+        key = fewer[row_id].entry.hash_url
+        there = {each.snapshot.timestamp for each in of_new.get(ids[key], ())}
+        for timestamp, each in some.items():
+            page = each.snapshot.capture.record_id
+            if (key, timestamp, page) in gone:
+                deleted[key] += 1
+            elif timestamp not in there and (each.snapshot.final_url, page) in pages:
+                lacking.append((fewer[row_id], each))
+    if lacking:
+        made = [_record(*each) for each in lacking]
+        names = await asyncio.to_thread(append_alone, store, made)
+        async with new.write() as conn:
+            await build_within(conn, store, dict.fromkeys(names, 0))
+        await _copy_details(old, new, lacking)
+    return deleted
+
+
+def _record(known: Revised, held: Held) -> Record:
+    facts = EntryFacts(known.entry, None, known.revision, generation=known.generation)
+    return snapshot_note(facts, known_of_snapshot(held.snapshot))
+
+
+def append_alone(store: SegmentStore, made: Sequence[Record]) -> set[str]:
+    """Append records to segments of their own; return the names of these segments."""
+    places = store.append(made)
+    store.sync()
+    store.close()
+    return {each.segment for each in places}
+
+
+async def _copy_details(
+    old: Database, new: Database, restored: Sequence[tuple[Revised, Held]]
+) -> None:
+    """Copy what the record of a restored snapshot does not contain."""
+    before = {(known.entry.hash_url, held.snapshot.timestamp): held for known, held in restored}
+    rows = [held.row_id for held in before.values()]
+    async with old.read() as conn:
+        needs = await snapshot_resources.packed(conn, rows)
+        drawn = await screenshots.of_snapshots(conn, rows)
+    async with new.write() as conn:
+        ids = await entries.rows_of(conn, [key for key, _ in before])
+        found: dict[int, Held] = {}
+        for some in (await snapshots.of_entries(conn, [*ids.values()])).values():
+            for each in some:
+                if held := before.get((each.snapshot.hash_url, each.snapshot.timestamp)):
+                    found[each.row_id] = held
+        await snapshots.store_requisite_counts(
+            conn,
+            [
+                (row_id, held.snapshot.requisite_count, held.snapshot.missing_count)
+                for row_id, held in found.items()
+            ],
+        )
+        await snapshots.store_scores(
+            conn,
+            [
+                (row_id, held.snapshot.score)
+                for row_id, held in found.items()
+                if held.snapshot.score is not None
+            ],
+        )
+        await snapshot_resources.put_packed(
+            conn,
+            {row_id: needs[held.row_id] for row_id, held in found.items() if held.row_id in needs},
+        )
+        segments = await segment_rows.indexed(conn)
+        known_ids = await segment_rows.ids(conn, [*segments])
+        shown = {
+            row_id: tuple(
+                each for each in drawn.get(held.row_id, ()) if each.location.segment in known_ids
+            )
+            for row_id, held in found.items()
+        }
+        await screenshots.put(conn, shown, known_ids)
+
+
+async def _mark_lost(
+    new: Database, before: Sequence[Revised], deleted: Mapping[str, int]
+) -> tuple[int, int]:
+    """Store a failure for each entry that lacks snapshots; count these entries and snapshots."""
+    now = datetime.now(UTC)
+    failed, bare, lost = [], 0, 0
+    async with new.write() as conn:
+        found = await entries.summaries(conn, [each.entry.hash_url for each in before])
+        for each in before:
+            own = found[each.entry.hash_url]
+            kept = own.snapshot_count + deleted.get(each.entry.hash_url, 0)
+            count = each.entry.snapshot_count - kept
+            why = each.entry.failure
+            if count > 0:
+                lost, bare = lost + count, bare + (not own.snapshot_count)
+                why = Failure(FailureKind.LOST, _WAS_LOST.format(count))
+            elif each.entry.state != State.FAILED or own.snapshot_count:
+                continue
+            if why is not None:
+                failed.append(FailedAttempt(own.row_id, now, why, final=True, found_by=_link(each)))
+        await attempts.add_failures(conn, failed, once=True)
+    return bare, lost
+
+
+def _link(known: Revised) -> SearchDocument:
+    entry = known.entry
+    return link_document(entry.annotation, url=entry.url, host=entry.host, revision=known.revision)

@@ -1,0 +1,94 @@
+"""Damage to a record that can be made again takes nothing that is seen of its entry."""
+
+from contextlib import aclosing
+
+import pytest
+from archiver.services.export_formats import BY_KEY
+
+from archiver.errors import NotFound, StoreError
+from archiver.replay.addresses import Modifier, ReplayAddress
+from archiver.replay.response import ReplayRequest
+from archiver.services.export_selection import Selected
+from tests.hand_made import VIEWER
+from tests.segments import damage_record
+
+
+async def replayed(archive, url, timestamp=""):
+    """The body of a URL as replayed."""
+    capture = await archive.replay.resolve(ReplayAddress(timestamp, Modifier.IDENTITY, url))
+    found = await archive.replay.open(capture, ReplayRequest(VIEWER, Modifier.IDENTITY))
+    async with aclosing(found.body) as body:
+        return b"".join([each async for each in body]).decode()
+
+
+@pytest.fixture
+async def saved(live, opened):
+    """The URL of a saved page, and what is seen of it."""
+    url = live.article("foxes", head=f'<link rel="stylesheet" href="{live.put("/s.css", "a{}")}">')
+    async with opened() as archive:
+        await archive.entries.save([url], source="cli", tags=("t",))
+        await archive.crawling.work()
+        return url, await archive.entries.snapshot(url)
+
+
+@pytest.mark.parametrize("kind", ["conversion", "metadata"])
+async def test_a_damaged_derived_record_is_made_again_from_the_response(
+    saved, settings, opened, kind
+):
+    url, before = saved
+    damage_record(settings.data, kind, before.entry.hash_url)
+
+    async with opened() as archive:
+        first = await archive.entries.snapshot(url)
+        assert first.entry.annotation == before.entry.annotation
+        assert first.is_unreadable == (kind == "conversion")
+        await archive.articles.read_all()
+        after = await archive.entries.snapshot(url)
+        problems = [each async for each in archive.fixity.verify()]
+
+    assert (after.article, after.requisites) == (before.article, before.requisites)
+    assert not after.is_unreadable
+    # The damaged record stays in its segment; nothing refers to it any more.
+    assert len(problems) == 1
+
+
+async def test_an_export_does_not_leave_out_a_damaged_article(saved, settings, opened):
+    _, before = saved
+    damage_record(settings.data, "conversion", before.entry.hash_url)
+
+    async def text(archive):
+        pieces = await archive.exporting.begin(BY_KEY["md"], Selected(), name="x")
+        return b"".join([each async for each in pieces]).decode()
+
+    async with opened() as archive:
+        with pytest.raises(StoreError, match="archiver extract"):
+            await text(archive)
+        await archive.articles.read_all()
+        assert "foxes has to say" in await text(archive)
+
+
+async def test_a_recapture_does_not_refer_to_a_damaged_record(live, saved, settings, opened):
+    url, before = saved
+    for kind in ("response", "conversion"):
+        damage_record(settings.data, kind, "")
+
+    async with opened() as archive:
+        await archive.entries.save([url], source="cli")
+        await archive.crawling.work()
+        after = await archive.entries.snapshot(url)
+        shown = [await replayed(archive, each) for each in (url, live.url("/s.css"))]
+        # An earlier snapshot is replayed from the new record of the same payload.
+        assert await replayed(archive, url, before.snapshot.timestamp) == shown[0]
+
+    assert after.article == before.article
+    assert "foxes has to say" in shown[0]
+    assert shown[1] == "a{}"
+
+
+async def test_a_damaged_picture_is_not_found(live, settings, opened, saved):
+    url, before = saved
+    damage_record(settings.data, "conversion", before.entry.hash_url)
+    async with opened() as archive:
+        for each in before.likenesses:
+            with pytest.raises(NotFound):
+                await archive.entries.likeness(url, before.snapshot.timestamp, each.kind)
