@@ -25,6 +25,7 @@ from archiver import __version__
 from archiver.crawl.rebuild import capture_of, is_answer
 from archiver.crawl.record_building import EntryFacts, entry_note
 from archiver.crawl.row_building import needs_of
+from archiver.crawl.stored_content import read_snapshot_record
 from archiver.db import attempts, entries, screenshots
 from archiver.db import captures as db_captures
 from archiver.db import snapshots as db_snapshots

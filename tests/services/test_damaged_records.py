@@ -3,12 +3,12 @@
 from contextlib import aclosing
 
 import pytest
-from archiver.services.export_formats import BY_KEY
 
 from archiver.errors import NotFound, StoreError
 from archiver.replay.addresses import Modifier, ReplayAddress
 from archiver.replay.response import ReplayRequest
 from archiver.services.export_selection import Selected
+from archiver.services.exports import BY_KEY
 from tests.hand_made import VIEWER
 from tests.segments import damage_record
 
