@@ -1,6 +1,6 @@
-"""Generator of the reference pages: settings.md, cli.md and the routes in api.md.
+"""Generator of settings.md, cli.md, export.schema.json and the routes in api.md.
 
-Run ``python -m docs.generate`` (or ``make docs``) after changing a setting, a command or a route.
+Run ``make docs`` after changing a setting, a command, a route or a field.
 """
 
 import inspect
@@ -13,6 +13,7 @@ from aiohttp import web
 
 from archiver.cli.main import cli
 from archiver.config import SETTINGS
+from archiver.services.exports import schema
 from archiver.web.routes import ROUTES
 
 DOCS = Path(__file__).parent
@@ -62,7 +63,12 @@ def api() -> str:
     return before + BEGIN + "\n".join(rows) + "\n" + END + after
 
 
-PAGES: dict[str, Callable[[], str]] = {"settings.md": settings, "cli.md": commands, "api.md": api}
+PAGES: dict[str, Callable[[], str]] = {
+    "settings.md": settings,
+    "cli.md": commands,
+    "api.md": api,
+    "export.schema.json": schema,
+}
 
 
 def _commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:

@@ -229,6 +229,7 @@ def _places(value: Any) -> tuple[int, ...]:
 _BY_TYPE: Mapping[Any, Any] = {
     str: _text,
     bool: bool,
+    int: _number,
     tuple[str, ...]: _texts,
     tuple[int, ...]: _places,
     datetime | None: lambda value: read_iso(value) if value else None,

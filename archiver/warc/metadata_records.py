@@ -150,6 +150,7 @@ _GIVEN, _MARKED = "url_given", "highlights"
 _READERS: Mapping[Any, Callable[[Any], Any]] = {
     str: text,
     bool: bool,
+    int: int,
     tuple[str, ...]: _texts,
     tuple[int, ...]: _numbers,
     datetime | None: read_iso,
