@@ -14,7 +14,7 @@ from archiver.app import open_app
 from archiver.config import Settings
 from tests.indices import none_made
 
-BEING_REINDEXED = "is building the index of this archive again"
+BEING_REINDEXED = "is rebuilding the index of this archive"
 IN_USE = "in use by another process"
 ARGUMENTS = {
     "list": ["list"],

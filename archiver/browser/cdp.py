@@ -90,7 +90,7 @@ class Connection(asyncio.Protocol):
             BrowserError: it rejects the command.
         """
         if self.gone.is_set():
-            raise BrowserGone("The browser has ended.")
+            raise BrowserGone("The browser process has exited.")
         number = self.tell(method, session, **parameters)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         try:
@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
             self._answers.pop(number, None)
         if "error" in result:
             reason = str(result["error"].get("message", ""))[:300]
-            raise BrowserError(f"The browser refuses {method}: {reason}")
+            raise BrowserError(f"The browser rejected {method}: {reason}")
         found: dict[str, Any] = result.get("result", {})
         return found
 
@@ -140,4 +140,4 @@ class Connection(asyncio.Protocol):
         self.gone.set()
         for answer in self._answers.values():
             if not answer.done():
-                answer.set_exception(BrowserGone("The browser has ended."))
+                answer.set_exception(BrowserGone("The browser process has exited."))

@@ -21,7 +21,7 @@ NAMES = (
 )
 """Executable names by preference: the headless shell is the same engine at a third of the cost."""
 NO_SANDBOX = marked(
-    "Chromium's sandbox can't start here: the machine, or the container, does not allow user "
+    "Chromium's sandbox cannot start because this machine or container does not allow user "
     "namespaces. See docs/administration.md."
 )
 _VERSION = re.compile(rb"(\d{2,4})\.\d+\.\d+\.\d+")
@@ -39,15 +39,16 @@ def find_browser(settings: Settings) -> Path:
         found = shutil.which(settings.browser)
         if found is None:
             raise NoBrowser(
-                "ARCHIVER_BROWSER names {browser}, which can't be run.", browser=settings.browser
+                ("ARCHIVER_BROWSER is {browser}, which is not an executable program."),
+                browser=settings.browser,
             )
         return Path(found)
     for name in NAMES:
         if found := shutil.which(name):
             return Path(found)
     raise NoBrowser(
-        "No browser is installed. Pages that need one are kept as they were sent, and marked; "
-        "install Chromium, or name one with ARCHIVER_BROWSER."
+        "No browser is installed. Pages that need one are saved without it and marked. Install "
+        "Chromium, or set ARCHIVER_BROWSER to its path."
     )
 
 
@@ -68,21 +69,24 @@ async def version_of(executable: Path) -> int:
         )
     except OSError as error:
         raise NoBrowser(
-            "{executable} can't be run: {strerror}.", executable=executable, strerror=error.strerror
+            "Cannot run {executable}: {strerror}.", executable=executable, strerror=error.strerror
         ) from error
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             output, _ = await process.communicate()
     except TimeoutError as error:
         raise NoBrowser(
-            "{executable} does not say which version it is.", executable=executable
+            "{executable} does not report a version, so it is probably not Chromium. Set "
+            "ARCHIVER_BROWSER to Chromium.",
+            executable=executable,
         ) from error
     finally:
         await end_child(process)
     found = _VERSION.search(output)
     if found is None or int(found[1]) < _OLDEST:
         raise NoBrowser(
-            "{executable} is no Chromium of version {oldest} or later.",
+            "{executable} is not Chromium {oldest} or newer. Install a newer one, or set "
+            "ARCHIVER_BROWSER to its path.",
             executable=executable,
             oldest=_OLDEST,
         )

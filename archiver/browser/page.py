@@ -247,9 +247,9 @@ class Page:
                 self._world = None
                 continue
             if "exceptionDetails" in answer:
-                raise BrowserError(f"The page can't be read: {_reason(answer)}")
+                raise BrowserError(f"Cannot read the page: {_reason(answer)}")
             return answer["result"].get("value")
-        raise BrowserError("The page keeps navigating to other documents.")
+        raise BrowserError("The page keeps redirecting.")
 
     async def _enter(self) -> int:
         if self._world is None:
@@ -269,7 +269,7 @@ class Page:
         try:
             await asyncio.wait([asking, ending], return_when=asyncio.FIRST_COMPLETED)
             if not asking.done():
-                raise PageGone("The page closed, or was killed for using too much memory.")
+                raise PageGone("The page was closed, or killed because it used too much memory.")
             return asking.result()
         finally:
             for each in (asking, ending):

@@ -118,7 +118,7 @@ class Browser:
             BrowserGone: the browser has ended.
         """
         if self._control is None or self.connection.gone.is_set():
-            raise BrowserGone("The browser has ended.")
+            raise BrowserGone("The browser process has exited.")
         loop = asyncio.get_running_loop()
         async with self._turn:
             try:
@@ -126,9 +126,9 @@ class Browser:
                 await _readable(self._control)
                 port, handles, _, _ = socket.recv_fds(self._control, _PORT_DIGITS, 1)
             except OSError as error:
-                raise BrowserGone("The browser has ended.") from error
+                raise BrowserGone("The browser process has exited.") from error
         if not handles:
-            raise BrowserGone("The browser has ended.")
+            raise BrowserGone("The browser process has exited.")
         return socket.socket(fileno=handles[0]), int(port)
 
     async def _start(self, launch: Launch) -> None:
@@ -185,7 +185,7 @@ class Browser:
         complaints = self._complaints.decode("utf-8", "replace").lower()
         if "sandbox" in complaints:
             return NO_SANDBOX
-        return f"The browser can't be started: {error or type(error).__name__}."
+        return f"Cannot start the browser: {error or type(error).__name__}."
 
 
 def sweep_profiles(profiles: Path) -> None:

@@ -149,7 +149,7 @@ async def read_request(stream: asyncio.StreamReader) -> Proxied | None:
     except asyncio.IncompleteReadError:
         return None
     except asyncio.LimitOverrunError as error:
-        raise InvalidResponse("The head of a request does not end.") from error
+        raise InvalidResponse("The header of a request has no end.") from error
     lines = head.decode("latin-1").split("\r\n")
     parts = lines[0].split(" ")
     if len(parts) != 3:
@@ -227,9 +227,9 @@ async def connect(
     except BlockedAddressError as error:
         raise FetchError(Failure(FailureKind.BLOCKED_ADDRESS, f"{error}.")) from error
     except (OSError, TimeoutError) as error:
-        message = f"{host} can't be reached: {error}."
+        message = f"Cannot connect to {host}: {error}."
         raise FetchError(Failure(FailureKind.REFUSED, message)) from error
-    raise FetchError(Failure(FailureKind.DNS, f"The name {host} can't be resolved."))
+    raise FetchError(Failure(FailureKind.DNS, f"Cannot resolve the name {host}."))
 
 
 async def _addresses(fetcher: Fetcher, host: str, port: int) -> list[str]:
@@ -384,7 +384,7 @@ async def _read_connect(accepted: socket.socket) -> str:
         piece = await loop.sock_recv(accepted, _MOST_CONNECT_BYTES)
         head += piece
         if not piece or len(head) > _MOST_CONNECT_BYTES:
-            raise InvalidResponse("The head of a CONNECT request does not end.")
+            raise InvalidResponse("The header of a CONNECT request has no end.")
     authority = head.split(b" ")[1].decode("latin-1")
     await loop.sock_sendall(accepted, b"HTTP/1.1 200 Connection established\r\n\r\n")
     return authority

@@ -41,7 +41,7 @@ def read_png(data: bytes) -> Bitmap:
         raw = _unpacked(packed, height * (width * channels + 1))
         return Bitmap(tuple(_rows(raw, width * channels, channels)))
     except (ValueError, KeyError, struct.error, zlib.error) as error:
-        raise BrowserError(f"The picture of the page can't be read: {error}.") from error
+        raise BrowserError(f"Cannot read the screenshot: {error}.") from error
 
 
 def similarity_of(before: Bitmap, after: Bitmap) -> int:

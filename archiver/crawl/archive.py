@@ -37,27 +37,29 @@ STORE = "store"
 """File with the address of the segment store, so that the archive is never opened without it."""
 
 _BEING_REINDEXED = (
-    "`archiver reindex` is building the index of this archive again. Try again when it is done."
+    "`archiver reindex` is rebuilding the index of this archive. Try again when it has finished."
 )
 _NOT_INSTALLED = (
-    f"A store needs more than is installed: run `{sys.executable} -m pip install obstore`, or "
-    "unset ARCHIVER_STORE."
+    f"An object store needs the package obstore: run `{sys.executable} -m pip install obstore`, "
+    "or unset ARCHIVER_STORE."
 )
 _INDEX_IS_OTHER = (
-    "The index of this archive is {}: set ARCHIVER_INDEX to that, or unset it where that is a "
-    "file. Or run `archiver reindex`, which builds it where the settings say. If that very index "
-    "has another address now, put it into the first line of {}."
+    "The index of this archive is {}. Set ARCHIVER_INDEX to this value (unset it for a file), or "
+    "run `archiver reindex` to build an index at the place in the settings. If the same database "
+    "has a new address, write it into the first line of {}."
 )
 _INDEX_IS_OF_OTHER = (
-    "{} is the index of another data directory. Set ARCHIVER_INDEX to a database of this one's "
-    "own; or, for several to share it, ARCHIVER_STORE to one store for all of them."
+    "{} is the index of another data directory. Set ARCHIVER_INDEX to a separate database, or "
+    "set ARCHIVER_STORE to the same object store for all machines that share the index."
 )
-_STORE_IS_OTHER = "The segments of this index's archive lie in {}: set ARCHIVER_STORE to that."
+_STORE_IS_OTHER = "The segments of this archive are in {}. Set ARCHIVER_STORE to this value."
 _HAS_ANOTHER = (
-    "{} holds an archive of its own, and can't take part in that of {}. Choose an empty directory "
-    "with --data or ARCHIVER_DATA."
+    "{} contains a separate archive, so it cannot be a data directory of {}. Choose an empty "
+    "directory with --data or ARCHIVER_DATA."
 )
-_IN_USE = "The archive is in use by another process. Stop the server and every crawl first."
+_IN_USE = (
+    "The archive is in use by another process. Stop the server and all crawls, then try again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,8 @@ def open_storage(settings: Settings) -> SegmentStorage:
     before = _known_store(settings.data)
     if before and before != settings.store:
         raise ConfigurationError(
-            f"The segments of this archive lie in {before}: set ARCHIVER_STORE to that. If they "
-            f"were moved, remove {known}."
+            f"The segments of this archive are in {before}. Set ARCHIVER_STORE to this value. If "
+            f"you moved them yourself, remove {known}."
         )
     if settings.store is None:
         return SegmentStorage(warc)
@@ -307,6 +309,6 @@ def _usable(data: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise ConfigurationError(
-            f"The data directory {data} can't be used: {error.strerror}. "
-            "Choose another with --data or ARCHIVER_DATA."
+            f"Cannot use the data directory {data}: {error.strerror}. Choose another with --data "
+            "or ARCHIVER_DATA."
         ) from error

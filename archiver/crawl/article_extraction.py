@@ -130,10 +130,12 @@ class DeferredExtraction:
             try:
                 visit_result = await self._visit_result(each)
             except ArchiverError as error:
-                log.warning("article not read; the page is kept", url=url, reason=str(error))
+                log.warning(
+                    ("article extraction failed; the page is stored"), url=url, reason=str(error)
+                )
                 continue
             except Exception:
-                log.exception("article not read; the page is kept", url=url)
+                log.exception("article extraction failed; the page is stored", url=url)
                 continue
             after = visit_result.visit.article.text if visit_result.visit else ""
             before = await asyncio.to_thread(self._text, each.held.snapshot.article)
@@ -170,7 +172,7 @@ class DeferredExtraction:
         record, _ = await asyncio.to_thread(snapshot_record_of, self._context.store, unread.held)
         response = await read_back(self._context, kept.capture)
         if response is None:
-            raise StoreError("Its record can't be read; `archiver verify` says more.")
+            raise StoreError("Cannot read its record. Run `archiver verify` for details.")
         found, read = await self._context.derive.look_and_read(response.document)
         if kept.requisite_count and not record.requisites:
             outcomes = await self._outcomes(found, kept.timestamp)
@@ -180,7 +182,9 @@ class DeferredExtraction:
         )
         if article == Article():
             if kept.extractor != UNREAD:
-                raise StoreError("Its article could not be read again; what was read before stays.")
+                raise StoreError(
+                    "Extracting the article again failed. The existing article is kept."
+                )
             article = Article(record.metadata)
         page = CaptureRef.of(kept.capture)
         visit = Visit(

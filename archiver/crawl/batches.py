@@ -79,7 +79,7 @@ class CaptureRows:
 
 
 UNWRITABLE = Failure(
-    FailureKind.INTERNAL, "What this page says can't be written down here; the log says why."
+    FailureKind.INTERNAL, "The result of this visit cannot be stored. The log has the reason."
 )
 
 log = get_log(__name__)
@@ -148,7 +148,7 @@ def plan_all(batch: Sequence[Item], known: Known) -> record_building.Plan:
         except Exception:
             if not isinstance(item.thing, VisitResult) or item.thing.visit is None:
                 raise
-            log.exception("visit can't be written down", url=item.thing.entry.url)
+            log.exception("visit result cannot be stored", url=item.thing.entry.url)
             item.thing = replace(item.thing, visit=None, failure=UNWRITABLE)
             _plan(plan, item, known)
     return plan
@@ -414,7 +414,7 @@ class BatchRows:
         lost = {id(each) for each in wanted if each.visit} - found.keys()
         for item in batch:
             if id(item.thing) in lost and item.done and not item.done.done():
-                item.done.set_exception(StoreError("The capture of this page was not kept."))
+                item.done.set_exception(StoreError("The capture of this page was not stored."))
         return found
 
 

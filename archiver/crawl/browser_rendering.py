@@ -196,7 +196,7 @@ async def _look(shown: Page, traffic: Traffic, url: str, *, is_checked: bool) ->
     """
     error = await shown.show(url)
     if error:
-        message = f"The browser could not show {host(url)}: {error}."
+        message = f"The browser could not load {host(url)}: {error}."
         failure = traffic.failures.get(url) or Failure(FailureKind.PROTOCOL, message)
         raise FetchError(failure)
     await _settle(shown, traffic, LOAD_SECONDS)
@@ -260,7 +260,7 @@ async def _draw(shown: Page, traffic: Traffic, likenesses: list[NewRendition]) -
             async with asyncio.timeout(PICTURE_SECONDS):
                 picture = await make()
         except (BrowserError, TimeoutError) as error:
-            log.warning("likeness not made", kind=kind, reason=repr(error))
+            log.warning("screenshot failed", kind=kind, reason=repr(error))
         else:
             likenesses.append(NewRendition(kind, picture.media_type, picture.content))
             if not picture.is_whole:

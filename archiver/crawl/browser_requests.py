@@ -148,7 +148,10 @@ class Traffic:
         if self._bytes > MOST_BYTES:
             self.met.add(Limit.BYTES)
             raise FetchError(
-                Failure(FailureKind.TOO_LARGE, "All that the page loads is more than is taken.")
+                Failure(
+                    FailureKind.TOO_LARGE,
+                    ("The page loads more data than the limit for rendered pages."),
+                )
             )
 
     def take_room(self, length: int) -> bool:
@@ -211,7 +214,7 @@ class Traffic:
     def _given_again(self, asked: Outgoing) -> _Given:
         found = self._again.get(asked.url) if asked.method == "GET" else None
         if found is None:
-            raise FetchError(Failure(FailureKind.NOT_A_PAGE, "It is not shown again."))
+            raise FetchError(Failure(FailureKind.NOT_A_PAGE, "The page is not loaded again."))
         return found
 
     @contextmanager
@@ -246,7 +249,7 @@ class Traffic:
         most = self._services.settings.max_requisites
         if self._requests > most:
             self.met.add(Limit.REQUESTS)
-            message = f"The page asks for more than {most} things."
+            message = f"The page makes more than {most} requests."
             raise FetchError(Failure(FailureKind.TOO_LARGE, message))
         rest = self._services.throttle.resting(host(asked.url))
         if rest > LEAST_REST_WITHIN_A_PAGE:

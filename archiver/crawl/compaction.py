@@ -64,15 +64,15 @@ def why_unsettled(
         store: the store of this process.
     """
     if not is_ours(segment.name):
-        return "It has another name than archiver's segments have."
+        return "Its name is not that of an archiver segment."
     if indexed.get(segment.name, 0) != segment.size:
-        return "It is being written, or holds what the index has not read."
+        return "It is being written, or contains records that are not indexed."
     if store.lock.is_alive(segment.writer):
         last = max(serial_of(each.name) for each in found if each.writer == segment.writer)
         # An empty file was just created and may not be registered as an open segment yet.
         own = segment.size and segment.writer == store.writer and not store.is_open(segment.name)
         if serial_of(segment.name) == last and not own:
-            return "A running process writes it."
+            return "It is being written by a running process."
     return ""
 
 
@@ -262,7 +262,7 @@ def read_seen(store: SegmentStore, name: str) -> Iterator[list[Seen]]:
     records = (_seen(each) for each in found)
     first = next(records, None)
     if first is not None and first.type is not RecordType.WARCINFO:
-        raise StoreError(f"{name} does not begin as a segment does.")
+        raise StoreError(f"{name} does not begin like a segment.")
     while some := [*islice(records, CHUNK)]:
         yield some
 
@@ -410,7 +410,7 @@ def _replacement(
 def _without_snapshot(seen: Seen) -> Record:
     record = seen.entry_record
     if record is None:
-        raise ValueError("this is no entry record")
+        raise ValueError("this is not an entry record")
     return writer.metadata(
         id=new_record_id(),
         url=entry_record_uri(record.hash_url),

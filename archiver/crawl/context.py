@@ -116,8 +116,8 @@ def failure_of(host: str) -> Failure:
     """Return the failure of jobs whose host counts as dead."""
     return Failure(
         FailureKind.TIMEOUT,
-        f"{host} did not answer {FEW} times in a row, so the others of its pages were put last; "
-        "they are tried once more at the end.",
+        f"{host} did not respond {FEW} times in a row. Its other pages are tried once more at "
+        "the end of the crawl.",
     )
 
 

@@ -46,8 +46,8 @@ def _not_held(names: Sequence[str], lock: RunLock) -> list[str]:
 
 
 INTERRUPTED = (
-    "Reading was interrupted after {read:,} {what}: the process that read it ended. What was read "
-    "is kept. Give the file again to read the rest: what is known is passed over."
+    "The import stopped after {read:,} {what} because its process ended. Everything read until "
+    "then is saved. Import the file again to read the rest; known links are skipped."
 )
 
 log = get_log(__name__)
@@ -156,4 +156,4 @@ def _keep(store: SegmentStore, found: Survey, more: Sequence[UnusableFile]) -> N
     store.storage.unusable_files = tuple(unusable_files[name] for name in sorted(unusable_files))
     for each in store.storage.unusable_files:
         if each not in known:
-            log.warning("file passed by", file=each.name, problem=each.problem)
+            log.warning("file ignored", file=each.name, problem=each.problem)

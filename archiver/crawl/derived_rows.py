@@ -137,7 +137,8 @@ def _text(store: SegmentStore, held: Held) -> str:
         return article_text(store.read, article) if article else ""
     except StoreError as error:
         log.warning(
-            "its article can't be read, so its text can't be searched; `archiver verify` says more",
+            "Cannot read the article, so its text is not searchable. Run `archiver verify` "
+            "for details.",
             url=held.snapshot.url,
             reason=str(error),
         )

@@ -102,7 +102,9 @@ class Dispatcher:
     def _note_trouble(self, error: StoreError) -> None:
         """Start a pause; log it once, although the crawl may be woken and try again."""
         if not self._is_in_trouble:
-            log.error("the index refused; resting", exc_info=error, seconds=TROUBLE_SECONDS)
+            log.error(
+                ("the index rejected a write; pausing"), exc_info=error, seconds=TROUBLE_SECONDS
+            )
         self._is_in_trouble = True
         self._trouble_until = asyncio.get_running_loop().time() + TROUBLE_SECONDS
         self._to_give_back += self._frontier.take_waiting()
@@ -111,7 +113,7 @@ class Dispatcher:
         """Log once that the crawl continues, after the queue was read again."""
         if self._is_in_trouble and begun >= self._trouble_until:
             self._is_in_trouble = False
-            log.info("the index is to be had again; the crawl goes on")
+            log.info("the index is available again; continuing")
 
     async def _fill(self, *, until_empty: bool) -> float | None:
         """Lease what fits; return seconds until the next call, or None if all is done."""

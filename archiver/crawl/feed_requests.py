@@ -80,7 +80,7 @@ async def ask_for_feed(
         is_permanent = is_permanent and found.ref.status in _PERMANENT
         asked = found.redirect_to
     raise FetchError(
-        Failure(FailureKind.TOO_MANY_REDIRECTS, f"{host(url)} leads from one address to the next.")
+        Failure(FailureKind.TOO_MANY_REDIRECTS, f"{host(url)} redirects too many times.")
     )
 
 

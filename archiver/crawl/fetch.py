@@ -163,7 +163,7 @@ async def _asked(context: CrawlContext, at: str, asked: Outgoing, turn: Turn) ->
 
 def _refuse_to_wait(context: CrawlContext, at: str, longest: float) -> None:
     if longest > LEAST_REST and context.dead.is_dead(at):
-        message = f"{at} did not answer several times in a row; this was left out."
+        message = f"{at} did not respond several times in a row, so this was skipped."
         raise FetchError(Failure(FailureKind.TIMEOUT, message))
     rest = context.throttle.resting(at)
     if rest > longest:

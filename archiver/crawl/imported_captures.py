@@ -148,7 +148,7 @@ def _gap(revisit: ForeignRevisit) -> Unusable:
     what = f"with the digest {revisit.digest}" if revisit.digest else "that it refers to"
     return Unusable(
         f"{revisit.url} at {revisit.timestamp}",
-        f"It is a revisit, and the payload {what} is neither here nor in the file.",
+        f"It is a revisit, and its payload {what} is neither in the archive nor in the file.",
     )
 
 

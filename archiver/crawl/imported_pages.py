@@ -234,7 +234,7 @@ async def _led_to(conn: AsyncConnection, page: ForeignPage) -> Capture | None:
 
 REMEMBERED = 2048
 """Cache size for style sheets and frames, which the pages of a site share."""
-NOT_IN_FILE = Failure(FailureKind.NOT_IN_FILE, "The imported file does not hold it.")
+NOT_IN_FILE = Failure(FailureKind.NOT_IN_FILE, "The imported file does not contain this page.")
 
 
 class Needs:

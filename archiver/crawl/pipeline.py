@@ -187,7 +187,7 @@ class Pipeline:
             self.left = ()
         except StoreError:
             # The next process that opens the archive finds this one dead and takes the leases.
-            log.warning("leases were not given back: the index or the store is not to be had")
+            log.warning("leases were not released, because the index or the store is unavailable")
 
     def _begin_worker(self, group: asyncio.TaskGroup, workers: set[asyncio.Task[None]]) -> None:
         worker = group.create_task(self._work(lambda: self._begin_worker(group, workers)))
@@ -291,10 +291,14 @@ class Pipeline:
         except FetchError as error:
             failure = error.failure
         except TimeoutError:
-            failure = Failure(FailureKind.TIMEOUT, "The page took longer than is allowed in all.")
+            failure = Failure(
+                FailureKind.TIMEOUT, ("The page took longer than ARCHIVER_PAGE_TIMEOUT.")
+            )
         except Exception:
             log.exception("visit failed", url=lease.entry.url)
-            failure = Failure(FailureKind.INTERNAL, "Something went wrong here; the log says what.")
+            failure = Failure(
+                FailureKind.INTERNAL, ("An internal error occurred. The log has details.")
+            )
         if failure.kind is FailureKind.TIMEOUT and (of_dead := self._timed_out(lease, failure, at)):
             return of_dead
         again = retry_at(failure, lease, self._context.settings, datetime.now(UTC))

@@ -112,7 +112,7 @@ async def fetch_memento(context: CrawlContext, asked: str, url: str) -> FoundMem
         if target is None:
             raise FetchError(_without(asked, exchange.status))
         asked = address.raw if address else target
-    message = f"{host(asked)} leads from one address to another, without end."
+    message = f"{host(asked)} redirects too many times."
     raise FetchError(Failure(FailureKind.TOO_MANY_REDIRECTS, message))
 
 
@@ -127,13 +127,15 @@ async def _ask(context: CrawlContext, url: str, headers: tuple[tuple[str, str], 
         is_busy = exchange.status in _BUSY or exchange.status >= HTTPStatus.INTERNAL_SERVER_ERROR
         if exchange.truncated:
             exchange.body.close()
-            raise FetchError(Failure(FailureKind.DISCONNECTED, f"{host(url)} broke off."))
+            raise FetchError(
+                Failure(FailureKind.DISCONNECTED, (f"{host(url)} closed the connection too early."))
+            )
         if not is_busy or moment_of(exchange.headers, datetime.now(UTC)):
             return exchange
         exchange.body.close()
         if rest is None or not left:
             break
-    message = f"{host(url)} answered {exchange.status}."
+    message = f"{host(url)} responded with {exchange.status}."
     raise FetchError(Failure(FailureKind.NOT_RESCUED, message, exchange.status, rest))
 
 
@@ -165,7 +167,7 @@ def _as_original(
 
 
 def _without(asked: str, status: int) -> Failure:
-    message = f"{host(asked)} does not have it (it answered {status})."
+    message = f"{host(asked)} has no copy (it responded with {status})."
     return Failure(FailureKind.NOT_ARCHIVED, message)
 
 
@@ -175,7 +177,7 @@ MOST_TRIED = 4
 """Maximum number of mementos tried for a page, since the nearest may be an error page."""
 OFF = Failure(
     FailureKind.NOT_ARCHIVED,
-    "No public archive may be asked: ARCHIVER_RESCUE names none.",
+    "Archive lookup is off, because ARCHIVER_RESCUE names no public archive.",
 )
 
 
@@ -278,7 +280,7 @@ class PublicArchiveFetcher:
             if url in seen or got.address is None:
                 break
             asked = got.address.of(url).raw
-        message = f"What {host(asked)} has leads to another address, and that to another."
+        message = f"The copy at {host(asked)} redirects too many times."
         raise FetchError(Failure(FailureKind.TOO_MANY_REDIRECTS, message))
 
     async def _read(
@@ -343,16 +345,16 @@ class _Source:
 
 def _not_archived(asked: Sequence[str]) -> Failure:
     names = ", ".join(dict.fromkeys(map(host, asked)))
-    return Failure(FailureKind.NOT_ARCHIVED, f"No public archive that was asked has it ({names}).")
+    return Failure(FailureKind.NOT_ARCHIVED, f"No public archive has a copy (checked: {names}).")
 
 
 def _no_page(tried: dict[str, Failure]) -> Failure:
     """Return the failure of a page whose mementos are not pages."""
     names = ", ".join(dict.fromkeys(map(host, tried)))
     last = next(reversed(tried.values())).message
-    return Failure(FailureKind.NOT_ARCHIVED, f"What {names} has of it is no page. {last}")
+    return Failure(FailureKind.NOT_ARCHIVED, f"The copy at {names} is not a usable page. {last}")
 
 
 def _not_rescued(trouble: Failure) -> Failure:
-    message = f"Public archives could not be asked. {trouble.message}"
+    message = f"The public archives could not be reached. {trouble.message}"
     return Failure(FailureKind.NOT_RESCUED, message, retry_after=trouble.retry_after)

@@ -218,9 +218,7 @@ def _stated_digest(record: StoredRecord) -> PayloadDigest:
     """
     stated = record.get("warc-payload-digest")
     if not is_ours(stated):
-        raise InvalidRecord(
-            f"A revisit states a payload digest of no kind used here: {stated[:80]}"
-        )
+        raise InvalidRecord(f"A revisit has an unsupported payload digest: {stated[:80]}")
     return PayloadDigest(stated)
 
 
@@ -417,9 +415,9 @@ def _check(entry_record: EntryRecord) -> None:
     """
     url = entry_record.url
     if not is_kept(url) or hash_url(url) != entry_record.hash_url:
-        raise ValueError("An entry record names another URL than its hash is of.")
+        raise ValueError("An entry record has a hash that does not match its URL.")
     if entry_record.annotation.added_at is None:
-        raise ValueError("An entry record does not tell when the entry was saved.")
+        raise ValueError("An entry record has no saved date.")
     if entry_record.snapshot:
         to_datetime(entry_record.snapshot.timestamp)
 
@@ -443,7 +441,9 @@ async def take_up(
             held = await queue.held_by(conn, owner)
             await queue.requeue(conn, held, owner=owner, interrupted=True, now=datetime.now(UTC))
     for place, why in rebuilt.problems[:LOGGED]:
-        log.warning("damage passed over", segment=place.segment, offset=place.offset, problem=why)
+        log.warning(
+            ("skipping damaged bytes"), segment=place.segment, offset=place.offset, problem=why
+        )
     if dead or rebuilt.captures or rebuilt.snapshots:
         log.info("recovered", segments=len(tails), snapshots=rebuilt.snapshots, processes=len(dead))
     return [UnusableFile(name, why, is_loss=True) for name, why in rebuilt.unreadable.items()]

@@ -86,11 +86,11 @@ class UnindexedRecords:
         except Exception:
             # A record that the index can't accept must not block all others.
             self._tries += 1
-            log.exception("records not taken up", segments=len(self._names), tries=self._tries)
+            log.exception("records were not indexed", segments=len(self._names), tries=self._tries)
             if self._tries < MOST_TRIES:
                 return
         else:
-            log.info("records taken up", captures=rebuilt.captures, snapshots=rebuilt.snapshots)
+            log.info("records were indexed", captures=rebuilt.captures, snapshots=rebuilt.snapshots)
         self._names.clear()
         self._tries = 0
 
@@ -101,7 +101,7 @@ class UnindexedRecords:
             StoreError: some records are not indexed.
         """
         if self._names:
-            raise StoreError("What was written last is still refused, by the index or the store.")
+            raise StoreError("The index or the object store still rejects the last records.")
 
 
 BATCH = 2048
@@ -253,7 +253,7 @@ class Recorder:
         try:
             await asyncio.get_running_loop().run_in_executor(self._disk, self._store.close)
         except OSError:
-            log.exception("a segment could not be closed")
+            log.exception("closing a segment failed")
         await self._refused.take_up()
         return _nothing_before()
 
@@ -287,7 +287,7 @@ class Recorder:
             await self._commit(batch, written, before)
         except Exception as error:
             # All waiting callers must get the error, and the recorder must survive it.
-            log.exception("batch not written", items=len(batch))
+            log.exception("writing a batch failed", items=len(batch))
             resolve(batch, _store_error(error))
             return False
         else:
@@ -309,7 +309,7 @@ class Recorder:
         with self._refused.noted_unless_indexed(places):
             prepared = await self._rows.prepared(batch, known, plan, places)
             if not await before:
-                raise StoreError("The records before these are not in the index.")
+                raise StoreError("The preceding records are not in the index.")
             await self._rows.index(batch, known, plan, places, prepared)
 
     def _write(self, plan: record_building.Plan, batch: Sequence[Item]) -> list[Location]:
@@ -329,10 +329,10 @@ class Recorder:
 def _store_error(error: Exception) -> StoreError:
     """Return the error to show to users; database messages may contain statements."""
     if isinstance(error, ArchiverError | OSError):
-        return StoreError(f"Records could not be kept: {error}")
+        return StoreError(f"Cannot store records: {error}")
     return StoreError(
-        "Records could not be kept; the log says why. What is on disk is not lost: start the "
-        "service again, and if that does not help, stop it and run `archiver reindex`."
+        "Cannot store records; the log has the reason. Nothing on disk is lost. Restart the "
+        "service. If that does not help, stop it and run `archiver reindex`."
     )
 
 

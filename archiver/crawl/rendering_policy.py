@@ -297,7 +297,7 @@ class Renderer:
                 log.warning("no browser", reason=str(error))
                 break
             except (BrowserError, TimeoutError) as error:
-                log.warning("page not shown by a browser", url=page.ref.url, reason=repr(error))
+                log.warning("rendering a page failed", url=page.ref.url, reason=repr(error))
                 if attempt == ATTEMPTS or not isinstance(error, BrowserGone | PageGone):
                     return NotRendered((_limit_of(error),))
         return NotRendered()
@@ -337,7 +337,7 @@ def _limit_of(error: BrowserError | TimeoutError) -> Limit:
 
 def _problem(settings: Settings) -> Message | None:
     if settings.render == "never":
-        return Message("ARCHIVER_RENDER says never.")
+        return Message("ARCHIVER_RENDER is set to never.")
     try:
         find_browser(settings)
     except NoBrowser as error:

@@ -143,10 +143,10 @@ class Round:
             self._seen[each.url] = each
             self._parts += each.kind is RequisiteKind.PART
             if len(self._seen) > self._limit + 1:
-                message = f"The page needs more than {self._limit} things; this was left out."
+                message = f"The page needs more than {self._limit} resources; this one was skipped."
                 self._leave_out(each, Failure(FailureKind.TOO_LARGE, message))
             elif each.kind is RequisiteKind.PART and self._parts >= MOST_PARTS:
-                message = f"The article has more than {MOST_PARTS} parts; the rest was left out."
+                message = f"The article has more than {MOST_PARTS} pages; the rest was skipped."
                 self._leave_out(each, Failure(FailureKind.TOO_LARGE, message))
             else:
                 self._waiting.append(one)
@@ -250,7 +250,9 @@ class Requisites:
                     for _ in range(AT_ONCE):
                         group.create_task(self._work(round_))
         except TimeoutError:
-            round_.give_up("The page took too long; this was left out.", FailureKind.TIMEOUT)
+            round_.give_up(
+                ("The page took too long; this resource was skipped."), FailureKind.TIMEOUT
+            )
         return tuple(round_.recorded())
 
     def has_vertical_sheet(self, outcomes: Iterable[RequisiteOutcome]) -> bool:
@@ -390,7 +392,7 @@ class Requisites:
                     known = await self._held(conn, [asked.url], is_emblem=is_emblem)
                 held = known.get(asked.url)
         raise FetchError(
-            Failure(FailureKind.TOO_MANY_REDIRECTS, f"{asked.url} leads to others without end.")
+            Failure(FailureKind.TOO_MANY_REDIRECTS, f"{asked.url} redirects too many times.")
         )
 
     def _remember(self, url: str, result: Result) -> None:

@@ -189,7 +189,7 @@ def _failed(
     entry_record: EntryRecord, ids: Mapping[HashUrl, int], known: Revised
 ) -> attempts.FailedAttempt:
     if entry_record.failure is None:
-        raise ValueError("this attempt brought something")
+        raise ValueError("this attempt has a result")
     return attempts.FailedAttempt(
         entry_id=ids[entry_record.hash_url],
         at=entry_record.at,
@@ -227,7 +227,7 @@ async def _snapshots(
     ):
         found = _page(pages, each)
         if found is None:
-            problems.append((place, "The capture of this snapshot is in no segment."))
+            problems.append((place, "No segment contains the capture of this snapshot."))
             continue
         entry_id = ids[entry_record.hash_url]
         of_entry = known[entry_record.hash_url]

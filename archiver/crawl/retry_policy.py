@@ -46,14 +46,14 @@ def status_failure(status: int, retry_after: float | None) -> Failure | None:
     if status in (204, 205):
         return Failure(
             FailureKind.NOT_A_PAGE,
-            f"The server answered {status}: there is nothing to keep.",
+            f"The server responded with {status} and without content.",
             status,
         )
     if 200 <= status < 300:
         return None
     return Failure(
         FailureKind.HTTP_STATUS,
-        f"The server answered {status} {reason(status)}".strip() + ".",
+        f"The server responded with {status} {reason(status)}".strip() + ".",
         status,
         retry_after,
     )
@@ -63,14 +63,15 @@ def walled(page_host: str, guard: str) -> Failure:
     """Return the failure for a page replaced by a bot wall."""
     return Failure(
         FailureKind.WALLED,
-        f"{page_host} shows a check for people ({guard}) in the page's place. What your own "
-        "browser saves of it (a WACZ file of ArchiveWeb.page, for instance) can be imported.",
+        f"{page_host} shows a CAPTCHA or bot check ({guard}) instead of the page. Open the page "
+        "in your browser, save it (for example as WACZ with ArchiveWeb.page), and upload the "
+        "file.",
     )
 
 
 def parked(page_host: str, dealer: str) -> Failure:
     """Return the failure for a page replaced by a domain sale offer."""
-    message = f"{page_host} is for sale: {dealer} shows an offer where the page was."
+    message = f"{page_host} is for sale: {dealer} shows an offer instead of the page."
     return Failure(FailureKind.PARKED, message)
 
 
@@ -78,7 +79,7 @@ def reason(status: int) -> str:
     """Return a user-readable reason phrase."""
     words = {
         400: "Bad Request",
-        401: "Unauthorized: the page wants a login",
+        401: "Unauthorized: the page requires a login",
         402: "Payment Required",
         403: "Forbidden",
         404: "Not Found",

@@ -30,7 +30,7 @@ from archiver.search.search_document import link_document
 def visit_of(visit_result: VisitResult) -> Visit:
     """Return the visit of a result that has one."""
     if visit_result.visit is None:
-        raise ValueError("this attempt brought nothing")
+        raise ValueError("this attempt has no result")
     return visit_result.visit
 
 

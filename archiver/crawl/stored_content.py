@@ -130,5 +130,5 @@ def read_snapshot_record(store: SegmentStore, place: Location) -> SnapshotRecord
     """
     entry_record = read_entry_record(store.read(place).block.read())
     if entry_record is None or entry_record.snapshot is None:
-        raise StoreError("The record of a snapshot is not what it must be. Run `archiver verify`.")
+        raise StoreError("The record of a snapshot is damaged. Run `archiver verify`.")
     return entry_record.snapshot

@@ -67,7 +67,7 @@ async def inspect_page(
     return Inspection(found, parked(at, found.parked) if found.parked else failure, article)
 
 
-_NOTHING = Failure(FailureKind.INTERNAL, "Nothing was found of the page.")
+_NOTHING = Failure(FailureKind.INTERNAL, "The visit had no result.")
 
 
 async def visit(context: CrawlContext, requisites: Requisites, lease: Lease) -> Visit:
@@ -313,7 +313,7 @@ class Trail:
 def _endless(url: str) -> Failure:
     return Failure(
         FailureKind.TOO_MANY_REDIRECTS,
-        f"The address leads to another, and that to another, without end (last: {url}).",
+        f"The page redirects too many times (last URL: {url}).",
     )
 
 
@@ -349,7 +349,7 @@ def _is_failure(found: FetchedResponse) -> bool:
 
 def _try_for_the_rest(context: CrawlContext, lease: Lease, page: FetchedResponse) -> None:
     """Fail so that the page is fetched again; after the last attempt the truncated page is used."""
-    message = f"{host(page.ref.url)} broke off before its answer was complete."
+    message = f"{host(page.ref.url)} closed the connection before the response was complete."
     failure = Failure(FailureKind.DISCONNECTED, message)
     if retry_at(failure, lease, context.settings, datetime.now(UTC)):
         raise FetchError(failure)

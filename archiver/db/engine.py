@@ -257,7 +257,8 @@ def engines_of(place: Path | str) -> "SqliteIndex | PostgresIndex":
         import_module("asyncpg")
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            f"An index in PostgreSQL needs a driver: run `{sys.executable} -m pip install asyncpg`."
+            f"An index in PostgreSQL needs the package asyncpg: run `{sys.executable} -m pip "
+            "install asyncpg`."
         ) from error
     from archiver.db.postgresql import PostgresIndex  # noqa: PLC0415 - needs the driver
 
@@ -277,7 +278,7 @@ def _place_of(address: str) -> str:
 BUSY_SECONDS = 60
 """Maximum wait for writers of other processes."""
 HURRY_SECONDS = 3
-_IN_THE_WAY = "another process has been writing for too long"
+_IN_THE_WAY = "another process has held the write lock for too long"
 
 
 class Database:
@@ -351,7 +352,7 @@ class Database:
             async with self._readers.connect() as conn:
                 yield conn
         except (DBAPIError, NoConnection, TimeoutError) as error:
-            raise self._unavailable("{path} can't be read: {orig}.", error) from error
+            raise self._unavailable("Cannot read {path}: {orig}.", error) from error
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[AsyncConnection]:
@@ -372,7 +373,7 @@ class Database:
         except DBAPIError as error:
             if not self._engines.is_down(error):
                 raise
-            raise self._unavailable("{path} can't be written: {orig}.", error) from error
+            raise self._unavailable("Cannot write to {path}: {orig}.", error) from error
 
     async def _begin(self, conn: AsyncConnection) -> None:
         seconds = min(BUSY_SECONDS, self._last_moment - time.monotonic())
@@ -381,7 +382,7 @@ class Database:
                 await self._engines.begin_write(conn)
         except TimeoutError as error:
             raise IndexUnavailable(
-                "{path} can't be written: {orig}.", path=self._engines.place, orig=_IN_THE_WAY
+                "Cannot write to {path}: {orig}.", path=self._engines.place, orig=_IN_THE_WAY
             ) from error
         finally:
             self._begin_timeout = None

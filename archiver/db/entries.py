@@ -43,7 +43,7 @@ COLUMNS = {
 }
 """Columns by annotation field. A new field needs a column of the same name."""
 _FLAGS = [each.name for each in fields(Annotation) if each.type is bool]
-_UNDATED = "nobody knows yet when it was saved"
+_UNDATED = "the saved date is unknown"
 NAMES = tuple(column.name for column in COLUMNS.values())
 
 

@@ -38,7 +38,7 @@ IDLE_SECONDS = 60
 _DOWN = ("08", "25006", "53", "55", "57", "58")
 """Prefixes of SQLSTATEs caused by the server's state rather than by a bug."""
 _WRONG_PASSWORD = "28P01"  # noqa: S105 - an error code
-_WHERE_PASSWORDS_LIE = "; the password is read from PGPASSWORD, or from ~/.pgpass"
+_WHERE_PASSWORDS_LIE = ". Check the user and the password (PGPASSWORD or ~/.pgpass)"
 
 
 class PostgresIndex:
@@ -69,7 +69,7 @@ class PostgresIndex:
             version = (await conn.exec_driver_sql("SHOW server_version_num")).scalar_one()
             if int(version) < OLDEST * 10_000:
                 raise ConfigurationError(
-                    f"{self.place} is an older PostgreSQL; {OLDEST} or newer is needed."
+                    f"{self.place} is an older PostgreSQL. Use version {OLDEST} or newer."
                 )
             if not await conn.run_sync(is_current):
                 await conn.rollback()
@@ -89,7 +89,7 @@ class PostgresIndex:
                 yield conn
         except DBAPIError as error:
             raise ConfigurationError(
-                f"{self.place} can't be opened: {self.message_of(error)}."
+                f"Cannot open {self.place}: {self.message_of(error)}."
             ) from error
         except IndexUnavailable as error:
             raise ConfigurationError(str(error)) from error
@@ -137,9 +137,9 @@ class PostgresIndex:
             if getattr(error, "sqlstate", "") == _WRONG_PASSWORD:
                 more = _WHERE_PASSWORDS_LIE
             raise IndexUnavailable(
-                "{path} can't be opened: {orig}.",
+                "Cannot open {path}: {orig}.",
                 path=self.place,
-                orig=f"{str(error).rstrip('.') or 'no answer'}{more}",
+                orig=f"{str(error).rstrip('.') or 'no response'}{more}",
             ) from error
 
     def is_down(self, error: DBAPIError) -> bool:

@@ -145,7 +145,7 @@ def expression(node: Node, *, apart: bool = False) -> str:
         return f"({' OR '.join(either)})"
     if isinstance(node, All):
         return _all(node.nodes, apart=apart)
-    raise TypeError(f"{node} is no expression of its own")
+    raise TypeError(f"{node} is not a separate expression")
 
 
 def _all(nodes: Sequence[Node], *, apart: bool) -> str:

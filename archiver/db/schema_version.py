@@ -136,7 +136,7 @@ def copy_rows(source: Path, target: Path) -> None:
                         _copy_table(connection, table)
     except sqlite3.Error as error:
         raise IndexUnavailable(
-            "The queue can't be copied from {path}: {error}. Check that the disk has free space.",
+            "Cannot copy the queue from {path}: {error}. Check that the disk has free space.",
             path=source,
             error=error,
         ) from error
@@ -169,7 +169,7 @@ def keep_backup(path: Path, mark: str) -> list[Path]:
                 os.link(source, target)
                 made.append(target)
         except OSError as error:
-            raise IndexUnavailable(f"{path} can't be kept as {target.name}: {error}.") from error
+            raise IndexUnavailable(f"Cannot keep {path} as {target.name}: {error}.") from error
     return made
 
 

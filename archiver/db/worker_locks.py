@@ -212,7 +212,7 @@ class WorkerLocks:
             self._connection = None
             self._hosts.clear()
             self._lost.set()
-            log.warning("the connection of the worker locks ended; nothing more is fetched")
+            log.warning("lost the connection that holds the worker locks; fetching has stopped")
 
     async def _fetch(self, statement: str, *values: object) -> list[Any]:
         async with self._using:
@@ -315,6 +315,6 @@ def _now() -> float:
 
 def _unavailable(error: Exception | None) -> IndexUnavailable:
     return IndexUnavailable(
-        "The connection of this worker to PostgreSQL is lost: {orig}. It tries again.",
+        "This worker lost its connection to PostgreSQL: {orig}. It will reconnect.",
         orig=str(error).rstrip(".") or type(error).__name__ if error else "no connection",
     )

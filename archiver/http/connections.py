@@ -196,7 +196,7 @@ class HttpConnection(ResponseHandler):
         if left > 0:
             self._watch = self._loop.call_later(left, self._check_timeout)
         else:
-            self._fail(SocketTimeoutError("Nothing came for too long."))
+            self._fail(SocketTimeoutError("No data was received for too long."))
 
     async def _wait(self) -> None:
         if self._error:

@@ -27,25 +27,26 @@ def fetch_error(url: str, settings: Settings, error: Exception) -> FetchError:
         return FetchError(
             Failure(
                 FailureKind.TIMEOUT,
-                f"{host(url)} did not answer in time (connection {settings.connect_timeout:g} s, "
-                f"silence {settings.read_timeout:g} s, in all {settings.fetch_timeout:g} s).",
+                f"{host(url)} did not respond in time (limits: {settings.connect_timeout:g} s to "
+                f"connect, {settings.read_timeout:g} s without data, {settings.fetch_timeout:g} "
+                "s in total).",
             )
         )
     if isinstance(error, InvalidResponse):
-        message = f"What {host(url)} answered is not HTTP: {error}"
+        message = f"{host(url)} did not respond with valid HTTP: {error}"
         return FetchError(Failure(FailureKind.PROTOCOL, message))
     return FetchError(_failure(url, error))
 
 
 def truncated_response(url: str) -> Failure:
     """Return the failure of a truncated response."""
-    message = f"{host(url)} broke off before its answer was complete."
+    message = f"{host(url)} closed the connection before the response was complete."
     return Failure(FailureKind.DISCONNECTED, message)
 
 
 def pause_too_long(host: str, seconds: float) -> FetchError:
     """Return the error of a host that requested a longer pause than the caller waits for."""
-    message = f"{host} asked to be left alone for a while."
+    message = f"{host} asked for a pause between requests (Retry-After)."
     return FetchError(Failure(FailureKind.RESTING, message, retry_after=seconds))
 
 
@@ -54,8 +55,8 @@ def too_large(url: str, limit: int) -> FetchError:
     return FetchError(
         Failure(
             FailureKind.TOO_LARGE,
-            f"The response of {host(url)} is larger than {limit:,} bytes. "
-            "ARCHIVER_MAX_BODY_BYTES raises the limit.",
+            f"The response of {host(url)} is larger than {limit:,} bytes. Raise "
+            "ARCHIVER_MAX_BODY_BYTES to allow it.",
         )
     )
 
@@ -66,22 +67,25 @@ def _failure(url: str, error: Exception) -> Failure:
     if isinstance(cause, BlockedAddressError):
         return Failure(
             FailureKind.BLOCKED_ADDRESS,
-            f"{cause}. To allow it name its network, such as {cause.network}, in "
-            "ARCHIVER_ALLOW_NETWORKS, or behind the command with --allow-networks.",
+            f"{cause}. To allow it, add its network, such as {cause.network}, to "
+            "ARCHIVER_ALLOW_NETWORKS or --allow-networks.",
         )
     kind, message = truncated_response(url).kind, truncated_response(url).message
     match error:
         case ClientConnectorDNSError():
-            kind, message = FailureKind.DNS, f"The name {name} can't be resolved."
+            kind, message = (
+                FailureKind.DNS,
+                f"Cannot resolve the name {name}. The domain may not exist any more.",
+            )
         case ClientConnectorCertificateError():
             reason = getattr(error.certificate_error, "verify_message", "") or str(error)
             kind, message = FailureKind.TLS, f"The certificate of {name} is not valid: {reason}."
         case ClientSSLError():
-            kind, message = FailureKind.TLS, f"No secure connection to {name} could be made."
+            kind, message = FailureKind.TLS, f"Cannot make a secure connection to {name}."
         case ClientConnectorError():
             number = error.os_error.errno
             reason = os.strerror(number) if number else "no connection"
-            kind, message = FailureKind.REFUSED, f"{name} can't be reached: {reason}."
+            kind, message = FailureKind.REFUSED, f"Cannot connect to {name}: {reason}."
         case InvalidURL() | ValueError():
-            kind, message = FailureKind.INVALID_URL, f"{url} can't be requested."
+            kind, message = FailureKind.INVALID_URL, f"Cannot request {url}."
     return Failure(kind, message)

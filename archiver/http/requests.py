@@ -132,7 +132,7 @@ class Requests:
         origin, target = _split(asked.url)
         own = "".join(f"{name}: {value}\r\n" for name, value in asked.headers)
         if own and any(_FORBIDDEN.search(value) for _, value in asked.headers):
-            raise ValueError("A field holds the end of a line.")
+            raise ValueError("A header field contains a line end.")
         return f"GET {target} HTTP/1.1\r\n{self._origin(origin).fields}{own}\r\n".encode()
 
     def _origin(self, origin: str) -> Origin:
@@ -195,5 +195,5 @@ def _written(request: ClientRequest, encoding: str = "utf-8") -> bytes:
     lines = [f"{request.method} {request.url.raw_path_qs} HTTP/1.1"]
     lines += [f"{name}: {value}" for name, value in request.headers.items()]
     if any(map(_FORBIDDEN.search, lines)):
-        raise ValueError("A field holds the end of a line.")
+        raise ValueError("A header field contains a line end.")
     return "\r\n".join([*lines, "", ""]).encode(encoding)

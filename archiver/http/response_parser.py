@@ -258,7 +258,7 @@ class ResponseReader:
             found = _EMPTY_LINE.search(self._held, max(self._searched - 2, 0))
             end = self._searched = found.end() if found else len(self._held)
             if self._passed + end > MOST_HEAD_BYTES:
-                raise InvalidResponse("The head does not end.")
+                raise InvalidResponse("The header has no end.")
             if found is None:
                 return False
             head = bytes(self._held[start:end])
@@ -329,7 +329,7 @@ def _content_length(head: ResponseHead) -> int | None:
     """
     given = {each.strip() for each in (head.combined("content-length") or "").split(",")}
     if len(given) > 1:
-        raise InvalidResponse("Several lengths are announced.")
+        raise InvalidResponse("There are several different content lengths.")
     (text,) = given
     is_number = text.isascii() and text.isdigit() and len(text) <= 20
     length = int(text) if is_number else _MOST_LENGTH

@@ -142,11 +142,11 @@ def parse_url(given: str) -> str:
     if len(text) <= MOST_CHARACTERS and _NORMALISED.fullmatch(text):
         return _with_checked_host(text)
     if not text:
-        raise InvalidUrl("This is empty. An address starts with https:// or http://.")
+        raise InvalidUrl("The address is empty. It must start with https:// or http://.")
     if len(text) > MOST_CHARACTERS:
         raise InvalidUrl(TOO_LONG, most=MOST_CHARACTERS)
     if _FORBIDDEN.search(text):
-        raise InvalidUrl("The address holds characters that no address may hold.")
+        raise InvalidUrl("The address contains characters that are not allowed in addresses.")
     return _serialise(text)
 
 
@@ -232,8 +232,8 @@ def _serialise(text: str) -> str:
         raise InvalidUrl(OTHER_SCHEME, scheme=scheme)
     if "@" in href and "@" in href.split("/", 3)[2]:
         raise InvalidUrl(
-            "The address holds a user name or password, which the archive would give away. "
-            "Remove what stands before the @."
+            "The address contains a user name or password, which would be stored in the archive. "
+            "Remove the part before the @."
         )
     url: str = href.partition("#")[0]
     if len(url) > MOST_CHARACTERS:
@@ -244,13 +244,13 @@ def _serialise(text: str) -> str:
 def _with_checked_host(url: str) -> str:
     """Return a serialised URL after checking that its host name can be looked up."""
     if len(url) > MOST_OF_HOST and len(host(url).partition(":")[0]) > MOST_OF_HOST:
-        raise InvalidUrl("This is not an address a browser would accept.")
+        raise InvalidUrl("This is not a valid address.")
     return url
 
 
 def _error_for(text: str) -> InvalidUrl:
     if _SCHEME.match(text):
-        return InvalidUrl("This is not an address a browser would accept.")
+        return InvalidUrl("This is not a valid address.")
     return _suggest_scheme(text)
 
 
@@ -259,4 +259,4 @@ def _suggest_scheme(text: str) -> InvalidUrl:
         meant = with_scheme(text[:200])
         meant = meant if "://" in meant else f"https://{meant}"
         return InvalidUrl(NO_SCHEME, meant=meant)
-    return InvalidUrl("This is not an address. An address starts with https:// or http://.")
+    return InvalidUrl("This is not an address. It must start with https:// or http://.")

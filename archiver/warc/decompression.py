@@ -118,7 +118,7 @@ class Member:
         try:
             out = self._unpack.decompress(data, PIECE)
         except DAMAGED as error:
-            self._damage = InvalidRecord(f"This is not a gzip member, or a damaged one: {error}.")
+            self._damage = InvalidRecord(f"This is not a gzip member, or it is damaged: {error}.")
             raise self._damage from error
         self._ready += out
         self._pending = self._unpack.unconsumed_tail
@@ -227,7 +227,7 @@ def read_dictionary(source: Source) -> zstd.ZstdDict | None:
         return None
     size = int.from_bytes(_exactly(source, 8)[4:], "little")
     if size > MOST_DICTIONARY:
-        raise InvalidRecord(f"Its dictionary is larger than {MOST_DICTIONARY:,} bytes.")
+        raise InvalidRecord(f"Its Zstandard dictionary is larger than {MOST_DICTIONARY:,} bytes.")
     content = _exactly(source, size)
     try:
         if content.startswith(FRAME):
@@ -235,10 +235,12 @@ def read_dictionary(source: Source) -> zstd.ZstdDict | None:
                 content, MOST_DICTIONARY + 1
             )
         if len(content) > MOST_DICTIONARY:
-            raise InvalidRecord(f"Its dictionary is larger than {MOST_DICTIONARY:,} bytes.")
+            raise InvalidRecord(
+                f"Its Zstandard dictionary is larger than {MOST_DICTIONARY:,} bytes."
+            )
         return zstd.ZstdDict(content)
     except (zstd.ZstdError, ValueError) as error:
-        raise InvalidRecord(f"Its dictionary can't be read: {error}.") from error
+        raise InvalidRecord(f"Cannot read its Zstandard dictionary: {error}.") from error
 
 
 def pass_skippable(source: Source) -> None:
@@ -401,7 +403,8 @@ class Unpacked:
         self._unpacked += len(data)
         if self._unpacked > SLACK_BYTES + MOST_RATIO * self._source.offset:
             raise UnreadableFile(
-                f"It unpacks to more than {MOST_RATIO} times its size, as no archive of pages does."
+                f"It decompresses to more than {MOST_RATIO} times its size and was rejected "
+                "as a decompression bomb."
             )
         return data
 

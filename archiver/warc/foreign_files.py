@@ -88,7 +88,7 @@ class ForeignBlock:
 
     def _truncated(self) -> TruncatedRecord:
         self.is_broken = True
-        return TruncatedRecord("The record ends before it should.")
+        return TruncatedRecord("The record is truncated.")
 
 
 @dataclass(slots=True)
@@ -232,11 +232,11 @@ def _first_line(content: Unpacked) -> bytes:
 
 def _read(content: Unpacked, line: bytes) -> ForeignRecord:
     if not VERSION.match(line):
-        raise InvalidRecord("There is no WARC record where one should begin.")
+        raise InvalidRecord("A WARC record was expected here.")
     fields = _fields(content)
     length = fields.get("content-length", "")
     if not _LENGTH.fullmatch(length):
-        raise InvalidRecord("A record does not say how long it is.")
+        raise InvalidRecord("A record has no Content-Length.")
     block = ForeignBlock(content, int(length))
     try:
         moment = read_moment(fields.get("warc-date", ""))
@@ -260,7 +260,7 @@ def _fields(content: Unpacked) -> dict[str, str]:
     while (line := content.line(left)).strip():
         left -= len(line)
         if left <= 0 or not line.endswith(b"\n"):
-            raise InvalidRecord("The head of a record does not end.")
+            raise InvalidRecord("The header of a record has no end.")
         text = _text(line.rstrip(b"\r\n"))
         if text[0] in " \t" and name:
             if is_new:
@@ -304,7 +304,7 @@ def _read_arc(content: Unpacked, line: bytes) -> ForeignRecord:
     at = _date_at(words)
     length = words[-1].strip()
     if not at or not _LENGTH.fullmatch(length) or not line.endswith(b"\n"):
-        raise InvalidRecord("There is no ARC record where one should begin.")
+        raise InvalidRecord("An ARC record was expected here.")
     url, ip = " ".join(words[: at - 1]), words[at - 1]
     block = ForeignBlock(content, int(length))
     try:

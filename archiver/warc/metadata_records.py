@@ -315,7 +315,9 @@ def read_entry_record(block: bytes) -> EntryRecord | None:
     try:
         return _read(document)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise InvalidRecord(f"A metadata record lacks or garbles {error}.") from error
+        raise InvalidRecord(
+            f"A metadata record has a missing or invalid field: {error}."
+        ) from error
 
 
 def _read(document: dict[str, Any]) -> EntryRecord:
@@ -498,7 +500,9 @@ def read_deletion(block: bytes) -> Deletion:
             restores=tuple(int(each) for each in held["restores"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidRecord(f"A deletion record lacks or garbles {error}.") from error
+        raise InvalidRecord(
+            f"A deletion record has a missing or invalid field: {error}."
+        ) from error
 
 
 def _write_gone(gone: DeletedEntry) -> dict[str, Any]:
@@ -559,4 +563,6 @@ def read_arrangement(block: bytes) -> Arrangement:
         )
         return Arrangement(int(document["revision"]), read_iso(document["at"]), lists)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidRecord(f"A record of lists lacks or garbles {error}.") from error
+        raise InvalidRecord(
+            f"A record of lists has a missing or invalid field: {error}."
+        ) from error

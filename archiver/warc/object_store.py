@@ -137,25 +137,28 @@ def _user_errors() -> Iterator[None]:
     except (exceptions.BaseError, OSError, ValueError) as error:
         why = _error_code(str(error))
         if why == _NO_BUCKET:
-            raise NoBucket("The bucket of the object store is gone. Make it again.") from None
+            raise NoBucket(
+                "The bucket of the object store does not exist any more. Create it again."
+            ) from None
         if isinstance(error, FileNotFoundError):
             raise
         if why in _NO_RANGES:
             raise _NoSuchRange(
-                "The object store has less of an object than it should. Run `archiver verify`."
+                "An object in the store is shorter than expected. Run `archiver verify`."
             ) from None
         if why == _OTHER_CLOCK:
             raise StoreUnavailable(
-                "The object store refuses what this machine asks: their clocks differ. Set the "
-                "clock of this machine right."
+                "The object store rejects requests because the clock of this machine is wrong. "
+                "Set the clock."
             ) from None
         if why in _REFUSALS or isinstance(error, _REFUSED):
             raise StoreUnavailable(
-                "The object store refuses the credentials. Set AWS_ACCESS_KEY_ID and "
-                "AWS_SECRET_ACCESS_KEY to some that may list, read, write and delete in the bucket."
+                "The object store rejected the credentials. Set AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY to credentials that may list, read, write and delete in "
+                "the bucket."
             ) from None
         raise StoreUnavailable(
-            "The object store does not answer as it should ({why}). Try again later.", why=why
+            "The object store does not respond correctly ({why}). Try again later.", why=why
         ) from None
 
 
@@ -163,7 +166,7 @@ def _error_code(text: str) -> str:
     """Return the part of an error that is safe to show to users."""
     if found := _CODE.search(text) or _STATUS.search(text):
         return found[1]
-    return "no answer in time" if "timed out" in text or "timeout" in text else "no connection"
+    return "no response in time" if "timed out" in text or "timeout" in text else "no connection"
 
 
 MOST_SIZES = 10_000
@@ -210,7 +213,7 @@ class Blocks:
             raise missing_segment(name) from None
         if len(data) != min(self.block_bytes, size - start):
             raise StoreUnavailable(
-                "The object store gave less of {name} than it has. Try again later.", name=name
+                "The object store returned only a part of {name}. Try again later.", name=name
             )
         with self._lock:
             _keep(self._blocks, (name, number), data, self._most)
@@ -272,8 +275,8 @@ class RemoteSegment:
 def missing_segment(name: str) -> StoreUnavailable:
     """Return the error for a segment that is neither local nor in the store."""
     return StoreUnavailable(
-        "{name} is neither on this machine nor in the object store yet: the machine that writes it "
-        "has it still. Try again in some minutes.",
+        "{name} is neither on this machine nor in the object store: another machine has not "
+        "uploaded it yet. Try again in a few minutes.",
         name=name,
     )
 
@@ -287,10 +290,10 @@ def _keep(kept: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) 
 BLOCK_BYTES = 256 << 10
 BLOCKS = 128
 WHOLE_BLOCK_BYTES = 8 << 20
-_STRANGE = "It lies in the object store, and is no segment."
+_STRANGE = "It is in the object store, but is not a segment."
 _OTHER_BYTES = (
-    "The object store has other bytes under this name than this machine: nothing is uploaded over "
-    "them. Move them away, if they are not wanted."
+    "The object store has different content under this name, so nothing was uploaded. Move the "
+    "other object away if you do not need it."
 )
 
 
@@ -306,7 +309,8 @@ def open_bucket_storage(address: str, directory: Path, uploaded: Path) -> "Bucke
         bucket.check()
     except NoBucket as error:
         raise ConfigurationError(
-            f"There is no bucket for {address}. Make it, or set ARCHIVER_STORE to one that is."
+            f"The bucket of {address} does not exist. Create it, or set ARCHIVER_STORE to an "
+            "existing bucket."
         ) from error
     return BucketStorage(directory, uploaded, bucket)
 
@@ -400,7 +404,7 @@ class BucketStorage(UploadingStorage):
             os.fsync(file.fileno())
         if begun.stat().st_size != there.size or _digest(ReadOnly(begun)) != digest.digest():
             begun.unlink()
-            raise StoreError(f"{name} could not be read whole from the object store. Try again.")
+            raise StoreError(f"Cannot read all of {name} from the object store. Try again.")
         begun.rename(path)
         sync_directory(self.directory)
         (self.uploaded / name).unlink(missing_ok=True)

@@ -110,7 +110,7 @@ class StoredRecord:
         if not self._finished:
             self.block.skip()
             if self._member.read(5) != b"\r\n\r\n":
-                raise InvalidRecord(f"The record at byte {self.offset:,} does not end as one must.")
+                raise InvalidRecord(f"The record at byte {self.offset:,} has an invalid end.")
             self._finished = True
         return self._member.compressed
 
@@ -137,7 +137,7 @@ class Block:
         wanted = self._left if size < 0 else min(size, self._left)
         data = self._member.read(wanted) if wanted else b""
         if len(data) < wanted:
-            raise InvalidRecord("A record's block is shorter than it says.")
+            raise InvalidRecord("The block of a record is shorter than its Content-Length.")
         self._left -= len(data)
         if self._watch:
             self._watch(data)
@@ -210,14 +210,16 @@ def _read(source: Source) -> StoredRecord:
             _member=member,
         )
     except (KeyError, ValueError) as error:
-        raise InvalidRecord(f"The record at byte {offset:,} lacks or garbles {error}.") from error
+        raise InvalidRecord(
+            f"The record at byte {offset:,} has a missing or invalid field: {error}."
+        ) from error
     return record
 
 
 def _fields(member: Member, offset: int) -> dict[str, str]:
     head = member.until(_HEAD_END, MOST_RECORD_HEAD_BYTES)
     if not head.startswith(b"WARC/1."):
-        raise InvalidRecord(f"There is no WARC record with a whole head at byte {offset:,}.")
+        raise InvalidRecord(f"There is no WARC record with a complete header at byte {offset:,}.")
     fields: dict[str, str] = {}
     name = ""
     for line in head.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")[1:-2]:
@@ -257,7 +259,7 @@ def read_head(record: StoredRecord) -> bytes:
             return bytes(head)
         if len(head) >= MOST_HEAD_BYTES:
             raise InvalidRecord(
-                f"The HTTP head of the record at byte {record.offset:,} does not end."
+                f"The HTTP header of the record at byte {record.offset:,} has no end."
             )
 
 
@@ -284,7 +286,7 @@ class Verification:
                 check.update(piece)
             yield piece
         if check and not check.holds():
-            self._problems.append("The payload does not have the digest that its record states.")
+            self._problems.append("The payload does not match the digest in its record.")
 
     def problems(self) -> list[str]:
         """Read the rest of the record; return its problems as sentences."""
@@ -293,7 +295,7 @@ class Verification:
         except StoreError as error:
             return [*self._problems, str(error)]
         if self._block and not self._block.holds():
-            self._problems.append("The block does not have the digest that its record states.")
+            self._problems.append("The block does not match the digest in its record.")
         return self._problems
 
     def _check(self, name: str) -> Check | None:

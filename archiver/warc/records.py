@@ -162,7 +162,7 @@ def _value(text: str, size: int) -> bytes:
         text = text.rstrip("=")
         return base64.b32decode(text + "=" * (-len(text) % 8), casefold=True)
     except ValueError as error:
-        raise InvalidRecord("The digest is in no encoding that is known.") from error
+        raise InvalidRecord("The digest has an unknown encoding.") from error
 
 
 ORIGINAL_ID = "WARC-Archiver-Original-Record-ID"
@@ -247,7 +247,7 @@ def read_moment(text: str) -> datetime:
     """
     found = _W3C.fullmatch(text[:64].strip()) or _DIGITS.fullmatch(text[:64].strip())
     if not found:
-        raise InvalidRecord(f"Its date, “{text[:64]}”, is none.")
+        raise InvalidRecord(f"Its date “{text[:64]}” is invalid.")
     year, month, day, hour, minute, second, *zone = found.groups()
     seconds = int(second or 0)
     try:
@@ -261,7 +261,7 @@ def read_moment(text: str) -> datetime:
             tzinfo=_zone(*zone),
         )
     except ValueError as error:
-        raise InvalidRecord(f"Its date, {text[:64]}, is none: {error}.") from error
+        raise InvalidRecord(f"Its date {text[:64]} is invalid: {error}.") from error
     return in_utc(moment)
 
 

@@ -98,7 +98,7 @@ def _files(directory: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise StoreError(f"{directory} can't be read: {error.strerror}.") from error
+        raise StoreError(f"Cannot read {directory}: {error.strerror}.") from error
     return [path for path in found if not path.name.startswith(".")]
 
 
@@ -107,7 +107,7 @@ def _look_at(path: Path) -> SegmentFile | UnusableFile:
     try:
         found = path.stat()
     except OSError as error:
-        return UnusableFile(path.name, f"It can't be read: {error.strerror}.", is_ours)
+        return UnusableFile(path.name, f"Cannot read it: {error.strerror}.", is_ours)
     problem = _unusable(path, found)
     if not problem and not is_ours and not _TRUNCATED_NAME.fullmatch(path.name):
         problem = _not_by_us(path)
@@ -118,25 +118,25 @@ def _look_at(path: Path) -> SegmentFile | UnusableFile:
 
 def _unusable(path: Path, found: os.stat_result) -> str:
     if not stat.S_ISREG(found.st_mode):
-        return "It is no file."
+        return "It is not a regular file."
     if not os.access(path, os.R_OK):
-        return "It can't be read: you may not."
+        return "Cannot read it: permission denied."
     return ""
 
 
 def _not_by_us(path: Path) -> str:
     """Return why a file is not a segment of this program; empty if it is one."""
     if not path.name.endswith(SUFFIX):
-        return "It is no segment."
+        return "It is not a segment."
     try:
         record = read_record(ReadOnly(path), 0)
         if record.type is RecordType.WARCINFO and _software(record).startswith(SOFTWARE):
             return ""
     except OSError as error:
-        return f"It can't be read: {error.strerror}."
+        return f"Cannot read it: {error.strerror}."
     except StoreError:
-        return "It is no WARC file that can be read, or a damaged one."
-    return "Another program wrote it: `archiver import` takes in what it holds."
+        return "It is not a readable WARC file, or it is damaged."
+    return "It was written by another program. Import it with `archiver import`."
 
 
 def _software(record: StoredRecord) -> str:

@@ -102,7 +102,7 @@ def scan_opened(
                 is_last = start is None and isinstance(error, TruncatedRecord)
                 yield Damage(place, str(error), is_truncated=is_last and _is_incomplete(file, at))
     except OSError as error:
-        raise StoreError(f"{name} can't be read: {error.strerror}.") from error
+        raise StoreError(f"Cannot read {name}: {error.strerror}.") from error
 
 
 class _Unpacked:

@@ -89,11 +89,11 @@ class SegmentStorage:
             while length:
                 piece = file.read(min(length, COPIED_BYTES))
                 if not piece:
-                    raise StoreError(f"{name} ends too early. Run `archiver verify`.")
+                    raise StoreError(f"{name} is truncated. Run `archiver verify`.")
                 length -= len(piece)
                 yield piece
         except OSError as error:
-            raise StoreError(f"{name} can't be read: {error.strerror}.") from error
+            raise StoreError(f"Cannot read {name}: {error.strerror}.") from error
 
     def size(self, name: str) -> int:
         """Return the current size of a segment in bytes; raises like ``open``."""

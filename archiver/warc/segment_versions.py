@@ -72,7 +72,7 @@ def next_version(name: str) -> str:
     """
     named = _NAME.fullmatch(name)
     if named is None:
-        raise ValueError(f"{name} is not called as segments are")
+        raise ValueError(f"{name} is not the name of a segment")
     return f"{named['stem']}.{version_number(name) + 1}.warc.gz"
 
 
@@ -134,7 +134,7 @@ class NextVersion:
         while length:
             piece = self._source.read_at(offset, min(length, _COPIED_BYTES))
             if not piece:
-                raise StoreError("A segment ends too early. Run `archiver verify`.")
+                raise StoreError("A segment is truncated. Run `archiver verify`.")
             self.write(piece)
             offset, length = offset + len(piece), length - len(piece)
         return place
@@ -177,5 +177,5 @@ def remove_segment(directory: Path, name: str) -> int:
     except FileNotFoundError:
         return 0
     except OSError as error:
-        raise StoreError(f"{name} can't be removed: {error.strerror}.") from error
+        raise StoreError(f"Cannot remove {name}: {error.strerror}.") from error
     return size

@@ -94,7 +94,7 @@ class SegmentStore:
                 self._open.flush()
         except OSError as error:
             self._undo(open_before, size, serial)
-            raise StoreError(f"Records can't be written: {error.strerror}.") from error
+            raise StoreError(f"Cannot write records: {error.strerror}.") from error
         return places
 
     def sync(self) -> None:
@@ -108,7 +108,7 @@ class SegmentStore:
                 self._open.sync()
             except OSError as error:
                 self.close()
-                raise StoreError(f"Records can't be synced: {error.strerror}.") from error
+                raise StoreError(f"Cannot sync records to disk: {error.strerror}.") from error
 
     def read(self, location: Location) -> StoredRecord:
         """Read the record at a location.
@@ -127,7 +127,7 @@ class SegmentStore:
         try:
             return self.storage.open(segment)
         except OSError as error:
-            raise StoreError(f"{segment} can't be read: {error.strerror}.") from error
+            raise StoreError(f"Cannot read {segment}: {error.strerror}.") from error
 
     def copy(self, location: Location) -> Iterator[bytes]:
         """Iterate over the compressed bytes at a location.

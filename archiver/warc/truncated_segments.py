@@ -18,7 +18,7 @@ from archiver.warc.segment_inventory import has_our_name, is_written_by_us
 from archiver.warc.segment_scanning import Damage, scan
 
 SUFFIX = ".torn"
-LEFT = "It is no segment that archiver is known to have written: its end is left as it is."
+LEFT = "It is not known to be written by archiver, so its end is not changed."
 _COPIED_BYTES = 1 << 20
 
 
@@ -44,13 +44,15 @@ def cut_truncated_tail(path: Path, *, from_offset: int, is_writer_known: bool = 
             end = _truncated_offset(path, from_offset)
             if end is not None:
                 if not has_our_name(path) or not (is_writer_known or is_written_by_us(path)):
-                    raise StoreError(f"{path.name} ends too early. {LEFT}")
+                    raise StoreError(f"{path.name} is truncated. {LEFT}")
                 _keep(path, end)
                 os.truncate(path, end)
                 os.fsync(file.fileno())
             return os.fstat(file.fileno()).st_size
     except OSError as error:
-        raise StoreError(f"The end of {path.name} can't be cut: {error.strerror}.") from error
+        raise StoreError(
+            f"Cannot move the truncated end of {path.name}: {error.strerror}."
+        ) from error
 
 
 def _truncated_offset(path: Path, from_offset: int) -> int | None:

@@ -244,7 +244,7 @@ class Package:
         try:
             size = _contents_bytes(file)
             if size > MOST_CONTENTS_BYTES:
-                raise UnreadableFile("{name} claims to hold far too many files.", name=name)
+                raise UnreadableFile("{name} claims to contain too many files.", name=name)
             self._zip = zipfile.ZipFile(file)
         except _DAMAGED as error:
             raise UnreadableFile(
@@ -255,7 +255,7 @@ class Package:
         self.packages = [each for each in names if each.lower().endswith(PACKAGE_SUFFIX)]
         if not self.records and not self.packages:
             raise UnreadableFile(
-                "{name} is a zip file without a WARC file in it, so no WACZ.", name=name
+                "{name} is a zip file without WARC files, so it is not a WACZ file.", name=name
             )
         self._pages = [
             each for each in names if each.startswith("pages/") and each.endswith(".jsonl")
@@ -270,7 +270,8 @@ class Package:
         info = self._zip.getinfo(name)
         if info.flag_bits & 1:
             raise UnreadableFile(
-                "{name} is encrypted. Unpack {name2} with its password and pack it again.",
+                "{name} is encrypted. Unpack {name2} with its password, and pack it again "
+                "without one.",
                 name=name,
                 name2=self._name,
             )
@@ -278,7 +279,7 @@ class Package:
             return Entry(self._zip.open(info), name, info.compress_size)
         except _DAMAGED as error:
             raise UnreadableFile(
-                "{name} can't be read: {reason}.", name=name, reason=_reason(error)
+                "Cannot read {name}: {reason}.", name=name, reason=_reason(error)
             ) from error
 
     def window(self, name: str) -> FileWindow | None:
@@ -341,7 +342,7 @@ class Entry(ExitStack):
         self._left -= len(data)
         if self._left < 0:
             raise UnreadableFile(
-                "{name} unpacks to more than {most} times its size.",
+                "{name} decompresses to more than {most} times its size.",
                 name=self._name,
                 most=MOST_RATIO,
             )
@@ -355,7 +356,7 @@ def _contents_bytes(file: BinaryIO) -> int:
     tail = file.read(_LONGEST_END)
     at = tail.rfind(_END)
     if at < 0 or len(tail) < at + 22:
-        raise zipfile.BadZipFile("its list of contents is missing")
+        raise zipfile.BadZipFile("its directory is missing")
     found = int(struct.unpack_from("<I", tail, at + 12)[0])
     locator = tail[max(at - 20, 0) : at]
     if locator.startswith(_LOCATOR_64):

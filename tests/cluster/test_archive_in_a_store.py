@@ -135,7 +135,7 @@ async def test_segments_of_a_folder_move_into_the_store_once_one_is_set(
 async def test_an_archive_in_a_store_is_not_opened_without_it(settings, urls):
     await save(settings, urls[:1])
 
-    with pytest.raises(ConfigurationError, match="set ARCHIVER_STORE to that"):
+    with pytest.raises(ConfigurationError, match="Set ARCHIVER_STORE to this value"):
         await save(replace(settings, store=None), urls)
 
 
@@ -150,7 +150,7 @@ async def test_what_is_not_uploaded_yet_is_503_on_another_machine_and_never_404(
 
     async with open_app(other) as archive, TestClient(TestServer(build_app(archive))) as client:
         answer = await client.get(path)
-        assert (answer.status, "Try again in some minutes" in await answer.text()) == (503, True)
+        assert (answer.status, "Try again in a few minutes" in await answer.text()) == (503, True)
 
     store.fickle.failing = {}
     async with open_app(settings):
@@ -202,9 +202,9 @@ async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"ARCHIVER_STORE": "s3://no-such-bucket/x"}, "There is no bucket for s3://no-such-bucket"),
-        ({"AWS_SECRET_ACCESS_KEY": "another-secret"}, "refuses the credentials"),
-        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "does not answer as it should"),
+        ({"ARCHIVER_STORE": "s3://no-such-bucket/x"}, "The bucket of s3://no-such-bucket"),
+        ({"AWS_SECRET_ACCESS_KEY": "another-secret"}, "rejected the credentials"),
+        ({"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}, "does not respond correctly"),
     ],
 )
 async def test_a_store_that_can_t_be_used_ends_a_command_with_a_sentence(

@@ -177,8 +177,8 @@ async def test_an_index_is_not_rebuilt_while_another_machine_works(live, here, t
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"ARCHIVER_STORE": ""}, "for several to share it"),
-        ({"ARCHIVER_STORE": "s3://other/kept"}, "set ARCHIVER_STORE to that"),
+        ({"ARCHIVER_STORE": ""}, "for all machines that share the index"),
+        ({"ARCHIVER_STORE": "s3://other/kept"}, "Set ARCHIVER_STORE to this value"),
     ],
 )
 async def test_a_folder_without_the_same_store_is_refused(here, there, server, more, reason):
@@ -198,7 +198,7 @@ async def test_a_folder_with_an_archive_of_its_own_is_refused(here, there):
 
     code, told = await refused("reindex", **there)
 
-    assert (code, "holds an archive of its own" in told) == (1, True), told
+    assert (code, "contains a separate archive" in told) == (1, True), told
 
 
 async def test_user_settings_are_the_same_on_every_machine_and_survive_a_rebuild(

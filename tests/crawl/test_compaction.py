@@ -31,7 +31,7 @@ def test_a_segment_can_be_compacted_once_its_writer_has_closed_it(store):
     store.append(records(*ALL_KINDS))
     since = why()
 
-    assert while_open == "A running process writes it."
+    assert while_open == "It is being written by a running process."
     assert (closed, since) == ("", "")
 
 
@@ -45,4 +45,4 @@ def test_a_segment_just_created_is_not_compacted_before_its_writer_opens_it(stor
 
     whys = [why_unsettled(each, found, {first.name: first.size}, store) for each in found]
 
-    assert whys == ["", "A running process writes it."]
+    assert whys == ["", "It is being written by a running process."]

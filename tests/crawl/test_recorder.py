@@ -48,7 +48,7 @@ async def test_a_failed_write_leaves_the_job_open(crawl, live):
     recording = asyncio.create_task(crawl.context.recorder.run())
 
     visit_result = await crawl.pipeline._attempt(lease)
-    with pytest.raises(StoreError, match="could not be kept"):
+    with pytest.raises(StoreError, match="Cannot store records"):
         await crawl.context.recorder.close(visit_result)
 
     async with crawl.context.db.read() as conn:

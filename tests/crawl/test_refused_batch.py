@@ -49,7 +49,7 @@ async def test_written_records_are_indexed_later_without_another_visit(
         await conn.exec_driver_sql(refuse.format(pages + 20))
 
     running = asyncio.create_task(crawl.run())
-    while "batch not written" not in caplog.text:  # noqa: ASYNC110 - only the log shows it
+    while "writing a batch failed" not in caplog.text:  # noqa: ASYNC110 - only the log shows it
         await asyncio.sleep(0.001)
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql(accept)
@@ -73,12 +73,15 @@ async def test_records_that_are_always_refused_do_not_delay_others(crawl, live, 
         )
 
     running = asyncio.create_task(crawl.run())
-    while caplog.text.count("records not taken up") < MOST_TRIES:  # noqa: ASYNC110 - only the log shows it
+    while caplog.text.count("records were not indexed") < MOST_TRIES:  # noqa: ASYNC110 - only the log shows it
         await asyncio.sleep(0.001)
     async with crawl.context.db.write() as conn:
         await conn.exec_driver_sql("DROP TRIGGER no")
     await running
     told = [each.getMessage() for each in caplog.records if each.name == dispatcher.__name__]
 
-    assert told == ["the index refused; resting", "the index is to be had again; the crawl goes on"]
+    assert told == [
+        "the index rejected a write; pausing",
+        "the index is available again; continuing",
+    ]
     assert [each.state for each in await crawl.jobs()] == [State.SAVED, State.SAVED]

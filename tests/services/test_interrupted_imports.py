@@ -79,8 +79,8 @@ async def test_a_command_that_is_killed_leaves_an_import_that_says_so(opened, se
         told = await until(archive, begun.id, lambda status: not status.reading)
 
         assert not status.is_unread
-        assert f"interrupted after {status.read:,} links" in status.error
-        assert "Give the file again" in status.error
+        assert f"stopped after {status.read:,} links" in status.error
+        assert "Import the file again" in status.error
         assert told == status
         assert await archive.imports.recent() == [status]
         async with process(settings.data, "imports") as listing:

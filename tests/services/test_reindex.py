@@ -229,7 +229,7 @@ async def test_reindex_names_a_missing_a_short_and_an_unusable_segment(saved, se
 
     said = await refused(settings)
 
-    assert f"{first}: It is no file." in said
+    assert f"{first}: It is not a regular file." in said
     assert f"{second}: It has {len(content) - 100:,} bytes of at least {len(content):,}." in said
     (settings.data / "warc" / second).write_bytes(b"")
     assert f"{second}: It has 0 bytes of at least {len(content):,}." in await refused(settings)

@@ -156,7 +156,7 @@ def test_a_too_large_length_ends_with_its_member():
     found, reasons = read(b"".join(map(gzip.compress, (one, long, three))))
 
     assert found == [b"one", b"three"]
-    assert reasons == ["The record ends before it should."]
+    assert reasons == ["The record is truncated."]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
@@ -226,7 +226,7 @@ def test_a_decompression_bomb_ends_reading(monkeypatch):
     bomb = Warc()
     bomb.add("resource", "http://a.example/", b"\0" * (8 << 20))
 
-    with pytest.raises(UnreadableFile, match="unpacks to more than"):
+    with pytest.raises(UnreadableFile, match="decompresses to more than"):
         read(bomb.bytes)
 
 
