@@ -474,22 +474,22 @@ def min_and_max(moments: Iterable[int]) -> tuple[int, ...]:
     return (min(some), max(some)) if some else ()
 
 
-NO_ADDRESS = marked("This row holds no address.")
-NO_ROW = marked("This is no row of the list.")
-NESTED = marked("This is nested too deep.")
-FOLDER_NESTED = marked("This folder is nested too deep.")
+NO_ADDRESS = marked("This row has no address.")
+NO_ROW = marked("This is not a row of a list.")
+NESTED = marked("This is nested too deeply.")
+FOLDER_NESTED = marked("This folder is nested too deeply.")
 HIDDEN = marked(
-    "{detail} addresses in comments or scripts of this file are not read. Remove the comment marks "
-    "and import it again if they are bookmarks."
+    "{detail} addresses in comments or scripts of this file were not read. If they are "
+    "bookmarks, remove the comment marks and import the file again."
 )
-NO_LINK = marked("From here on there are tags and no link: the rest is not read.")
+NO_LINK = marked("From here on there are tags but no links, so the rest was not read.")
 
-NO_JSON = marked("This is no JSON that can be read: {detail}.")
-DATABASE_ENDS = marked("The database can't be read any further: {detail}.")
-TABLE_ENDS = marked("The table can't be read any further here: {detail}.")
-NO_PROPERTY_LIST = marked("This property list can't be read: {detail}.")
+NO_JSON = marked("This is not valid JSON: {detail}.")
+DATABASE_ENDS = marked("The rest of the database cannot be read: {detail}.")
+TABLE_ENDS = marked("The rest of the table cannot be read: {detail}.")
+NO_PROPERTY_LIST = marked("Cannot read this property list: {detail}.")
 TOO_LONG = marked("The address is longer than {most} characters.")
-OTHER_SCHEME = marked("Only http and https addresses can be kept, and this one is “{scheme}:”.")
+OTHER_SCHEME = marked("Only http and https addresses can be saved, not “{scheme}:”.")
 NO_SCHEME = marked("The address has no scheme. Did you mean {meant}?")
 _WITH_DETAIL = (
     HIDDEN,

@@ -60,19 +60,19 @@ class Limit(StrEnum):
 
 
 _SENTENCES = {
-    Limit.LOADING: Message("It was still loading when it was read."),
-    Limit.RESTLESS: Message("It never came to rest: this is how it stood at one moment."),
-    Limit.SCROLLING: Message("It still went on when the time for scrolling was over."),
-    Limit.REQUESTS: Message("It asked for more things than are fetched for one page."),
-    Limit.BYTES: Message("It loads more bytes than are fetched for one page."),
-    Limit.ANSWER: Message("It asked for something that is larger than is fetched."),
-    Limit.HEIGHT: Message("It is longer than a picture of it may be."),
-    Limit.PICTURES: Message("There was no time to make all pictures of it."),
-    Limit.TIME: Message("A browser had no more time for it before it could be read."),
-    Limit.SIZE: Message("What its scripts made of it is larger than is kept of one page."),
-    Limit.TAB: Message("Its tab in the browser ended, or was ended for the memory it took."),
-    Limit.BROWSER: Message("The browser that showed it ended."),
-    Limit.UNREADABLE: Message("It could not be read in the browser that showed it."),
+    Limit.LOADING: Message("The page was still loading when it was saved."),
+    Limit.RESTLESS: Message("The page kept changing; it was saved as it was at one moment."),
+    Limit.SCROLLING: Message("The page was still growing when the time for scrolling ended."),
+    Limit.REQUESTS: Message("The page requested more resources than the limit."),
+    Limit.BYTES: Message("The page loads more data than the limit."),
+    Limit.ANSWER: Message("The page requested a file that is too large."),
+    Limit.HEIGHT: Message("The page is too long for one screenshot."),
+    Limit.PICTURES: Message("There was not enough time for all screenshots."),
+    Limit.TIME: Message("The browser ran out of time before the page could be saved."),
+    Limit.SIZE: Message("The page was too large after its scripts had run."),
+    Limit.TAB: Message("The browser tab crashed, or was closed because it used too much memory."),
+    Limit.BROWSER: Message("The browser exited."),
+    Limit.UNREADABLE: Message("The page could not be read from the browser."),
 }
 
 

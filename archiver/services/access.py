@@ -202,7 +202,9 @@ class AccessControl:
             if mark != self._mark:
                 self._take(read_access(await self._file.read(), self._file.place), mark)
         except (ConfigurationError, IndexUnavailable) as error:
-            log.warning("who may come in can't be read; it stays as it was", reason=str(error))
+            log.warning(
+                ("cannot read the access file; using the last known version"), reason=str(error)
+            )
 
     async def signing_secret(self, fallback: bytes) -> bytes:
         """Return the secret that all machines sign with: the fallback if there is none yet."""
@@ -243,13 +245,13 @@ class AccessControl:
         self._refuse_configured()
         if any(category(each) == "Cc" for each in new):
             raise InputError(
-                "A password can't have line ends, tabs or other control characters: no browser's "
-                "field gives them back. Type it once more, or paste it without them."
+                "A password cannot contain line ends, tabs or other control characters, because "
+                "browser forms cannot send them. Type it instead of pasting, or remove them."
             )
         if not LEAST_PASSWORD <= len(new) <= LONGEST_PASSWORD:
             raise InputError(
-                "A password has {least_password} characters at least and {longest_password} "
-                "at most. A sentence is a good one.",
+                "A password must have {least_password} to {longest_password} characters. A "
+                "sentence works well.",
                 least_password=LEAST_PASSWORD,
                 longest_password=LONGEST_PASSWORD,
             )
@@ -264,7 +266,9 @@ class AccessControl:
         """
         self._refuse_configured()
         if self._is_open_to_others:
-            raise InputError("Others reach this service, so it needs a password.")
+            raise InputError(
+                "The service can be reached from other machines, so it needs a password."
+            )
         await self._change(lambda _: Access())
 
     async def make_token(self, name: str, scope: Scope) -> str:
@@ -275,9 +279,9 @@ class AccessControl:
         """
         name = " ".join(name.split())[:LONGEST_NAME]
         if not name:
-            raise InputError("Give the token a name, such as the program's that will use it.")
+            raise InputError("Enter a name for the token, such as the program that will use it.")
         if len(self._access.tokens) >= MOST_TOKENS:
-            raise InputError("There are {most} tokens already. Revoke one first.", most=MOST_TOKENS)
+            raise InputError("There are already {most} tokens. Revoke one first.", most=MOST_TOKENS)
         made = BEGINS + secrets.token_urlsafe(_TOKEN_BYTES)
         token = Token(secrets.token_hex(8), name, scope, _hex(made), int(time.time()))
         await self._change(lambda access: replace(access, tokens=(*access.tokens, token)))
@@ -350,7 +354,7 @@ class AccessControl:
         try:
             await self._change(change)
         except OSError as error:
-            log.warning("when somebody was here can't be written down", reason=str(error))
+            log.warning("cannot write the last-used times", reason=str(error))
 
     async def _change(self, change: Callable[[Access], Access]) -> None:
         after = Access()
@@ -371,7 +375,7 @@ class AccessControl:
 
     def _refuse_configured(self) -> None:
         if self._configured is not None:
-            raise InputError("The password is given by ARCHIVER_PASSWORD. Change it there.")
+            raise InputError("The password is set by ARCHIVER_PASSWORD. Change it there.")
 
 
 def control_with(settings: Settings, db: Database, _store: object) -> AccessControl:
@@ -422,9 +426,9 @@ def read_access(held: bytes | None, place: str) -> Access:
         return _parse(held)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ConfigurationError(
-            f"{place} can't be read. Put back what was there, or delete it: then "
-            "there is no password, no token and no session, and `archiver password` sets a "
-            "new one."
+            f"Cannot read {place}. Restore it from a backup, or delete it: that removes the "
+            "password, all tokens and all sessions. Then set a password with `archiver "
+            "password`."
         ) from error
 
 
@@ -432,7 +436,7 @@ def _parse(held: bytes) -> Access:
     document: dict[str, Any] = json.loads(held)
     password = document["password"]
     if password is not None and not isinstance(password, str):
-        raise TypeError("a password is kept as text")
+        raise TypeError("a password is stored as plain text")
     return Access(
         password,
         tuple(Token(**{**each, "scope": Scope(each["scope"])}) for each in document["tokens"]),

@@ -140,7 +140,7 @@ class ArchiveImport:
         """Raise if an import had only problems."""
         if self._problem and not self._captures:
             raise UnreadableFile(
-                "{name} holds no capture that can be read. {problem}",
+                "{name} has no readable captures. {problem}",
                 name=name,
                 problem=self._problem,
             )
@@ -158,7 +158,10 @@ class ArchiveImport:
                 yield taken
         for member in package.packages:
             if is_inner:
-                yield self._failed(member, UnreadableFile("It is a package within a package."))
+                yield self._failed(
+                    member,
+                    UnreadableFile("It is a package inside a package, which is not supported."),
+                )
                 continue
             async for taken in self._inner_package(package, member):
                 yield taken
@@ -173,7 +176,7 @@ class ArchiveImport:
                 head = await asyncio.to_thread(source.read, _HEAD_BYTES)
                 form = await asyncio.to_thread(recognise, head)
                 if form is None:
-                    yield self._failed(member, UnreadableFile("It is no WARC file."))
+                    yield self._failed(member, UnreadableFile("It is not a WARC file."))
                     return
                 records = _READERS[form](_Rejoined(head, source))
                 async for taken in self._records(records, member):

@@ -33,14 +33,14 @@ async def _keep_going(work: Callable[[], Awaitable[object]], name: str) -> None:
     while True:
         try:
             await work()
-            log.error("ended; it begins again", task=name, seconds=REST_SECONDS)
+            log.error("task exited, restarting", task=name, seconds=REST_SECONDS)
         except Exception:
             # A failing clean-up during shutdown must not restart the task.
             task = asyncio.current_task()
             if task and task.cancelling():
-                log.exception("did not end cleanly", task=name)
+                log.exception("task failed while stopping", task=name)
                 return
-            log.exception("broke off; it begins again", task=name, seconds=REST_SECONDS)
+            log.exception("task failed, restarting", task=name, seconds=REST_SECONDS)
         await asyncio.sleep(REST_SECONDS)
 
 
@@ -73,7 +73,7 @@ async def helpers(settings: Settings, *, until_empty: bool) -> AsyncIterator[Non
 async def _have_one(settings: Settings) -> None:
     async with _crawl_process(settings, until_empty=False) as process:
         status = await process.wait()
-    log.error("a helper ended", status=status)
+    log.error("a helper process exited", status=status)
 
 
 @asynccontextmanager
@@ -108,6 +108,6 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         async with asyncio.timeout(STOP_SECONDS):
             await process.wait()
     except TimeoutError:
-        log.warning("a helper did not stop; it is killed", pid=process.pid)
+        log.warning("killing a helper process that did not stop", pid=process.pid)
         process.kill()
         await process.wait()

@@ -107,11 +107,11 @@ class Books:
         """
         manifest = await draw_up(self._db, selected)
         if not manifest.entries:
-            raise NotFound("There is nothing to write: no entry is meant by that.")
+            raise NotFound("Nothing to export: no entry matches.")
         if len(manifest.entries) > MOST_ARTICLES:
             raise InputError(
-                "These are {count} articles; {most} is the most that one file takes. Narrow "
-                "the list with a search, such as tag:… or added:2024.",
+                "These are {count} articles, but one file can hold {most}. Use a search to "
+                "reduce them, such as tag:… or added:2024.",
                 count=len(manifest.entries),
                 most=MOST_ARTICLES,
             )

@@ -128,7 +128,7 @@ class CdxPages:
         async with self._db.read() as conn:
             place = await captures.place_of(conn, row_id)
         if place is None:
-            raise InputError("The index was built again: start from the first page.")
+            raise InputError("The index was rebuilt. Start again from the first page.")
         return place
 
     def _forget(self) -> None:
@@ -298,7 +298,7 @@ class Cdx:
             async with self._db.read() as conn:
                 place = await captures.place_of(conn, int(number))
         if place is None or rest != f"{place[1]}-{_mark(place)}":
-            raise InputError("resumeKey is none of this index: start without one.")
+            raise InputError("resumeKey is not valid for this index. Start without it.")
         return place
 
 

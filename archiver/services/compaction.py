@@ -40,8 +40,8 @@ from archiver.warc.segment_inventory import SegmentFile
 from archiver.warc.segments import SegmentStore
 
 SOFTWARE = f"archiver/{__version__}"
-_CHANGED = "It changed meanwhile."
-_BUSY = "Another process is compacting this archive. Try again when it is done."
+_CHANGED = "It changed in the meantime."
+_BUSY = "Another process is compacting this archive. Try again when it has finished."
 
 log = get_log(__name__)
 

@@ -77,7 +77,7 @@ class SnapshotComparison:
         before = earlier or one.earlier or one.later
         if before is None:
             raise InputError(
-                "There is one snapshot of this page so far: nothing to compare it with."
+                "This page has only one snapshot so far, so there is nothing to compare."
             )
         other = await self._entries.snapshot(ref, before)
         first, second = sorted((one, other), key=lambda each: each.snapshot.timestamp)

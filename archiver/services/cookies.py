@@ -83,13 +83,13 @@ class CookieSettings:
         """
         if len(content) > MOST_BYTES:
             raise InputError(
-                "A file of more than {most} bytes is no file of cookies.", most=MOST_BYTES
+                "The file is larger than {most} bytes, so it is not a cookie file.", most=MOST_BYTES
             )
         found, refused = read_cookies(content.decode("utf-8", "replace"))
         if not found:
             raise InputError(
-                "There is no cookie in this file. It is to be a cookies.txt in Netscape's format: "
-                "seven fields to a line, between tabs, as curl and yt-dlp read it."
+                "The file contains no cookies. It must be a cookies.txt in Netscape format "
+                "(seven fields per line, separated by tabs), as exported for curl or yt-dlp."
             )
         await self._change(lambda before: _merged(before, found))
         return CookieImportResult(len(found), tuple(refused))
@@ -116,7 +116,7 @@ class CookieSettings:
 
         await self._change(without)
         if not gone:
-            raise InputError("No cookie is kept for {host}.", host=host)
+            raise InputError("There is no cookie for {host}.", host=host)
         return len(gone)
 
     async def _change(self, change: Callable[[Sequence[Cookie]], Sequence[Cookie]]) -> None:

@@ -39,7 +39,9 @@ class Crawling:
     def browser_problem(self) -> Message | None:
         """Why pages can't be rendered in a browser, in a sentence; None if they can."""
         renderer = self._context.renderer
-        return renderer.problem if renderer else Message("No page is shown by a browser here.")
+        return (
+            renderer.problem if renderer else Message("Pages are not rendered in a browser here.")
+        )
 
     async def prove_browser(self) -> None:
         """Test whether a browser can start, for ``browser_problem``."""
@@ -214,7 +216,7 @@ class CrawlStatus:
             InputError: the reason is empty.
         """
         if not reason.strip():
-            raise InputError("Say which failures are to be tried again.")
+            raise InputError("Choose which failures to retry.")
         last = count = 0
         while True:
             async with self.context.db.write() as conn:

@@ -76,9 +76,9 @@ class EntryDeletion:
             InputError: none is named, or too many.
         """
         if not refs:
-            raise InputError("Name what is to be deleted.")
+            raise InputError("Choose what to delete.")
         if len(refs) > MOST_REFS:
-            raise InputError("{most} entries at once is the most.", most=MOST_REFS)
+            raise InputError("At most {most} entries can be deleted together.", most=MOST_REFS)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
         return await self._delete(_stretches(numbers))
@@ -104,7 +104,7 @@ class EntryDeletion:
             entry_id, entry = await find_entry(conn, ref)
             if entry.snapshot_count == 1 and entry.latest == timestamp:
                 raise InputError(
-                    "This is the only snapshot of its entry: delete the entry, or capture it "
+                    "This is the only snapshot of its entry. Delete the entry, or capture it "
                     "again first."
                 )
             number = await deletions.begin(conn, datetime.now(UTC))
@@ -167,14 +167,14 @@ class EntryDeletion:
         async with self._db.write() as conn:
             if number > _LAST_NUMBER or await deletions.size(conn, number) is None:
                 raise NotFound(
-                    "There is no deletion {number} to undo: it was undone already, compaction "
-                    "erased it, or it never existed.",
+                    "Cannot undo deletion {number}: it was already undone, was erased by "
+                    "compaction, or never existed.",
                     number=str(number),
                 )
             restored = Restored(number, *await restore(conn, self._store, number, only))
             if not (restored.entries or restored.snapshots):
                 raise InputError(
-                    "All of this was saved, or deleted, again since: nothing was put back."
+                    "Nothing was restored, because everything was saved or deleted again since."
                 )
         await self._settle()
         return restored

@@ -136,7 +136,7 @@ class Reextraction:
             number, _ = await find_entry(conn, ref)
             found = await snapshots.outdated_articles_of(conn, [number], than=EXTRACTOR_VERSION)
         if not found:
-            raise NotFound("Nothing of this entry was read by an older version.")
+            raise NotFound("This article is up to date.")
         async with self._writer() as context:
             return [each async for each in _read(DeferredExtraction(context), found)]
 

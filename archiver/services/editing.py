@@ -71,7 +71,7 @@ class Editing:
             InputError: nothing to change, or an invalid value.
         """
         if len(refs) > MOST_REFS:
-            raise InputError("{most} entries at once is the most.", most=MOST_REFS)
+            raise InputError("At most {most} entries can be changed together.", most=MOST_REFS)
         change = _checked(wanted)
         async with self._db.read() as conn:
             numbers = [*dict.fromkeys([(await find_entry(conn, each))[0] for each in refs])]
@@ -123,7 +123,7 @@ class Editing:
         while True:
             async with self._db.write() as conn:
                 if await edit_history.size(conn, edit_id) is None:
-                    raise NotFound("This was undone already, or too many changes came after it.")
+                    raise NotFound("This change was already undone, or is too old.")
                 put_back, looked_at = await edit_history.undo(conn, edit_id, most=BATCH)
                 found, done = found + looked_at, done + put_back
                 if looked_at < BATCH:
@@ -153,7 +153,7 @@ class Editing:
         _check_name(name)
         given = clean_tags([new])
         if not given:
-            raise InputError("Say what the tag is to be called.")
+            raise InputError("Enter a name for the tag.")
         without = () if given == (name,) else (name,)
         change = AnnotationChange(with_tags=given, without_tags=without)
         return await self.change_found(ListingQuery(tag=name), change)
@@ -206,14 +206,14 @@ def _becoming(change: AnnotationChange) -> Callable[[int, Annotation], Annotatio
         after = change.applied(before)
         if len(after.tags) > max(MOST_TAGS, len(before.tags)):
             raise InputError(
-                "{url_given} would have {count} tags; {most} is the most.",
+                "{url_given} would have {count} tags; the limit is {most}.",
                 url_given=before.url_given,
                 count=len(after.tags),
                 most=MOST_TAGS,
             )
         if len(after.folders) > max(MOST_FOLDERS, len(before.folders)):
             raise InputError(
-                "{url_given} would be in {count} lists; {most} is the most.",
+                "{url_given} would be in {count} lists; the limit is {most}.",
                 url_given=before.url_given,
                 count=len(after.folders),
                 most=MOST_FOLDERS,
@@ -230,7 +230,7 @@ def _check_name(name: str) -> None:
         InputError: it is empty.
     """
     if not name.strip():
-        raise InputError("Say which tag.")
+        raise InputError("Choose a tag.")
 
 
 async def in_batches(numbers: Sequence[int]) -> AsyncIterator[list[int]]:
@@ -246,9 +246,7 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
         InputError: one is too long, or there is nothing to change.
     """
     if wanted.is_empty:
-        raise InputError(
-            "Say what is to be changed: a title, a note, tags, lists, read or starred."
-        )
+        raise InputError("Choose what to change: a title, a note, tags, lists, read or starred.")
     change = replace(
         wanted,
         title=_text(Message("title"), wanted.title, MOST_TITLE),
@@ -260,7 +258,7 @@ def _checked(wanted: AnnotationChange) -> AnnotationChange:
         without_lists=clean_paths(wanted.without_lists),
     )
     if change.is_empty:
-        raise InputError("A list or a tag needs a name.")
+        raise InputError("Enter a name.")
     return change
 
 
@@ -275,6 +273,6 @@ def _text(name: Message, text: str | None, most: int) -> str | None:
         return None
     if len(text) > most:
         raise InputError(
-            "“{name}” is too long; {most} characters is the most.", name=name, most=most
+            "“{name}” is too long; the limit is {most} characters.", name=name, most=most
         )
     return well_formed(text.strip())

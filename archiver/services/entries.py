@@ -75,8 +75,7 @@ def _of_url(ref: str) -> HashUrl:
         return hash_url(parse_url(with_scheme(ref)))
     except InvalidUrl:
         raise InvalidUrl(
-            "{ref} names no entry: give the address of its page (https://…), its hash_url, or the "
-            "beginning of that.",
+            "No entry “{ref}”. Use the page's URL (https://…), the hash_url, or the start of it.",
             ref=ref[:_LONGEST_SHOWN],
         ) from None
 
@@ -84,25 +83,25 @@ def _of_url(ref: str) -> HashUrl:
 async def _begun(conn: AsyncConnection, beginning: str) -> tuple[int, Entry]:
     if len(beginning) < _FEWEST:
         raise InputError(
-            "{beginning} is too short for the beginning of a hash_url: give {fewest} characters "
-            "of it at least, all of it, or the address of the page.",
+            "{beginning} is too short. Use at least {fewest} characters of the hash_url, or the "
+            "URL of the page.",
             beginning=beginning,
             fewest=_FEWEST,
         )
     found = await entries.begun(conn, beginning, limit=2)
     if len(found) > 1:
         raise InputError(
-            "More than one hash_url begins with {beginning}, among them {one} and {other}. "
-            "Give more of it.",
+            "Several entries have a hash_url that starts with {beginning}, such as {one} and "
+            "{other}. Use more characters.",
             beginning=beginning,
             one=found[0],
             other=found[1],
         )
     if not found:
-        raise NotFound("No hash_url begins with {beginning}.", beginning=beginning)
+        raise NotFound("No hash_url starts with {beginning}.", beginning=beginning)
     known = await entries.by_hash(conn, found[0])
     if known is None:
-        raise NotFound("No hash_url begins with {beginning}.", beginning=beginning)
+        raise NotFound("No hash_url starts with {beginning}.", beginning=beginning)
     return known
 
 
@@ -118,12 +117,12 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     cleaned = tuple(dict.fromkeys(filter(None, (tidy_tag(tag).lstrip("# ") for tag in tags))))
     if len(cleaned) > MOST_TAGS:
         raise InputError(
-            "{count} tags are too many; {most} is the most.", count=len(cleaned), most=MOST_TAGS
+            "{count} tags are too many; the limit is {most}.", count=len(cleaned), most=MOST_TAGS
         )
     for tag in cleaned:
         if len(tag) > MOST_TAG_CHARACTERS:
             raise InputError(
-                "The tag “{tag}…” is too long; {most} characters is the most.",
+                "The tag “{tag}…” is too long; the limit is {most} characters.",
                 tag=tag[:30],
                 most=MOST_TAG_CHARACTERS,
             )
@@ -138,16 +137,16 @@ def checked_urls(urls: Sequence[str], *, is_described: bool) -> list[str]:
     """
     given = [with_scheme(url) for url in urls if url.strip()]
     if not given:
-        raise InputError("There is no address here. Paste at least one, such as https://….")
+        raise InputError("There is no address. Paste at least one, such as https://example.org.")
     if len(given) > MOST_URLS:
         raise InputError(
-            "These are {count} addresses; {most} at once is the most. Import them as a "
+            "These are {count} addresses; at most {most} can be saved together. Import them as a "
             "file instead.",
             count=len(given),
             most=MOST_URLS,
         )
     if len(given) > 1 and is_described:
-        raise InputError("A title and a note are of one address; give that alone.")
+        raise InputError("A title or note can be set for one address only.")
     return given
 
 

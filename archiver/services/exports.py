@@ -112,7 +112,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "OPML",
         "opml",
         "text/x-opml; charset=utf-8",
-        marked("the sites that the entries are from, each once, for what follows sites"),
+        marked("the sites of the entries, each once, for feed readers"),
         OPML_HOSTS,
     ),
     ExportKind(
@@ -121,8 +121,8 @@ EXPORTS: tuple[ExportKind, ...] = (
         "markdown.zip",
         "application/zip",
         marked(
-            "a folder for each entry with its article, its pictures and what you said, "
-            "linked among each other; opens in Obsidian"
+            "a folder for each entry with its article, images and metadata, linked to each "
+            "other; opens in Obsidian"
         ),
     ),
     ExportKind(
@@ -131,8 +131,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "md",
         "text/markdown; charset=utf-8",
         marked(
-            "articles as one text, with footnotes and formulas; pictures and links by their "
-            "addresses on the web"
+            "articles as one text, with footnotes and formulas; images and links point to the web"
         ),
     ),
     ExportKind(
@@ -140,7 +139,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "EPUB",
         "epub",
         "application/epub+zip",
-        marked("articles with their pictures as a book"),
+        marked("articles with their images as a book"),
         most=2_000,
     ),
     ExportKind(
@@ -148,7 +147,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         marked("One page (HTML)"),
         "html",
         "text/html; charset=utf-8",
-        marked("articles with their pictures as one page that needs nothing else"),
+        marked("articles with their images as one self-contained page"),
         most=2_000,
     ),
     ExportKind(
@@ -157,9 +156,8 @@ EXPORTS: tuple[ExportKind, ...] = (
         "warc.gz",
         "application/warc",
         marked(
-            "snapshots with all that belongs to them, and what you said of them; pywb and "
-            "other archives open it, and it reads back here (searches you keep and empty lists "
-            "are in JSON alone)"
+            "complete snapshots with your metadata; can be opened in pywb and other archives and "
+            "imported again (saved searches and empty lists are in JSON only)"
         ),
     ),
     ExportKind(
@@ -167,10 +165,7 @@ EXPORTS: tuple[ExportKind, ...] = (
         "WACZ",
         "wacz",
         "application/wacz+zip",
-        marked(
-            "snapshots with all that belongs to them, as one package with its index, as "
-            "ReplayWeb.page opens it"
-        ),
+        marked("complete snapshots as one indexed package, for ReplayWeb.page"),
     ),
 )
 """In display order."""
@@ -364,7 +359,7 @@ class EntryExports:
         """Return the row ids of the entries; an empty archive is exported as an empty list."""
         rows = (await draw_up(self._db, wanted)).entries
         if not rows and not wanted.is_everything:
-            raise NotFound("There is nothing to export: no entry is meant by that.")
+            raise NotFound("Nothing to export: no entry matches.")
         return rows
 
     async def _heading(self, wanted: Selected) -> Heading:

@@ -135,20 +135,19 @@ class FeedChecks:
                 BytesIO(answer.content), name, memory_bytes=memory, url=answer.url
             ) as links:
                 if links.form not in FORMS and answer.is_page and not _says_it_is_a_list(answer):
-                    raise NoFeed("What {host} sends is no feed.", host=name)
+                    raise NoFeed("No feed found at {host}.", host=name)
                 if links.form not in FORMS:
                     raise OtherForm(
-                        "What {host} sends is no feed, but: {form}. Import it as a file instead.",
+                        "No feed found at {host}: it is {form}. Import it as a file instead.",
                         host=name,
                         form=links.form,
                     )
                 batch = await links.next_batch()
         except UnreadableFile as error:
-            raise NoFeed("What {host} sends is no feed.", host=name) from error
+            raise NoFeed("No feed found at {host}.", host=name) from error
         if batch.rejected and not batch.seeds:
             raise UnreadableFile(
-                "The feed of {host} has {number} items, and none has a link that can be read. "
-                "{problem}",
+                "The feed of {host} has {number} items, but none has a usable link. {problem}",
                 host=name,
                 number=len(batch.rejected),
                 problem=as_message(batch.rejected[0].reason),
@@ -177,7 +176,7 @@ class FeedChecks:
             problem=problem,
             reason=reason,
         )
-        log.warning("feed not read", url=followed.subscription.url, reason=problem)
+        log.warning("reading a feed failed", url=followed.subscription.url, reason=problem)
         return await self._put(replace(followed, state=state))
 
     async def _put(self, followed: FollowedFeed) -> FollowedFeed:
@@ -319,7 +318,7 @@ class Subscriptions:
             if any(each.url == wanted.url for each in held):
                 if everything:
                     return held
-                raise InputError("{url} is followed already.", url=wanted.url)
+                raise InputError("You already follow {url}.", url=wanted.url)
             return [*held, wanted]
 
         await self._change(add)
@@ -336,7 +335,7 @@ class Subscriptions:
         def remove(held: list[Subscription]) -> list[Subscription]:
             left = [each for each in held if each.url != url]
             if len(left) == len(held):
-                raise NotFound("{url} is not followed.", url=url)
+                raise NotFound("You do not follow {url}.", url=url)
             return left
 
         await self._change(remove)
@@ -355,7 +354,7 @@ class Subscriptions:
             raise InputError("{name} is larger than {most} bytes.", name=name, most=MOST_BYTES)
         found = await asyncio.to_thread(read_subscriptions, content, name)
         if not found:
-            raise InputError("{name} names no feed.", name=name)
+            raise InputError("{name} contains no feeds.", name=name)
         since = None if everything else datetime.now(UTC).replace(microsecond=0)
         wanted = [each if each.since else replace(each, since=since) for each in found]
         before = 0
@@ -385,7 +384,7 @@ class Subscriptions:
         for each in await self.all():
             if each.subscription.url == url:
                 return await self._look(each, everything=everything)
-        raise NotFound("{url} is not followed.", url=url)
+        raise NotFound("You do not follow {url}.", url=url)
 
     async def look_at_all(self) -> list[FollowedFeed]:
         """Check all feeds now, except those that are permanently gone."""
@@ -428,7 +427,7 @@ class Subscriptions:
             before = self._parse(content)
             after = change(before)
             if len(after) > MOST_FEEDS:
-                raise InputError("{most} feeds are the most.", most=MOST_FEEDS)
+                raise InputError("The limit is {most} feeds.", most=MOST_FEEDS)
             if after == before:
                 return None
             return _written(after, is_more=len(after) > len(before))
@@ -444,8 +443,8 @@ class Subscriptions:
             return read_subscriptions(content, FEEDS) if content is not None else []
         except UnreadableFile as error:
             raise ConfigurationError(
-                f"{self._file.place} can't be read ({error}) Put back what was there, or delete "
-                "it: then no feed is followed."
+                f"Cannot read {self._file.place} ({error}). Restore it from a backup, or delete "
+                "it to unfollow all feeds."
             ) from error
 
 

@@ -74,12 +74,12 @@ async def last_check(data: Path) -> LastCheck | None:
 CHUNK = 200
 _NO_ROW = "The index has no row for it."
 _UNREAD = (
-    "The index has not read it to its end: its machine does once it is started again, or "
-    "`archiver reindex`."
+    "The index does not cover all of it yet. It will be indexed when its machine is started "
+    "again, or by `archiver reindex`."
 )
-_NO_SUCH_RECORD = "The index has a row where there is no such record."
+_NO_SUCH_RECORD = "The index refers to a record that is not there."
 _REPLACED = "It was compacted during this check. Verify again to read its replacement."
-TORN = "A record that a killed writer left half done; no part of the archive:"
+TORN = "An incomplete record of a process that was killed; not part of the archive:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class Fixity:
                     yield finding
             done += each.size
             if each.size < end:
-                yield Finding(each.name, "The file is shorter than what the index has read of it.")
+                yield Finding(each.name, "The file is shorter than the part that was indexed.")
         async for finding in self._verify_snapshots():
             yield finding
         for finding in await self._unread(found, indexed):
@@ -234,7 +234,9 @@ class Fixity:
                 if checked.location.offset < end:
                     findings.append(Finding(_where(checked.location), _NO_ROW))
             elif _essence(row) != _essence(checked.capture, row):
-                findings.append(Finding(_where(checked.location), "Its index row says otherwise."))
+                findings.append(
+                    Finding(_where(checked.location), ("It does not match its index row."))
+                )
         findings += [Finding(_where(row.location), _NO_SUCH_RECORD) for row in rows.values()]
         return findings
 
@@ -275,7 +277,7 @@ class Fixity:
         return [
             Finding(
                 f"{each.snapshot.url} {each.snapshot.timestamp}",
-                "Answers to what its scripts sent are not where they were.",
+                "Responses to its scripts are not where the index says.",
             )
             for each, ids in zip(rendered, named, strict=True)
             if set(ids) - known.keys()
@@ -291,7 +293,7 @@ class Fixity:
         try:
             record = self._store.read(location)
         except StoreError as error:
-            return f"Its {kind} record at {_where(location)} can't be read: {error}"
+            return f"Cannot read its {kind} record at {_where(location)}: {error}"
         return "" if record.type is kind else f"There is no {kind} record at {_where(location)}."
 
 
@@ -302,7 +304,7 @@ def _beside_segments(found: Survey, indexed: Mapping[str, int]) -> Iterator[Find
         names.add(each.name)
         yield Finding(each.name, each.problem, is_wrong=each.is_loss or each.name in indexed)
     for name in sorted(indexed.keys() - names - found.superseded.keys()):
-        yield Finding(name, "The index knows this segment, but its file is gone.")
+        yield Finding(name, "The index refers to this segment, but its file is missing.")
     for tail in found.truncated:
         yield Finding(tail.name, f"{TORN} {tail.size:,} bytes.", is_wrong=False)
 

@@ -110,10 +110,10 @@ class Highlights:
         """
         words = _checked(Message("words"), quote, MOST_QUOTE)
         if not words:
-            raise InputError("Say which words are to be marked.")
+            raise InputError("Select the text to highlight.")
         shown = await self._entries.snapshot(ref, timestamp)
         if not shown.article:
-            raise NotFound("There is no text on this page to mark words in.")
+            raise NotFound("This page has no text to highlight.")
         made = await asyncio.to_thread(_highlight, shown, words, start)
         remark = _checked(Message("note"), note, MOST_REMARK)
         made = replace(made, colour=_colour(colour), note=remark)
@@ -250,7 +250,7 @@ def _each_of(
 
     def changed(before: Annotation) -> Annotation:
         if not any(each.id == key for each in before.highlights):
-            raise NotFound("There is no such highlight on this page.")
+            raise NotFound("This page has no such highlight.")
         kept = [
             other
             for each in before.highlights
@@ -263,7 +263,7 @@ def _each_of(
 
 def _colour(name: str) -> Colour:
     if name not in set(Colour):
-        raise InputError("A colour is one of {known}.", known=", ".join(Colour))
+        raise InputError("A colour must be one of {known}.", known=", ".join(Colour))
     return Colour(name)
 
 
@@ -274,13 +274,13 @@ def _with(before: Annotation, made: Highlight) -> Annotation:
         InputError: it has the maximum number of highlights.
     """
     if len(before.highlights) >= MOST_HIGHLIGHTS:
-        raise InputError("{most} highlights of one page are the most.", most=MOST_HIGHLIGHTS)
+        raise InputError("A page can have at most {most} highlights.", most=MOST_HIGHLIGHTS)
     return replace(before, highlights=(*before.highlights, made))
 
 
 def _checked(what: Message, text: str, most: int) -> str:
     if len(text) > most:
         raise InputError(
-            "“{name}” is too long; {most} characters is the most.", name=what, most=most
+            "“{name}” is too long; the limit is {most} characters.", name=what, most=most
         )
     return well_formed(text.replace("\r\n", "\n").strip())

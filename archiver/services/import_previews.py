@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TMP = "tmp"
 STALE_SECONDS = 86400
 WHOLE, LOOKED_AT = ".upload", ".look"
-NOT_KEPT = marked("This file is not kept any more. Give it again.")
+NOT_KEPT = marked("This upload has expired. Upload the file again.")
 _NAME = ".name"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
@@ -155,7 +155,7 @@ class ImportSurveys:
             tally = _Tally()
             batch = await links.next_batch()
             if not batch:
-                raise UnreadableFile("{name} holds no link. Is it the right file?", name=name)
+                raise UnreadableFile("{name} contains no links. Is it the right file?", name=name)
             while batch and (most is None or tally.read < most):
                 tally.add(batch, await self._foreseen(batch, choices))
                 batch = await links.next_batch()

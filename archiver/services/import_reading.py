@@ -84,12 +84,14 @@ def _one(kind: type[_Kind], word: str | None, otherwise: _Kind, about: str) -> _
     try:
         return kind(word) if word else otherwise
     except ValueError:
-        raise InputError("{name} is one of {known}.", name=about, known=", ".join(kind)) from None
+        raise InputError(
+            ("{name} must be one of {known}."), name=about, known=", ".join(kind)
+        ) from None
 
 
 def _paths(given: Sequence[str]) -> tuple[str, ...]:
     if len(given) > MOST_FOLDERS:
-        raise InputError("{most} folders at once is the most.", most=MOST_FOLDERS)
+        raise InputError("At most {most} folders can be chosen.", most=MOST_FOLDERS)
     return tuple(dict.fromkeys(filter(None, map(_path, given))))
 
 
@@ -102,20 +104,18 @@ def _into(given: str) -> str:
     """Validate the list for an import, leaving room for the folders of the file."""
     path = _path(given)
     if len(given) > _MOST_PATH or len(folder_names(given)) > MOST_INTO:
-        raise InputError(
-            "A list to put all into lies in {most} others at most.", most=MOST_INTO - 1
-        )
+        raise InputError("Lists can be nested in at most {most} others.", most=MOST_INTO - 1)
     return path
 
 
 def _columns(given: Sequence[str]) -> dict[str, ColumnRole] | None:
     if len(given) > MOST_COLUMNS:
-        raise InputError("{most} columns is the most.", most=MOST_COLUMNS)
+        raise InputError("At most {most} columns can be set.", most=MOST_COLUMNS)
     found = {}
     for each in given:
         role, equals, name = each.partition("=")
         if not equals:
-            raise InputError("Say of a column what it says, such as url={each}.", each=each[:100])
+            raise InputError("Set the role of a column in the form url={each}.", each=each[:100])
         found[name] = _one(ColumnRole, role, ColumnRole.KEEP, "A column says")
     return found or None
 
@@ -190,7 +190,10 @@ class ImportStatuses:
 
 
 PROGRESS_SECONDS = 0.2
-UNFORESEEN = "{name} can't be read any further: {kind}. What was read is kept; the log says more."
+UNFORESEEN = (
+    "The rest of {name} cannot be read: {kind}. Everything before it was imported; the log has "
+    "details."
+)
 
 OnProgress = Callable[[ImportStatus], None]
 OpenArchives = Callable[[], "Archives"]
@@ -267,7 +270,7 @@ class ImportReader:
                 raise  # temporary, can be retried
             except Exception as unforeseen:
                 # Any failure of a parser on untrusted input must end only this import.
-                log.exception("import broke off", name=name)
+                log.exception("import failed", name=name)
                 error = UNFORESEEN.format(name=name, kind=type(unforeseen).__name__)
         async with self._db.write() as conn:
             await imports.finish(conn, number, error=error)

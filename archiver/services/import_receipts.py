@@ -131,7 +131,7 @@ async def write_pending_if_possible(db: Database, directory: Path) -> None:
     try:
         await write_pending(db, directory)
     except (OSError, IndexUnavailable):
-        log.exception("a receipt could not be written; it is tried again")
+        log.exception("writing a receipt failed; retrying")
 
 
 async def restore_all(db: Database, directory: Path) -> list[tuple[str, str]]:
@@ -227,10 +227,10 @@ async def _restore(db: Database, path: Path) -> str:
                     await import_receipts.restore_rows(conn, number, some)
                 last = some[-1].row
     except _BROKEN as error:
-        return f"It can't be read to its end: {error}"
+        return f"Its end cannot be read: {error}"
     if number != wanted:
         await asyncio.to_thread(path.rename, path.with_name(_name(head["started_at"], number)))
-    return "" if last == head["read"] or not last else "It lacks rows."
+    return "" if last == head["read"] or not last else "It has missing rows."
 
 
 def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
@@ -244,7 +244,7 @@ def _rows(packed: gzip.GzipFile) -> Iterator[ReceiptRow]:
         fields = json.loads(line)
         if isinstance(fields, dict):
             if fields.get("rows") != count:
-                raise ValueError("its rows are not as many as it says")
+                raise ValueError("its number of rows is wrong")
             return
         row, outcome, given, hash_url, reason = fields
         yield ReceiptRow(int(row), Outcome(outcome), given, hash_url, reason)

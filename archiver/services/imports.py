@@ -41,8 +41,8 @@ from archiver.warc.segments import SegmentStore
 
 REST_SECONDS = 15.0
 GONE = (
-    "Reading broke off: the file that was kept for it is gone. Give it again: what is known is "
-    "passed over."
+    "The import stopped because its uploaded file is missing. Import the file again; known links "
+    "are skipped."
 )
 
 log = get_log(__name__)
@@ -72,7 +72,9 @@ class KeptImports:
             try:
                 await self._read_once(kept, skip)
             except (ArchiverError, OSError):
-                log.exception("import broke off; it goes on", name=kept.name, seconds=REST_SECONDS)
+                log.exception(
+                    ("import was interrupted; continuing"), name=kept.name, seconds=REST_SECONDS
+                )
             else:
                 return
             await asyncio.sleep(REST_SECONDS)
@@ -91,16 +93,16 @@ class KeptImports:
         except FileNotFoundError:
             reason = GONE
         except UnreadableFile as error:
-            reason = f"Reading broke off: {error}"
+            reason = f"The import stopped: {error}"
         except (ArchiverError, OSError):
             raise
         except Exception as unforeseen:
             # Any failure of a parser on untrusted input must end only this import.
             reason = UNFORESEEN.format(name=kept.name, kind=type(unforeseen).__name__)
-            log.exception("import given up", name=kept.name)
+            log.exception("import cancelled", name=kept.name)
         else:
             return
-        log.warning("import given up", name=kept.name, reason=reason)
+        log.warning("import cancelled", name=kept.name, reason=reason)
         async with self._db.write() as conn:
             await imports.finish(conn, kept.number, error=reason)
 
@@ -179,7 +181,7 @@ class Imports:
         async with self._reader.open_links(source, name, choices=choices) as links:
             first = await links.next_batch()
             if not first:
-                raise UnreadableFile("{name} holds no link. Is it the right file?", name=name)
+                raise UnreadableFile("{name} contains no links. Is it the right file?", name=name)
             number = await self._create(name, links.form, choices=choices)
             await self._to_the_end(
                 number, self._reader.read_links(number, first, links, on_progress)
@@ -292,7 +294,7 @@ class Imports:
         """
         found = await self._statuses.find(number)
         if found is None:
-            raise NotFound("There is no import number {number}.", number=str(number))
+            raise NotFound("There is no import {number}.", number=str(number))
         return found
 
     async def recent(self) -> list[ImportStatus]:
@@ -310,7 +312,9 @@ class Imports:
                 return kind
             async with self._reader.open_links(source, name) as links:
                 if not await links.next_batch():
-                    raise UnreadableFile("{name} holds no link. Is it the right file?", name=name)
+                    raise UnreadableFile(
+                        ("{name} contains no links. Is it the right file?"), name=name
+                    )
                 return links.form
 
     async def _create(
@@ -532,21 +536,20 @@ class ImportUndo:
     async def _checked(self, number: int) -> ImportStatus:
         status = await self._statuses.find(number)
         if status is None:
-            raise NotFound("There is no import number {number}.", number=str(number))
+            raise NotFound("There is no import {number}.", number=str(number))
         if status.is_archive:
             raise InputError(
-                "An import of captures can't be undone: delete what it brought, which the "
-                "search import:{number} finds.",
+                "An import of captures cannot be undone. Delete its entries instead: search for "
+                "import:{number}.",
                 number=str(number),
             )
         if status.is_unread:
-            raise InputError("Its file is still being read. Undo it when that is over.")
+            raise InputError("Its file is still being read. Undo it afterwards.")
         has_entries = bool(status.added or status.merged)
         if has_entries and not status.undone and await self._is_unknown(number):
             raise InputError(
-                "This import can't be undone: the index was built from the archive's files alone, "
-                "and what undoing needs is not in them. Delete what files of its name brought, "
-                "which the search {search} finds.",
+                "This import cannot be undone, because the index was rebuilt since, which does "
+                "not restore the required data. Delete its entries instead: search for {search}.",
                 search=write(Is(Condition.IMPORT, status.name)),
             )
         return status

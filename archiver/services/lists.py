@@ -102,9 +102,9 @@ class EntryLists:
             known = await tags_and_lists.all_lists(conn)
             there = next((each for each in known if each.path == made.path), None)
             if there and (not there.query or not made.query):
-                raise InputError("There is a list “{path}” already.", path=made.path)
+                raise InputError("A list “{path}” already exists.", path=made.path)
             if len(known) >= MOST_LISTS:
-                raise InputError("{most} lists is the most.", most=MOST_LISTS)
+                raise InputError("The limit is {most} lists.", most=MOST_LISTS)
             self._counted.pop(made.path, None)
             others = [made if each is there else each for each in known]
             await _arrange(conn, others if there else [*others, made])
@@ -126,10 +126,10 @@ class EntryLists:
         other = await self._find_any(goal)
         if other and goal != path and (own.query or other.query):
             raise InputError(
-                "There is “{goal}” already; a search can't become one with it.", goal=goal
+                "“{goal}” already exists, and a saved search cannot be merged with it.", goal=goal
             )
         if goal != path and is_within(goal, path):
-            raise InputError("A list can't lie in itself.")
+            raise InputError("A list cannot be moved into itself.")
         await self._refuse_too_deep(path, goal)
 
         def become(_: int, annotation: Annotation) -> Annotation:
@@ -179,7 +179,7 @@ class EntryLists:
             rows = await tags_and_lists.members_in_order(conn, path)
             moved = {(await find_entry(conn, each))[0] for each in refs}
         if not moved <= dict(rows).keys():
-            raise NotFound("Not all of these lie in “{path}”.", path=path)
+            raise NotFound("Some of these are not in “{path}”.", path=path)
         places = _places(rows, moved, where)
 
         def become(row: int, annotation: Annotation) -> Annotation:
@@ -231,7 +231,7 @@ class EntryLists:
             known = await tags_and_lists.all_lists(conn)
         moved = (moved_path(each.path, path, goal) for each in known if is_within(each.path, path))
         if any(len(folder_names(each)) > MOST_DEPTH for each in moved):
-            raise InputError("Lists lie in {most} others at most.", most=MOST_DEPTH)
+            raise InputError("Lists can be nested in at most {most} others.", most=MOST_DEPTH)
 
     async def _become_within(
         self, path: str, become: Callable[[int, Annotation], Annotation]
@@ -266,10 +266,10 @@ def _path(path: str) -> str:
         InputError: it has no name, or one that is too long.
     """
     if len(path) > MOST_TYPED:
-        raise InputError("The name of a list has {most} characters at most.", most=MOST_TYPED)
+        raise InputError("The name of a list can have at most {most} characters.", most=MOST_TYPED)
     found = clean_paths([path])
     if not found:
-        raise InputError("Say what the list is to be called.")
+        raise InputError("Enter a name for the list.")
     return found[0]
 
 

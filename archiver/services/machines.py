@@ -63,15 +63,15 @@ class Machines:
             StoreError: the object store can't be listed.
         """
         if name == self.own:
-            raise InputError("This is that machine. Ask on another one.")
+            raise InputError("This is that machine. Run the command on another one.")
         if any(each.machine == name for each in await self.workers()):
             raise InputError(
                 "{machine} is still running. Stop it and try again in a minute.", machine=name
             )
         if all(each.machine != name for each in await self.unsealed()):
             raise NotFound(
-                "No segment of a machine {machine} waits to be uploaded. `archiver machines "
-                "--unsealed` lists those that wait, with their machines.",
+                "No segment of a machine {machine} waits to be uploaded. Run `archiver machines "
+                "--unsealed` to list waiting segments and their machines.",
                 machine=name,
             )
         survey = await asyncio.to_thread(self._store.storage.survey)

@@ -19,10 +19,10 @@ from archiver.warc.locks import machine_of
 from archiver.warc.segment_storage import UploadingStorage
 
 _ONE_AT_A_TIME = (
-    "The index stays on its server, which knows it with the other store. Move the index to a file "
-    "first: `archiver migrate --to {}`."
+    "The database of the index belongs to the current store. Move the index to a file first: "
+    "`archiver migrate --to {}`."
 )
-_ELSEWHERE = "This archive does not lie at {}. It lies at {}."
+_ELSEWHERE = "This archive is not at {}. It is at {}."
 _ON_OTHERS = (
     "{} segments lie on other machines alone. Let `archiver serve` upload them there first; "
     "or, for a machine that is lost, run `archiver machines --forget MACHINE`."
@@ -97,7 +97,10 @@ def _refuse_what_can_t_be(now: Places, to: Places, given: Places | None) -> None
     if to.index and to.index == now.index and to.store != now.store:
         raise ConfigurationError(_ONE_AT_A_TIME.format(now.store or "folder"))
     if now.store and to.store and now.store != to.store:
-        raise ConfigurationError("From one store to another an archive goes by its folder.")
+        raise ConfigurationError(
+            "An archive cannot be moved from one store to another directly. Move it to a folder "
+            "first."
+        )
 
 
 def _at(settings: Settings, places: Places) -> Settings:

@@ -25,10 +25,10 @@ from archiver.services.imports import Imports
 MOST_PAGE = 64 << 20
 LOOKED_AT = 1024
 NO_PAGE = (
-    "This is no page that a browser saved: give HTML of SingleFile, MHTML, or a WARC or WACZ file "
-    "of ArchiveWeb.page."
+    "This is not a page saved by a browser. Use HTML saved by SingleFile, MHTML, or a WARC or "
+    "WACZ file of ArchiveWeb.page."
 )
-NO_ADDRESS = "The page does not say where it was: give its address, too."
+NO_ADDRESS = "The file does not contain the URL of the page. Enter it as well."
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _content(file: BufferedReader) -> bytes:
     file.seek(0)
     content = file.read(MOST_PAGE + 1)
     if len(content) > MOST_PAGE:
-        raise UnreadableFile("A page of more than {most} bytes is not taken.", most=MOST_PAGE)
+        raise UnreadableFile("The page is larger than {most} bytes.", most=MOST_PAGE)
     return content
 
 
@@ -152,6 +152,6 @@ def _moment(text: str) -> datetime | None:
         moment = read_iso(text.strip())
     except ValueError:
         raise InputError(
-            "Say when it was saved as 2024-02-29T12:00:00Z, or leave it out."
+            "Enter the saved date as 2024-02-29T12:00:00Z, or leave it empty."
         ) from None
     return min(moment, datetime.now(UTC).replace(microsecond=0))

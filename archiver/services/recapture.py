@@ -110,8 +110,8 @@ def _lost(record: SnapshotRecord) -> dict[str, int | None]:
 
 BATCH = 500
 OFF = (
-    "No public archive may be asked yet, for each question tells it what you read. Name some in "
-    "ARCHIVER_RESCUE, such as wayback."
+    "Archive lookup is off, because it tells public archives what you read. Turn it on with "
+    "ARCHIVER_RESCUE=wayback or other archives."
 )
 
 
@@ -157,7 +157,7 @@ class PublicArchiveRecovery:
             InputError: no archive is configured, or the reason is unknown.
         """
         if not reason.strip():
-            raise InputError("Say which failures the archives are to be asked for.")
+            raise InputError("Choose the failures to look up in public archives.")
         return await self._each(partial(crawl_status.failed_of, why=reason))
 
     async def rescue_found(self, query: ListingQuery) -> int:

@@ -59,10 +59,10 @@ _WHAT_TO_DO = (
     "they held, run `archiver reindex --accept-missing`: it keeps the addresses, titles, tags and "
     "notes, and marks the snapshots as lost."
 )
-_NO_SEGMENTS = (
-    "There are no segments in {place}, but there is an index, which can't be read. " + _WHAT_TO_DO
-)
-_MISSING = "{count} segments that the current index uses can't be read:\n{segments}\n" + _WHAT_TO_DO
+_NO_SEGMENTS = "There are no segments in {place}, but an index that cannot be read. " + _WHAT_TO_DO
+_MISSING = (
+    "{count} segments that the current index uses cannot be read:\n{segments}\n"
+) + _WHAT_TO_DO
 _LOST = (
     "{snapshots} snapshots of the current index can't be read from the segments, and {entries} "
     "entries have no other: some records are damaged, see `archiver verify`. " + _WHAT_TO_DO
@@ -136,8 +136,8 @@ def _missing(indexed: Mapping[str, int], found: Survey) -> Iterator[tuple[str, s
 
 MOST_OWED = 100_000
 _QUEUE_UNREADABLE = (
-    "{reason} What waits in the queue of an earlier version on a server can't be taken over: work "
-    "it off with that version first, or accept that with `archiver reindex --accept-missing`."
+    "{reason} Waiting jobs of an earlier version cannot be copied on a database server. Finish "
+    "them with that version first, or drop them with `archiver reindex --accept-missing`."
 )
 _SETTINGS_UNREADABLE = (
     "{reason} The password, API tokens, feeds and cookies are in its table shared_file. Repair the "
@@ -148,7 +148,7 @@ _NEWER = (
     "--accept-missing` builds an index without that, and keeps the current file beside it."
 )
 _IN_USE_ELSEWHERE = (
-    "Another machine uses the archive. Stop the servers and crawls of every machine first."
+    "Another machine uses the archive. Stop the servers and crawls of all machines first."
 )
 SOFTWARE = f"archiver/{__version__}"
 """Another version may parse records differently, so its partial index is discarded."""
@@ -328,7 +328,7 @@ async def _user_settings(
     except IndexUnavailable as error:
         if not accept_missing:
             raise RecordsMissing(_SETTINGS_UNREADABLE, reason=str(error)) from error
-        log.warning("the user settings in the old index can't be read; they are lost")
+        log.warning("cannot read the user settings in the old index; they are lost")
         return None
 
 

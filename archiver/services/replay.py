@@ -175,8 +175,8 @@ class Replay:
             source = await captures.holder_of(conn, capture.payload_digest)
         if source is None:
             raise StoreError(
-                f"The payload of {capture.url} at {capture.timestamp} is missing: no record "
-                "holds it. Run `archiver verify`."
+                f"The payload of {capture.url} at {capture.timestamp} is not in any record. Run "
+                "`archiver verify`."
             )
         return source
 

@@ -96,7 +96,7 @@ def _unpack(packed: str) -> str:
 
 def damaged() -> InputError:
     """Return the error for an invalid cursor."""
-    return InputError("This page's address is damaged; start from the first page.")
+    return InputError("The address of this page is damaged. Start again from the first page.")
 
 
 SORTED = 3000

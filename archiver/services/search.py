@@ -61,7 +61,7 @@ def tree_of(query: ListingQuery) -> Node:
     tree = parse_query(well_formed(query.q))
     if tree == conjunction([]) and query.q.strip():
         raise InvalidQuery(
-            "There is nothing to look for in this: words have letters or digits.",
+            "The search contains no words. Use letters or digits.",
             at=0,
             length=len(query.q),
         )
@@ -94,7 +94,7 @@ def sort_of(query: ListingQuery, tree: Node) -> Sort:
     try:
         return Sort(query.sort)
     except ValueError as error:
-        raise InputError("sort is one of {known}.", known=", ".join(Sort)) from error
+        raise InputError("sort must be one of {known}.", known=", ".join(Sort)) from error
 
 
 def _the_list(tree: Node) -> str:
@@ -115,7 +115,9 @@ def _filters(query: ListingQuery) -> Filters:
         status = int(query.status[:4])
     elif query.status:
         if query.status not in (State.SAVED, State.FAILED, State.QUEUED, State.LINK):
-            raise InputError("status is saved, failed, queued, link, or an HTTP status, as 404.")
+            raise InputError(
+                "status must be saved, failed, queued, link, or an HTTP status such as 404."
+            )
         state = State(query.status)
     tag, host = well_formed(query.tag), well_formed(query.host)
     return Filters(tag or None, host or None, state, status)
@@ -218,7 +220,7 @@ class Search:
     async def _look(self, query: ListingQuery, ahead: int = 0) -> tuple[Listing, Summary]:
         """Return a page, and a summary of up to ``ahead`` results; 0 for none."""
         if not 1 <= query.limit <= MOST_PER_PAGE:
-            raise InputError("A page has 1 to {most} entries.", most=MOST_PER_PAGE)
+            raise InputError("A page can have 1 to {most} entries.", most=MOST_PER_PAGE)
         tree = tree_of(query)
         async with self._db.read() as conn:
             question = await question_of(conn, tree, query)

@@ -325,7 +325,7 @@ class Packages:
         """
         manifest = await self._selection.begin(selected)
         if not manifest.entries:
-            raise NotFound("There is nothing to export: no entry is meant by that.")
+            raise NotFound("Nothing to export: no entry matches.")
         return manifest
 
     async def warc(

@@ -147,7 +147,7 @@ async def available(request: web.Request) -> web.StreamResponse:
     """Return the capture of a URL nearest to a timestamp, or the latest."""
     given, moment = request.query.get("url", ""), request.query.get("timestamp", "")
     if moment and not (moment.isascii() and moment.isdecimal() and len(moment) <= 14):
-        raise InputError("timestamp is 4 to 14 digits of YYYYMMDDhhmmss.")
+        raise InputError("timestamp must have 4 to 14 digits of YYYYMMDDhhmmss.")
     moment = moment if len(moment) >= SHORTEST else ""
     document: dict[str, object] = {"url": given, "archived_snapshots": {}}
     if moment:

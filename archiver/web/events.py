@@ -41,7 +41,7 @@ async def events(request: web.Request) -> web.StreamResponse:
     """Stream the changes of the jobs in ``jobs``, of the import in ``import``, or of all jobs."""
     jobs, bulk = numbers(request, "jobs"), number(request, "import", 0)
     if jobs and bulk:
-        raise InputError("Name either jobs=1,2,3 or import=1, not both.")
+        raise InputError("Use either jobs=1,2,3 or import=1, not both.")
     following = request.app[RUNTIME].change_stream
     news: AsyncIterator[News]
     if jobs:

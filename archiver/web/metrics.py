@@ -30,18 +30,18 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        Info("archiver", "The running program.", registry=self._registry).info(
+        Info("archiver", "Version of the running program.", registry=self._registry).info(
             {"version": __version__}
         )
         self._requests = Counter(
             "archiver_http_requests",
-            "Requests answered.",
+            "HTTP responses.",
             ("method", "route", "status"),
             registry=self._registry,
         )
         self._seconds = Histogram(
             "archiver_http_request_seconds",
-            "Seconds from the request's head to the end of its handler.",
+            "Seconds from the request's header to the end of its handler.",
             ("route",),
             buckets=_SECONDS,
             registry=self._registry,
@@ -56,21 +56,22 @@ class Metrics:
         self.snapshots = self._gauge("archiver_snapshots", "Snapshots in the archive.")
         self.warc_bytes = self._gauge("archiver_warc_bytes", "Bytes of all WARC segments.")
         self.unusable_files = self._gauge(
-            "archiver_segments_passed_by", "Files among the segments that can't be read as such."
+            "archiver_segments_passed_by", "Ignored files among the segments."
         )
         self.free_bytes = self._gauge(
-            "archiver_free_bytes", "Bytes that the disk of the data directory has left."
+            "archiver_free_bytes", "Free bytes on the disk of the data directory."
         )
 
     def _add_store(self) -> None:
         self.unstored_bytes = self._gauge(
-            "archiver_unstored_bytes", "Bytes of segments that are not in the object store yet."
+            "archiver_unstored_bytes",
+            ("Bytes of segments that are not uploaded to the object store yet."),
         )
         self.recovery_seconds = self._gauge(
-            "archiver_recovery_seconds", "Age of the oldest segment that is not in the store yet."
+            "archiver_recovery_seconds", "Age of the oldest segment that is not uploaded yet."
         )
         self.uploads_failing = self._gauge(
-            "archiver_uploads_failing", "1 if the object store refused what it was last given."
+            "archiver_uploads_failing", "1 if the last upload to the object store failed."
         )
         self.held_up = self._gauge(
             "archiver_held_up", "1 while the crawl waits for the object store."
@@ -80,18 +81,18 @@ class Metrics:
         self.jobs = Gauge("archiver_jobs", "Jobs by state.", ("state",), registry=self._registry)
         self.queue_hosts = self._gauge("archiver_queue_hosts", "Hosts with queued jobs.")
         self.queue_longest_wait = self._gauge(
-            "archiver_queue_longest_wait_seconds", "For so long a host waits for its turn, at most."
+            "archiver_queue_longest_wait_seconds", "Longest wait of a host for its next request."
         )
         self.queue_waits = Gauge(
             "archiver_queue_wait_seconds",
-            "For so long hosts wait for their turn that wait longest.",
+            "Waits of the hosts that wait longest.",
             ("host",),
             registry=self._registry,
         )
         self.oldest_lease = self._gauge(
-            "archiver_oldest_lease_seconds", "For so long a job has been under way, at most."
+            "archiver_oldest_lease_seconds", "Age of the oldest running job."
         )
-        self.paused = self._gauge("archiver_paused", "1 while somebody has paused the crawl.")
+        self.paused = self._gauge("archiver_paused", "1 while the crawl is paused by the user.")
 
     def _gauge(self, name: str, says: str) -> Gauge:
         return Gauge(name, says, registry=self._registry)
@@ -123,15 +124,13 @@ async def healthz(request: web.Request) -> web.StreamResponse:
             await request.app[RUNTIME].crawling.counts()
     except (ArchiverError, TimeoutError, OSError):
         _log.exception("unhealthy")
-        return web.Response(status=503, text="The index does not answer; the log says why.\n")
+        return web.Response(status=503, text="The index is unavailable; the log has the reason.\n")
     unusable_files = len(request.app[RUNTIME].fixity.unusable_files)
     note = (
-        f"files passed by: {unusable_files}; `archiver verify` names them\n"
-        if unusable_files
-        else ""
+        f"ignored files: {unusable_files}; `archiver verify` lists them\n" if unusable_files else ""
     )
     if request.app[RUNTIME].crawling.browser_problem:
-        note += "no browser: pages that need one are kept as they were sent, and marked\n"
+        note += "no browser: pages that need one are saved without it and marked\n"
     if uploading := request.app[RUNTIME].uploading:
         note += _stored(uploading.backlog)
     return web.Response(text=f"ok\n{note}")
@@ -141,12 +140,14 @@ def _stored(backlog: Backlog) -> str:
     """Return a line or two about data that is not yet in the object store."""
     seconds = recovery_seconds(backlog)
     if not seconds:
-        return "object store: it has everything\n"
-    note = f"object store: {backlog.bytes:,} bytes of the last {seconds:,.0f} s are not in it yet\n"
+        return "object store: everything is uploaded\n"
+    note = (
+        f"object store: {backlog.bytes:,} bytes of the last {seconds:,.0f} s are not uploaded yet\n"
+    )
     if backlog.problem:
-        note += "object store: it took nothing the last time; the log says why\n"
+        note += "object store: the last upload failed; the log has the reason\n"
     if backlog.is_full:
-        note += "object store: fetching pauses until it has taken some of what waits\n"
+        note += "object store: fetching is paused until waiting segments are uploaded\n"
     return note
 
 

@@ -51,7 +51,7 @@ REPLAY_ORIGIN_ROUTES = frozenset({"replay", "healthz"})
 async def serve_replay_only(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Serve only replay on the replay origin."""
     if origin.is_there(request) and request.match_info.route.name not in REPLAY_ORIGIN_ROUTES:
-        raise web.HTTPNotFound(text="This address shows archived pages, and nothing else.")
+        raise web.HTTPNotFound(text="This address serves only archived pages.")
     return await handler(request)
 
 
@@ -65,12 +65,12 @@ async def check_host(request: web.Request, handler: Handler) -> web.StreamRespon
     authority = given[0].lower() if len(given) == 1 else ""
     match = _AUTHORITY.fullmatch(authority)
     if match is None or not request.raw_path.startswith("/"):
-        raise web.HTTPBadRequest(text="The request does not say plainly which host it is for.")
+        raise web.HTTPBadRequest(text="The request has no unambiguous Host header.")
     name = match[1].rstrip(".")
     if not _is_own_name(name, request.app[RUNTIME].settings):
         raise web.HTTPMisdirectedRequest(
-            text=f"This archive does not answer to the name {name}. "
-            "If it should, add the name to ARCHIVER_ALLOW_HOSTS (or --allow-hosts)."
+            text=f"The host name {name} is not allowed. To allow it, add it to "
+            "ARCHIVER_ALLOW_HOSTS or --allow-hosts."
         )
     request[ORIGIN] = f"http://{authority}"
     return await handler(request)
@@ -102,9 +102,9 @@ _SMALL_FILES = frozenset({"change_feeds"})
 """Routes whose form may hold a file small enough to be read into memory."""
 
 _CROSS_SITE = marked(
-    "Another site sent this request, so nothing was changed. If you sent it yourself, open the "
-    "page in this archive and try again from there. Behind a reverse proxy, check that it passes "
-    "the Host header on unchanged."
+    "This request came from another site, so nothing was changed. If you sent it yourself, open "
+    "the page in this archive and try again there. Behind a reverse proxy, check that it passes "
+    "the Host header unchanged."
 )
 
 
@@ -157,9 +157,9 @@ ADDING_ROUTES = frozenset(
 """Routes for programs that add pages and watch their progress."""
 
 _PERMITTED = {
-    Scope.READ: "may read, and nothing else",
-    Scope.ADD: "may add pages and imports, and hear what becomes of them",
-    Scope.ALL: "may do all but say who may come in",
+    Scope.READ: "can only read",
+    Scope.ADD: "can only add pages and imports, and follow their progress",
+    Scope.ALL: "can do everything except manage access",
 }
 _FOR_PROGRAMS = ("/api/", "/metrics", "/cdx", "/web/cdx", "/wayback/", "/timegate/", "/timemap/")
 _PAGES = frozenset({None, "document"})
@@ -203,11 +203,13 @@ async def _is_known(request: web.Request) -> bool:
 async def _admit_token(request: web.Request, given: str) -> None:
     token = await auth.check_token(request, given)
     if token is None:
-        raise _unauthorized("The token in the Authorization header is none of this archive's.")
+        raise _unauthorized("The token in the Authorization header is not valid for this archive.")
     route = request.match_info.route.name or ""
     if not opens(token.scope, route, request.method):
         raise web.HTTPForbidden(
-            text=f"The token “{token.name}” does not open this: it {_PERMITTED[token.scope]}."
+            text=(
+                f"The token “{token.name}” is not allowed to do this: it {_PERMITTED[token.scope]}."
+            )
         )
 
 
@@ -286,18 +288,18 @@ _BY_CLASS: tuple[tuple[type[Exception], int, str], ...] = (
 """The first match is used, so subclasses come before their base classes."""
 
 _MESSAGES = {
-    400: Message("The request can't be understood."),
-    404: Message("There is nothing at this address."),
-    405: Message("This address does not take such a request."),
+    400: Message("The request is invalid."),
+    404: Message("There is no page at this address."),
+    405: Message("This address does not support this request method."),
     408: Message("The request took too long to arrive."),
-    413: Message("This is more than one request may hold: send a file with the import instead."),
-    500: Message("Something went wrong here. The log says what."),
-    503: Message("Too many pages are listening for news: close some, or ask again later."),
+    413: Message("The request is too large. Import a file instead."),
+    500: Message("An internal error occurred. The log has details."),
+    503: Message("Too many pages show live progress. Close some, or try again later."),
 }
 _OPERATORS: dict[type[Exception], Message] = {
     errors.IndexUnavailable: Message(
-        "The index of this archive can't be reached now. Try again in a moment; if that goes on, "
-        "the log of the service says why."
+        "The index of this archive is unavailable. Try again in a moment; if it persists, the "
+        "log of the service has the reason."
     ),
 }
 """Messages that hide details for the operator, such as the address of the database."""

@@ -21,12 +21,12 @@ from archiver.web.client_limits import ServerLimits
 from archiver.web.server import BoundedRunner
 from archiver.web.signing import SECRET_BYTES
 
-_WHICH = "`archiver verify` names them"
+_WHICH = "`archiver verify` lists them"
 _BACKLOG = 128
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
 _SAYS = {
     errno.EADDRINUSE: "is in use: stop the other program, or choose another with --port",
-    errno.EACCES: "needs rights you do not have: choose a port above 1023 with --port",
+    errno.EACCES: "needs administrator rights: choose a port above 1023 with --port",
     errno.EADDRNOTAVAIL: "is not an address of this machine: choose another with --host",
 }
 
@@ -81,7 +81,9 @@ def refuse_open_doors(settings: Settings) -> None:
         ConfigurationError: says what to do.
     """
     if settings.password == "":
-        raise ConfigurationError("ARCHIVER_PASSWORD is empty: set one, or unset it.")
+        raise ConfigurationError(
+            "ARCHIVER_PASSWORD is empty. Set a password, or unset the variable."
+        )
     is_locked = settings.password is not None or has_password(settings.data)
     if not settings.index:
         _refuse_open_door(settings, is_locked=is_locked)
@@ -104,8 +106,9 @@ async def _shared_secret(runtime: App) -> bytes | None:
 def _refuse_open_door(settings: Settings, *, is_locked: bool) -> None:
     if not is_locked and not is_loopback(settings.host):
         raise ConfigurationError(
-            f"Listening on {settings.host or 'every address'} would open the archive to others: "
-            "set a password with `archiver password` or ARCHIVER_PASSWORD, or listen on 127.0.0.1."
+            f"Listening on {settings.host or 'every address'} would open the archive to everyone "
+            "on the network. Set a password with `archiver password` or ARCHIVER_PASSWORD, or "
+            "listen on 127.0.0.1."
         )
 
 
@@ -130,7 +133,7 @@ def _bind(name: str, port: int) -> socket.socket:
         family, _, _, _, address = found[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
-        says = _SAYS.get(error.errno or 0, f"can't be listened on: {error.strerror or error}")
+        says = _SAYS.get(error.errno or 0, f"cannot be used: {error.strerror or error}")
         raise ConfigurationError(f"Port {port} on {name} {says}.") from error
 
 
@@ -156,7 +159,7 @@ def _announce(
     shown = f"[{host}]" if ":" in host else host
     sys.stdout.write(f"archiver listens on http://{shown}:{port}/\n")
     if unusable_files:
-        sys.stdout.write(f"files in warc/ that are passed by: {unusable_files}; {_WHICH}\n")
+        sys.stdout.write(f"ignored files in warc/: {unusable_files}; {_WHICH}\n")
     if browser_problem:
-        sys.stdout.write(f"pages are not shown by a browser: {browser_problem}\n")
+        sys.stdout.write(f"pages are not rendered in a browser: {browser_problem}\n")
     sys.stdout.flush()

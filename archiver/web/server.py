@@ -23,8 +23,8 @@ from archiver.logs import get_log
 from archiver.web.client_limits import ServerLimits
 from archiver.web.middleware import STATED
 
-_UNREADABLE = "The request can't be read: it is not well-formed HTTP/1.1, or too long.\n"
-_BROKEN = "Something went wrong here. The log says what.\n"
+_UNREADABLE = "The request is invalid: it is not well-formed HTTP/1.1, or too long.\n"
+_BROKEN = "An internal error occurred. The log has details.\n"
 
 _log = get_log(__name__)
 
@@ -52,7 +52,7 @@ class Handler(web.RequestHandler):
         else:
             _log.error("request_failed", status=status, reason=message, exc_info=exc or False)
         if request.writer.output_size > 0:
-            raise ConnectionError("An answer has begun already.")
+            raise ConnectionError("The response has already started.")
         text = _UNREADABLE if is_theirs else _BROKEN
         response = web.Response(status=status, text=text, headers=dict(STATED))
         response.force_close()

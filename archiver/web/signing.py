@@ -56,8 +56,8 @@ def load_secret(data: Path) -> bytes:
     secret = path.read_bytes()
     if len(secret) != SECRET_BYTES:
         raise ConfigurationError(
-            f"{path} does not hold the {SECRET_BYTES} bytes it should: "
-            "delete it to have a new one made, which signs everyone out."
+            f"{path} does not contain {SECRET_BYTES} bytes as expected. Delete it to create a "
+            "new one, which signs everyone out."
         )
     return secret
 

@@ -169,7 +169,7 @@ _ICONS: Final = (
     ("icon-512.png", "image/png", "512x512", "any"),
     ("icon-maskable.png", "image/png", "512x512", "maskable"),
 )
-_DESCRIPTION = Message("A wayback machine of your own")
+_DESCRIPTION = Message("A personal web archive")
 
 
 async def manifest(request: web.Request) -> web.StreamResponse:

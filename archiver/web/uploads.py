@@ -247,7 +247,7 @@ async def _write(request: web.Request, file: _File, path: Path) -> None:
                 raise _too_large(request)
             await asyncio.to_thread(sink.write, chunk)
     if size == 0:
-        raise UnreadableFile("The file is empty: choose one that holds bookmarks or links.")
+        raise UnreadableFile("The file is empty. Choose one with bookmarks or links.")
 
 
 def _open_new(path: Path) -> BinaryIO:
@@ -262,9 +262,8 @@ def _is_too_long(request: web.Request) -> bool:
 def _too_large(request: web.Request) -> TooLarge:
     limit = request.app[RUNTIME].settings.max_upload_bytes
     return TooLarge(
-        "The file is larger than {limit} bytes. Split it, raise "
-        "ARCHIVER_MAX_UPLOAD_BYTES, or read it with the command: archiver import "
-        "FILE",
+        "The file is larger than {limit} bytes. Split it, raise ARCHIVER_MAX_UPLOAD_BYTES, or "
+        "import it in a terminal: archiver import FILE",
         limit=limit,
     )
 
@@ -288,7 +287,9 @@ async def _file_part(request: web.Request) -> _File:
 
 
 def _malformed() -> web.HTTPBadRequest:
-    return web.HTTPBadRequest(text=marked("The upload broke off or is not well-formed multipart."))
+    return web.HTTPBadRequest(
+        text=marked("The upload was interrupted, or is not well-formed multipart data.")
+    )
 
 
 async def _search_parts(request: web.Request, parts: MultipartReader) -> _File:
@@ -296,7 +297,7 @@ async def _search_parts(request: web.Request, parts: MultipartReader) -> _File:
     request[FORM_FIELDS] = fields
     file = await _read_fields(request, parts, fields)
     if file is None:
-        raise UnreadableFile("No file was chosen: choose one that holds bookmarks or links.")
+        raise UnreadableFile("No file was chosen. Choose one with bookmarks or links.")
     name = clean_name(file.filename or "")
     return _File(name, _chunks_of_part(request, file, parts, fields), fields)
 

@@ -248,55 +248,55 @@ def _texts(language: Language) -> NullTranslations:
     return GNUTranslations(compiled)
 
 
-ANSWERED: Final = marked("The server answered {status}.")
+ANSWERED: Final = marked("The server responded with {status}.")
 SENTENCES: Final = {
-    FailureKind.DNS: marked("The name of the host leads nowhere."),
+    FailureKind.DNS: marked("The domain was not found."),
     FailureKind.REFUSED: marked("The host refused the connection."),
     FailureKind.TLS: marked("The certificate of the host is not valid."),
-    FailureKind.TIMEOUT: marked("There was no answer in time."),
-    FailureKind.DISCONNECTED: marked("The connection broke off."),
-    FailureKind.PROTOCOL: marked("The answer is no HTTP that a browser would show."),
-    FailureKind.HTTP_STATUS: marked("The server answered with an error."),
-    FailureKind.RESTING: marked("The host asked to be left alone for a while."),
-    FailureKind.TOO_LARGE: marked("It is larger than the settings allow."),
-    FailureKind.TOO_MANY_REDIRECTS: marked("The address leads to another, and so on without end."),
+    FailureKind.TIMEOUT: marked("The server did not respond in time."),
+    FailureKind.DISCONNECTED: marked("The connection was interrupted."),
+    FailureKind.PROTOCOL: marked("The server's response is not valid HTTP."),
+    FailureKind.HTTP_STATUS: marked("The server responded with an error."),
+    FailureKind.RESTING: marked("The server asked for a pause between requests."),
+    FailureKind.TOO_LARGE: marked("The page is larger than the limit in the settings."),
+    FailureKind.TOO_MANY_REDIRECTS: marked("The page redirects too many times."),
     FailureKind.BLOCKED_ADDRESS: marked(
-        "It is at a private address. To allow it name its network, such as 192.168.1.0/24, in "
-        "ARCHIVER_ALLOW_NETWORKS, or behind `archiver serve` with --allow-networks."
+        "The address is on a private network. To allow it, add the network, such as "
+        "192.168.1.0/24, to ARCHIVER_ALLOW_NETWORKS or --allow-networks."
     ),
-    FailureKind.INVALID_URL: marked("This is no address that can be kept."),
-    FailureKind.NOT_A_PAGE: marked("There is no page to keep."),
-    FailureKind.NOT_IN_FILE: marked("The imported file does not hold it."),
+    FailureKind.INVALID_URL: marked("The address is not valid."),
+    FailureKind.NOT_A_PAGE: marked("There is no page to save."),
+    FailureKind.NOT_IN_FILE: marked("The imported file does not contain this page."),
     FailureKind.WALLED: marked(
-        "A check for people stands in place of the page. What your own browser saves of it can be "
-        "imported."
+        "The site showed a CAPTCHA or bot check. Open the page in your browser, save it, and "
+        "upload the file."
     ),
-    FailureKind.PARKED: marked("The domain is for sale; the page is gone."),
-    FailureKind.NOT_ARCHIVED: marked("No public archive that was asked has it."),
-    FailureKind.NOT_RESCUED: marked("Public archives could not be asked."),
+    FailureKind.PARKED: marked("The domain is for sale; the page no longer exists."),
+    FailureKind.NOT_ARCHIVED: marked("No public archive has a copy."),
+    FailureKind.NOT_RESCUED: marked("The public archives could not be reached."),
     FailureKind.CANCELLED: marked("You cancelled it."),
     FailureKind.LOST: marked("The stored page was lost."),
     FailureKind.INTERNAL: marked("Something went wrong here; the log says what."),
 }
 SHORT: Final = {
-    FailureKind.DNS: marked("the name leads nowhere"),
-    FailureKind.REFUSED: marked("the connection was refused"),
-    FailureKind.TLS: marked("the certificate is not valid"),
-    FailureKind.TIMEOUT: marked("no answer in time"),
-    FailureKind.DISCONNECTED: marked("the connection broke off"),
-    FailureKind.PROTOCOL: marked("the answer is no HTTP"),
-    FailureKind.HTTP_STATUS: marked("the server answered with an error"),
-    FailureKind.RESTING: marked("the host asked to be left alone"),
+    FailureKind.DNS: marked("domain not found"),
+    FailureKind.REFUSED: marked("connection refused"),
+    FailureKind.TLS: marked("invalid certificate"),
+    FailureKind.TIMEOUT: marked("no response in time"),
+    FailureKind.DISCONNECTED: marked("connection interrupted"),
+    FailureKind.PROTOCOL: marked("invalid HTTP response"),
+    FailureKind.HTTP_STATUS: marked("server error"),
+    FailureKind.RESTING: marked("pause requested by the server"),
     FailureKind.TOO_LARGE: marked("too large"),
-    FailureKind.TOO_MANY_REDIRECTS: marked("redirects without end"),
-    FailureKind.BLOCKED_ADDRESS: marked("a private address"),
-    FailureKind.INVALID_URL: marked("no address"),
+    FailureKind.TOO_MANY_REDIRECTS: marked("too many redirects"),
+    FailureKind.BLOCKED_ADDRESS: marked("private address"),
+    FailureKind.INVALID_URL: marked("invalid address"),
     FailureKind.NOT_A_PAGE: marked("no page"),
     FailureKind.NOT_IN_FILE: marked("not in the file"),
-    FailureKind.WALLED: marked("a check for people stood before the page"),
-    FailureKind.PARKED: marked("the domain is for sale"),
-    FailureKind.NOT_ARCHIVED: marked("no public archive has it"),
-    FailureKind.NOT_RESCUED: marked("public archives could not be asked"),
+    FailureKind.WALLED: marked("CAPTCHA or bot check"),
+    FailureKind.PARKED: marked("domain for sale"),
+    FailureKind.NOT_ARCHIVED: marked("in no public archive"),
+    FailureKind.NOT_RESCUED: marked("public archives unreachable"),
     FailureKind.CANCELLED: marked("cancelled by you"),
     FailureKind.LOST: marked("stored page lost"),
     FailureKind.INTERNAL: marked("something went wrong here"),
@@ -336,7 +336,7 @@ def reason(wording: Wording, text: str) -> str:
     """Return the label of a group of failures: a kind, and the status if there is one."""
     kind, _, status = text.partition(" ")
     if kind == NO_FEED:
-        return wording.translated(marked("what is there is no feed"))
+        return wording.translated(marked("no feed found"))
     if status:
-        return wording.worded(Message(marked("the server answered {status}"), status=status))
+        return wording.worded(Message(marked("the server responded with {status}"), status=status))
     return wording.translated(SHORT[FailureKind(kind)]) if kind in SHORT else kind

@@ -35,4 +35,4 @@ def test_undoing_a_deletion_that_is_not_there_says_so(run_in, site, tmp_path):
         refused = run_in(tmp_path, "delete", "--undo", number)
 
         assert refused.returncode == 1
-        assert f"There is no deletion {number} to undo" in refused.stderr
+        assert f"Cannot undo deletion {number}" in refused.stderr

@@ -40,7 +40,7 @@ def test_the_beginning_of_a_hash_names_an_entry(kept, site):
 
     assert f"hash_url\t{key}\n" in kept("show", key[:8]).stdout
     none = kept("show", "0" * 31)
-    assert (none.returncode, "No hash_url begins with" in none.stderr) == (1, True)
+    assert (none.returncode, "No hash_url starts with" in none.stderr) == (1, True)
     short = kept("show", "8db")
     assert (short.returncode, "8db is too short for the beginning" in short.stderr) == (1, True)
 

@@ -112,7 +112,7 @@ class TestCompactedElsewhere:
 
         assert (done.segments, done.left) == (1, {})
         assert nothing.segments == 0
-        assert {*nothing.left.values()} == {"It changed meanwhile."}
+        assert {*nothing.left.values()} == {"It changed in the meantime."}
         before = await told(here)
         assert [url for url, _, _ in before] == sorted(urls[1:])
         assert await told(other) == before
@@ -172,7 +172,7 @@ async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
         await archive.entries.save(urls[:1], source="test")
         await archive.crawling.work()
         async with asyncio.timeout(600):
-            while ("pauses" if is_slow else "the log says why") not in await health(client):
+            while ("paused" if is_slow else "the log has the reason") not in await health(client):
                 pass
         await archive.entries.save(urls[1:], source="test")
         looked = looks_at_the_queue(archive)
@@ -181,7 +181,7 @@ async def test_fetching_pauses_while_too_much_waits_and_goes_on_by_itself(
 
         told = await health(client)
         shown = await (await client.get("/crawl")).text()
-        assert "object store: fetching pauses" in told
+        assert "object store: fetching is paused" in told
         assert "Fetching pauses" in shown
         measured = await measures(client)
         assert measured["archiver_held_up"] == 1

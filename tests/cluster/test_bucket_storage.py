@@ -224,7 +224,7 @@ def test_a_segment_is_removed_from_everywhere(storage, other, store):
 
 
 def test_a_bucket_that_is_not_there_is_said_in_a_sentence(store, tmp_path):
-    with pytest.raises(ConfigurationError, match="does not exist. Create it"):
+    with pytest.raises(ConfigurationError, match="does not exist"):
         open_bucket_storage("s3://no-such-bucket/x", tmp_path / "warc", tmp_path / "uploaded")
 
 

@@ -99,7 +99,7 @@ def test_a_certificate_that_can_not_be_checked_is_refused(server, monkeypatch, t
     monkeypatch.setenv("HOME", str(tmp_path))
     address = f"postgresql://archiver@{NAME}:{server[0]}/postgres?sslmode=verify-full"
 
-    with pytest.raises(ConfigurationError, match=r"can't be opened: .*root certificate"):
+    with pytest.raises(ConfigurationError, match=r"Cannot open .*root certificate"):
         PostgresIndex(address).prepare()
 
 

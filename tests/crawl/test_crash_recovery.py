@@ -267,7 +267,7 @@ async def test_a_segment_still_being_copied_is_read_completely_later(died, crawl
         for _ in range(2):
             await recover(crawl.context.db, crawl.context.store)
         (unusable_files,) = crawl.context.store.storage.unusable_files
-        assert "left as it is" in unusable_files.problem
+        assert "its end is not changed" in unusable_files.problem
         assert copy.read_bytes() == whole[:-100]
 
         copy.write_bytes(whole)

@@ -79,7 +79,7 @@ async def test_errors_of_the_index_are_reported_without_sql(crawl, live):
     recording = asyncio.create_task(crawl.context.recorder.run())
 
     visit_result = await crawl.pipeline._attempt(await frontier.next())
-    with pytest.raises(StoreError, match="the log says why") as told:
+    with pytest.raises(StoreError, match="the log has the reason") as told:
         await crawl.context.recorder.close(visit_result)
 
     recording.cancel()

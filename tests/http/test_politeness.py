@@ -102,9 +102,9 @@ async def test_a_request_does_not_wait_longer_than_its_limit_for_a_paused_host(s
     polite, clock = throttle(host_delay=2, host_concurrency=1)
     async with polite.slot("a.example", spaced=spaced, longest_rest=10) as turn:
         polite.pause("a.example", 30)
-        with pytest.raises(FetchError, match="asked to be left alone"):
+        with pytest.raises(FetchError, match="asked for a pause"):
             await send(turn)
-    with pytest.raises(FetchError, match="asked to be left alone"):
+    with pytest.raises(FetchError, match="asked for a pause"):
         async with polite.slot("a.example", spaced=spaced, longest_rest=10):
             pass
     assert clock.now == 100

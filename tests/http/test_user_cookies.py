@@ -106,7 +106,7 @@ async def test_removed_cookies_are_not_sent(crawling, live, keeping, members):
         await crawl.run()
 
     assert members == {"/members": ""}
-    with pytest.raises(InputError, match="No cookie is kept"):
+    with pytest.raises(InputError, match="There is no cookie"):
         await keeping.remove("127.0.0.1")
 
 

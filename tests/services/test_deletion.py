@@ -190,7 +190,7 @@ async def test_what_was_saved_again_since_is_not_overwritten_by_an_undo(archive,
     deleted = await archive.deleting.entries([foxes])
     await archive.entries.save([foxes], source="cli")
 
-    with pytest.raises(InputError, match="nothing was put back"):
+    with pytest.raises(InputError, match="Nothing was restored"):
         await archive.deleting.undo(deleted.id)
 
 

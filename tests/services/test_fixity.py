@@ -115,7 +115,7 @@ async def test_a_segment_that_is_gone_is_found(filled, findings):
 
     found = await findings()
 
-    assert (found[0].where, "file is gone" in found[0].problem) == (name, True)
+    assert (found[0].where, "file is missing" in found[0].problem) == (name, True)
 
 
 async def test_a_segment_that_was_cut_is_found(filled, findings):
@@ -157,7 +157,7 @@ async def test_a_row_that_says_otherwise_than_its_record_is_found(
 ):
     await change_index(f"UPDATE capture SET {change} WHERE id = 1")
 
-    assert "Its index row says otherwise." in {each.problem for each in await findings()}
+    assert "It does not match its index row." in {each.problem for each in await findings()}
 
 
 async def test_a_row_without_a_record_is_found(filled, findings, change_index):
@@ -165,7 +165,7 @@ async def test_a_row_without_a_record_is_found(filled, findings, change_index):
 
     assert {each.problem for each in await findings()} >= {
         "The index has no row for it.",
-        "The index has a row where there is no such record.",
+        "The index refers to a record that is not there.",
     }
 
 
@@ -251,5 +251,5 @@ async def test_a_wrong_row_is_found_while_others_come(saved_meanwhile, change_in
 
     assert {each.problem for each in await saved_meanwhile(change=change)} >= {
         "The index has no row for it.",
-        "The index has a row where there is no such record.",
+        "The index refers to a record that is not there.",
     }

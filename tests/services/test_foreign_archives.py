@@ -430,17 +430,17 @@ def contents_of(size):
 
 DAMAGED = {
     "encrypted": (with_entry(patch(8, b"\x01\x00")), "encrypted"),
-    "a compression that nobody knows": (with_entry(patch(10, b"\x63\x00")), "can't be read"),
+    "a compression that nobody knows": (with_entry(patch(10, b"\x63\x00")), "Cannot read"),
     "a checksum that is wrong": (with_entry(patch(16, b"\0\0\0\0")), "damaged"),
-    "an entry that begins nowhere": (with_entry(patch(42, b"\xff\xff\xff\x7f")), "can't be read"),
+    "an entry that begins nowhere": (with_entry(patch(42, b"\xff\xff\xff\x7f")), "Cannot read"),
     "an endless list of contents": (contents_of(0x7FFFFFFF), "too many files"),
     "a list of contents that is none": (contents_of(46), "damaged zip file"),
     "no list of contents": (b"PK\x03\x04" + b"0" * 100, "damaged zip file"),
     "bytes that unpack to far too much": (bomb(), "decompresses to more than"),
-    "what is no record": (package(b"something else entirely"), "no WARC file"),
+    "what is no record": (package(b"something else entirely"), "not a WARC file"),
     "a package within a package": (
         package(package(package(b"x"), name="b.wacz"), name="c.wacz"),
-        "holds no capture",
+        "no readable captures",
     ),
 }
 

@@ -172,7 +172,7 @@ async def test_a_kept_file_that_no_reader_can_open_ends_its_import(opened, setti
         await archive.imports.resume()
         status = await until(archive, 5, lambda status: not status.is_unread)
 
-    assert status.error.startswith("odd.txt can't be read any further")
+    assert status.error.startswith("The rest of odd.txt cannot be read")
 
 
 async def test_what_waits_outlives_a_reindex_under_its_number(opened, settings, upload):

@@ -138,7 +138,7 @@ def check(heard: Heard, method: str, target: str) -> None:
 
 def check_error(heard: Heard, target: str) -> None:
     kind = heard.header("Content-Type").partition(";")[0]
-    if heard.body.startswith(b"The request can't be read"):
+    if heard.body.startswith(b"The request is invalid"):
         assert (heard.status, kind) == (400, "text/plain")
         return
     if heard.status == 417:  # on an address that is none, an expectation that nobody knows

@@ -38,10 +38,10 @@ async def press(client, **fields):
 
 async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
     page = await (await client.get("/activity")).text()
-    assert "the server answered 404" in page
+    assert "the server responded with 404" in page
     assert "text/html" in page
     assert "<code>host_delay</code>" in page
-    (link,) = re.findall(r'href="([^"]+)">the server answered 404<', page)
+    (link,) = re.findall(r'href="([^"]+)">the server responded with 404<', page)
     assert 'name="entry"' in await (await client.get(unescape(link))).text(), "they are listed"
 
     live.article("gone")
@@ -49,7 +49,7 @@ async def test_it_tells_what_failed_and_tries_it_again(client, runtime, live):
 
     assert "1 page is queued again." in page
     await runtime.crawling.work()
-    assert "the server answered 404" not in await (await client.get("/activity")).text()
+    assert "the server responded with 404" not in await (await client.get("/activity")).text()
 
 
 async def test_a_pause_holds_a_service_up_until_it_goes_on(client, runtime, live):

@@ -76,7 +76,7 @@ async def test_what_was_typed_of_an_entry_is_there_still_where_it_can_not_be_kep
 
     status, _, page = await send(client, f"/{foxes}/edit", fields)
 
-    assert (status, "is too long; 100 characters is the most." in page) == (400, True)
+    assert (status, "is too long; the limit is 100 characters." in page) == (400, True)
     for typed in (
         'value="Mine"',
         " autofocus>",

@@ -84,5 +84,5 @@ async def test_why_a_feed_could_not_be_read_is_said_in_the_language_of_the_page(
     english = await send(client, do="look", url=feed)
     german = await (await client.get("/feeds", headers={"Accept-Language": "de"})).text()
 
-    assert "sends is no feed" in english
+    assert "No feed found at" in english
     assert '<span class="why">was dort liegt, ist kein Feed</span>' in german

@@ -54,7 +54,7 @@ class TestPassedBy:
 
         assert answer.status == 200
         said = await answer.text()
-        assert said == "ok\nfiles passed by: 2; `archiver verify` names them\n"
+        assert said == "ok\nignored files: 2; `archiver verify` lists them\n"
 
 
 async def test_metrics_are_what_prometheus_reads(client):

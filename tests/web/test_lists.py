@@ -57,7 +57,7 @@ async def test_a_list_is_made_filled_and_put_in_order_by_forms(client, foxes, be
 
 async def test_a_name_that_can_not_be_given_stays_in_its_form_with_the_reason(client):
     await send(client, "/lists", ("do", "make"), ("path", "Soups"))
-    there = "There is a list “Soups” already."
+    there = "A list “Soups” already exists."
 
     search = (("do", "make"), ("path", "Soups"), ("query", "is:unread"))
     status, _, page = await send(client, "/lists", *search)

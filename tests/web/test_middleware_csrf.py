@@ -48,7 +48,7 @@ async def test_what_another_site_sends_is_refused(serve, headers, path):
 
     assert answer.status == 403
     said = await answer.text()
-    assert "Another site sent this request, so nothing was changed." in said
+    assert "This request came from another site, so nothing was changed." in said
     assert "try again" in said
 
 

@@ -94,8 +94,8 @@ async def test_it_says_how_many_files_it_passes_by_and_that_there_is_no_browser(
     await process.wait()
 
     assert lines[0].startswith("archiver listens on ")
-    assert lines[1] == "files in warc/ that are passed by: 1; `archiver verify` names them\n"
-    assert lines[2].startswith("pages are not shown by a browser: ARCHIVER_BROWSER is /nowhere")
+    assert lines[1] == "ignored files in warc/: 1; `archiver verify` lists them\n"
+    assert lines[2].startswith("pages are not rendered in a browser: ARCHIVER_BROWSER is /nowhere")
     assert beside.read_bytes() == b"garbage"
 
 
@@ -115,4 +115,6 @@ async def test_it_says_where_the_sandbox_of_its_browser_can_t_start(tmp_path):
     process.terminate()
     await process.wait()
 
-    assert lines[1].startswith("pages are not shown by a browser: Chromium's sandbox cannot start")
+    assert lines[1].startswith(
+        "pages are not rendered in a browser: Chromium's sandbox cannot start"
+    )

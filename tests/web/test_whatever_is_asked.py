@@ -47,7 +47,9 @@ async def test_a_damaged_cursor_is_refused(client, path):
         for q in ("", "herons"):
             status, _, body = await ask(client, f"{path}?q={q}&after={cursor_of(cursor)}")
 
-            assert (status, "start from the first page" in unescape(body)) == (400, True), cursor
+            assert (status, "Start again from the first page" in unescape(body)) == (400, True), (
+                cursor
+            )
 
 
 ADDRESSES = [

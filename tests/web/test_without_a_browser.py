@@ -55,7 +55,7 @@ async def test_pages_are_kept_and_health_and_the_pages_say_what_is_lacking(
         key = (await runtime.entries.get(url)).entry.hash_url
         entry = await (await client.get(f"/{key}/")).text()
 
-    assert health == "ok\nno browser: pages that need one are kept as they were sent, and marked\n"
+    assert health == "ok\nno browser: pages that need one are saved without it and marked\n"
     assert "needs a browser" in entry
     assert why in entry
     assert TICK not in home + entry

@@ -165,7 +165,7 @@ async def change_list(request: web.Request) -> web.StreamResponse:
     """Rename or move a list, and return all lists."""
     wanted, lists = await read_json(request, ListChange), request.app[RUNTIME].lists
     if wanted.new_path is None and wanted.shift is None:
-        raise InputError("Say what becomes of the list: new_path, or shift.")
+        raise InputError("Set new_path or shift.")
     if wanted.shift:
         await lists.shift(wanted.path, down=wanted.shift == "down")
     if wanted.new_path is not None:

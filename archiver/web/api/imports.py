@@ -111,7 +111,7 @@ async def ask_public_archives(request: web.Request) -> web.StreamResponse:
     """Request pages from public archives: by entry, by search, or all that are gone."""
     wanted, rescuing = await read_json(request, RescueRequest), request.app[RUNTIME].recovery
     if wanted.entries and wanted.query:
-        raise web.HTTPBadRequest(text="Name entries or give a query, not both.")
+        raise web.HTTPBadRequest(text="Use either entries or a query, not both.")
     if wanted.entries:
         return answer(Queued(await rescuing.rescue(wanted.entries)), status=202)
     if wanted.query:

@@ -198,7 +198,7 @@ async def read_json(request: web.Request, shape: type[_T]) -> _T:
         first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise InputError(
-            f"The body is wrong{' at ' + where if where else ''}: {first['msg']}."
+            f"The body is invalid{' at ' + where if where else ''}: {first['msg']}."
         ) from None
     return value
 
@@ -221,7 +221,7 @@ def numbers(request: web.Request, name: str) -> list[int]:
     """
     words = [word for word in request.query.get(name, "").split(",") if word.strip()]
     if len(words) > MOST_JOBS:
-        raise InputError(f"{name} may name {MOST_JOBS:,} at most.")
+        raise InputError(f"{name} can have at most {MOST_JOBS:,} numbers.")
     return [_whole(name, word.strip()) for word in words]
 
 

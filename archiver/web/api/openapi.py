@@ -91,16 +91,16 @@ class Operation:
     media_type: str = "application/json"
 
 
-_ID = Parameter("id", "Of the import.", {"type": "integer", "minimum": 0}, "path")
+_ID = Parameter("id", "Number of the import.", {"type": "integer", "minimum": 0}, "path")
 _TEXT: Json = {"type": "string"}
 _TEXTS: Json = {"type": "array", "items": _TEXT}
 _OF_A_FILE = (
-    Parameter("name", "Of the file, when the body is the file itself.", _TEXT),
-    Parameter("tags", "For every link, separated by commas.", _TEXT),
+    Parameter("name", "Name of the file, if the body is the file itself.", _TEXT),
+    Parameter("tags", "Tags for every link, separated by commas.", _TEXT),
     Parameter(
         "folders_as",
-        "Whether the names of folders are tags, or their whole paths, or neither; or whether "
-        "folders are left out.",
+        "Whether folder names become tags, whole paths become tags, neither, or folders are "
+        "ignored.",
         {"type": "string", "enum": [*FoldersAs], "default": FoldersAs.TAGS},
     ),
     Parameter(
@@ -110,14 +110,14 @@ _OF_A_FILE = (
     ),
     Parameter(
         "capture",
-        "When: with the rest, when nothing else waits, or never, which keeps them as links.",
+        "When to capture: now, when the queue is otherwise empty, or never (save as links).",
         {"type": "string", "enum": [*CaptureWhen], "default": CaptureWhen.NOW},
     ),
-    Parameter("into", "Path of a list into which all are put.", _TEXT),
+    Parameter("into", "Path of a list for all links.", _TEXT),
     Parameter("only_folder", "Only links in these folders or below; can be repeated.", _TEXTS),
     Parameter(
         "column",
-        f"What columns of a table say, each `role=name`; roles are {', '.join(ColumnRole)}.",
+        f"Roles of table columns, each as `role=name`; roles are {', '.join(ColumnRole)}.",
         _TEXTS,
     ),
 )
@@ -126,7 +126,7 @@ IMPORT_OPERATIONS = (
         "post",
         "/api/v1/imports",
         "api_import",
-        "Read a file of bookmarks or links into the queue; reading goes on after the answer.",
+        "Import a file of bookmarks or links; reading continues after the response.",
         ImportStatus,
         _OF_A_FILE,
         (("multipart/form-data", bytes), ("application/octet-stream", bytes)),
@@ -136,7 +136,7 @@ IMPORT_OPERATIONS = (
         "post",
         "/api/v1/imports/look",
         "api_import_look",
-        "Say what importing a file of links would do, and keep nothing.",
+        "Preview the import of a file without saving anything.",
         ImportSurvey,
         _OF_A_FILE,
         (("multipart/form-data", bytes), ("application/octet-stream", bytes)),
@@ -152,7 +152,7 @@ IMPORT_OPERATIONS = (
         "get",
         "/api/v1/imports/{id}",
         "api_import_status",
-        "Show how far an import has come.",
+        "Show the progress of an import.",
         ImportStatus,
         (_ID,),
     ),
@@ -160,7 +160,8 @@ IMPORT_OPERATIONS = (
         "get",
         "/api/v1/imports/{id}/receipt",
         "api_import_receipt",
-        "What became of every row of the file, in order: added, merged, known, unusable, left out.",
+        "List the result of every row of the file in order: added, merged, known, unusable, or "
+        "left out.",
         list[ReceiptLine],
         (_ID,),
     ),
@@ -176,7 +177,7 @@ IMPORT_OPERATIONS = (
         "post",
         "/api/v1/imports/{id}/again",
         "api_import_again",
-        "Queue pages again that failed for a reason, or for any.",
+        "Retry pages that failed for a reason, or for any reason.",
         Queued,
         (_ID,),
         (("application/json", AgainRequest),),
@@ -185,7 +186,7 @@ IMPORT_OPERATIONS = (
         "post",
         "/api/v1/imports/{id}/capture",
         "api_import_capture",
-        "Queue what was kept as links.",
+        "Capture the entries that were saved as links.",
         Queued,
         (_ID,),
     ),
@@ -201,7 +202,8 @@ IMPORT_OPERATIONS = (
         "post",
         "/api/v1/imports/{id}/undo",
         "api_import_undo",
-        "Delete the entries that only this import created; a large one goes on after the answer.",
+        "Delete the entries that only this import created; a large undo continues after the "
+        "response.",
         ImportStatus,
         (_ID,),
         status=202,
@@ -210,8 +212,8 @@ IMPORT_OPERATIONS = (
         "post",
         "/api/v1/rescue",
         "api_rescue",
-        "Ask public archives for pages: those named, those that a query finds, or all that are "
-        "gone and have no snapshot.",
+        "Recover pages from public archives: the given entries, the results of a query, or all "
+        "missing pages without a snapshot.",
         Queued,
         (),
         (("application/json", RescueRequest),),
@@ -222,7 +224,7 @@ IMPORT_OPERATIONS = (
 
 _HASH = Parameter(
     "hash_url",
-    "Lower-case hex MD5 of the URL without its fragment.",
+    "Lower-case hexadecimal MD5 of the URL without its fragment.",
     {"type": "string", "pattern": "^[0-9a-f]{32}$"},
     "path",
 )
@@ -239,12 +241,12 @@ _TIMESTAMP = Parameter(
     "path",
 )
 _HIGHLIGHT = Parameter(
-    "id", "Of the highlight.", {"type": "string", "pattern": "^[0-9a-f]{16}$"}, "path"
+    "id", "Id of the highlight.", {"type": "string", "pattern": "^[0-9a-f]{16}$"}, "path"
 )
-_DELETION = Parameter("id", "Of the deletion.", {"type": "integer"}, "path")
+_DELETION = Parameter("id", "Id of the deletion.", {"type": "integer"}, "path")
 
 _NARROWED = (
-    Parameter("q", "A search: see /search/help.", _TEXT),
+    Parameter("q", "Search query; the syntax is at /search/help.", _TEXT),
     Parameter("tag", "Only entries with this tag.", _TEXT),
     Parameter("host", "Only entries of this host.", _TEXT),
     Parameter("status", "saved, failed, queued, or an HTTP status such as 200.", _TEXT),
@@ -253,12 +255,12 @@ _LISTED = (
     *_NARROWED,
     Parameter(
         "sort",
-        "What comes first; without it the best where there are words, else the newest. newest and"
-        " oldest are by when an entry was saved, captured by when it was captured last.",
+        "Sort order; default: best match if there are words, otherwise newest. newest and oldest "
+        "sort by saved date, captured by last capture.",
         {"type": "string", "enum": [*Sort]},
     ),
-    Parameter("after", "The cursor that the page before gave.", _TEXT),
-    Parameter("limit", "Entries a page.", {"type": "integer", "minimum": 1, "maximum": 200}),
+    Parameter("after", "Cursor from the previous page.", _TEXT),
+    Parameter("limit", "Entries per page.", {"type": "integer", "minimum": 1, "maximum": 200}),
 )
 _NUMBERS: Json = {"type": "string", "pattern": "^[0-9]+(,[0-9]+)*$"}
 
@@ -267,7 +269,7 @@ OPERATIONS = (
         "post",
         "/api/v1/entries",
         "api_save",
-        "Put URLs into the queue. Those that can't be kept come back with the reason.",
+        "Save URLs and queue them. Invalid URLs are returned with a reason.",
         SaveResult,
         takes=(("application/json", SaveRequest),),
         status=202,
@@ -276,7 +278,7 @@ OPERATIONS = (
         "get",
         "/api/v1/entries",
         "api_entries",
-        "List entries, or search them.",
+        "List or search entries.",
         Listing,
         _LISTED,
     ),
@@ -284,7 +286,7 @@ OPERATIONS = (
         "get",
         "/api/v1/summary",
         "api_summary",
-        "Count the entries of a list, 1,000 at most, and say what they are of.",
+        "Count the entries of a list, up to 1,000, with facets.",
         Summary,
         _NARROWED,
     ),
@@ -300,8 +302,8 @@ OPERATIONS = (
         "patch",
         "/api/v1/entries/{hash_url}",
         "api_edit",
-        "Change what is said of an entry. `tags` takes the place of all tags, `folders` of all "
-        "lists that it lies in, by their paths; what is left out, or null, stays as it is.",
+        "Change the metadata of an entry. `tags` replaces all tags, `folders` all lists (by "
+        "path); omitted or null fields are not changed.",
         EntryDetail,
         (_HASH,),
         (("application/json", EditRequest),),
@@ -310,7 +312,7 @@ OPERATIONS = (
         "delete",
         "/api/v1/entries/{hash_url}",
         "api_delete",
-        "Throw an entry away, with all its snapshots.",
+        "Delete an entry with all its snapshots.",
         Deleted,
         (_HASH,),
     ),
@@ -318,7 +320,8 @@ OPERATIONS = (
         "delete",
         "/api/v1/entries/{hash_url}/snapshots/{timestamp}",
         "api_delete_snapshot",
-        "Throw one of several snapshots away, named by all 14 digits.",
+        "Delete the snapshot with exactly this timestamp of 14 digits; the entry must have "
+        "another one.",
         Deleted,
         (_HASH, _WHOLE_TIMESTAMP),
     ),
@@ -326,8 +329,8 @@ OPERATIONS = (
         "post",
         "/api/v1/deletions/{id}/undo",
         "api_undo_deletion",
-        "Put back what a deletion took, by the `id` that it answered with. What was saved, or "
-        "deleted, again since stays as it is; `stayed` counts such entries.",
+        "Restore deleted entries by the `id` of the deletion. Entries that were saved or deleted "
+        "again since are not restored; `stayed` is their number.",
         Restored,
         (_DELETION,),
     ),
@@ -335,19 +338,23 @@ OPERATIONS = (
         "get",
         "/api/v1/entries/{hash_url}/compare",
         "api_compare",
-        "Hold two snapshots against each other: text, headers, requisites.",
+        "Compare two snapshots: text, headers, resources.",
         Compared,
         (
             _HASH,
-            Parameter("from", "The earlier: 4 to 14 digits; without it the one before.", _TEXT),
-            Parameter("to", "The later; without it the newest.", _TEXT),
+            Parameter(
+                "from",
+                ("Timestamp of the earlier snapshot, 4 to 14 digits; default: the previous one."),
+                _TEXT,
+            ),
+            Parameter("to", "Timestamp of the later snapshot; default: the newest.", _TEXT),
         ),
     ),
     Operation(
         "post",
         "/api/v1/entries/{hash_url}/highlights",
         "api_highlight",
-        "Mark words of the article. Words that stand nowhere in it are kept without a place.",
+        "Highlight text of the article. Text that is not found is stored without a position.",
         Highlighted,
         (_HASH,),
         (("application/json", HighlightRequest),),
@@ -357,7 +364,7 @@ OPERATIONS = (
         "patch",
         "/api/v1/entries/{hash_url}/highlights/{id}",
         "api_change_highlight",
-        "Give a highlight another colour or note.",
+        "Change the colour or note of a highlight.",
         Highlighted,
         (_HASH, _HIGHLIGHT),
         (("application/json", HighlightChange),),
@@ -366,7 +373,7 @@ OPERATIONS = (
         "delete",
         "/api/v1/entries/{hash_url}/highlights/{id}",
         "api_remove_highlight",
-        "Take a highlight away, and show the entry without it.",
+        "Remove a highlight, and return the entry.",
         EntryDetail,
         (_HASH, _HIGHLIGHT),
     ),
@@ -374,14 +381,14 @@ OPERATIONS = (
         "get",
         "/api/v1/feeds",
         "api_feeds",
-        "The feeds that are followed, and how each stands; `state` is null before the first look.",
+        "List the followed feeds with their state; `state` is null before the first check.",
         list[FollowedFeed],
     ),
     Operation(
         "post",
         "/api/v1/feeds",
         "api_follow",
-        "Follow a feed, or the first that a page names: what is new in it is captured.",
+        "Follow a feed, or the first feed that a page declares, and capture its new items.",
         FollowedFeed,
         (),
         (("application/json", FeedRequest),),
@@ -391,15 +398,15 @@ OPERATIONS = (
         "delete",
         "/api/v1/feeds",
         "api_unfollow",
-        "Follow a feed no more, and list the others; what it brought stays.",
+        "Unfollow a feed and list the others; its entries are kept.",
         list[FollowedFeed],
-        (Parameter("url", "The feed's address.", _TEXT),),
+        (Parameter("url", "URL of the feed.", _TEXT),),
     ),
     Operation(
         "get",
         "/api/v1/highlights",
         "api_highlights",
-        "What was marked, entry by entry; words of `q` are looked for in highlights and notes.",
+        "List highlights by entry; words of `q` are searched in highlights and notes.",
         HighlightList,
         tuple(each for each in _LISTED if each.name in {"q", "after", "limit"}),
     ),
@@ -407,7 +414,7 @@ OPERATIONS = (
         "get",
         "/api/v1/entries/{hash_url}/snapshots/{timestamp}",
         "api_snapshot",
-        "Show a snapshot: its article, its requisites, its neighbours in time.",
+        "Show a snapshot: its article, its resources, and its neighbours in time.",
         SnapshotDetail,
         (_HASH, _TIMESTAMP),
     ),
@@ -415,15 +422,15 @@ OPERATIONS = (
         "get",
         "/api/v1/lists",
         "api_lists",
-        "Show every list, each behind the one that it lies in. One with a `query` is a saved "
-        "search; its `count` is null until somebody counted.",
+        "List all lists in tree order. A list with `query` is a saved search; its `count` is "
+        "null until it has been counted.",
         tuple[EntryList, ...],
     ),
     Operation(
         "post",
         "/api/v1/lists",
         "api_make_list",
-        "Make a list, and those it is to lie in; or save a search under a name.",
+        "Create a list with its parents, or a saved search.",
         EntryList,
         takes=(("application/json", ListRequest),),
         status=201,
@@ -432,7 +439,7 @@ OPERATIONS = (
         "patch",
         "/api/v1/lists",
         "api_change_list",
-        "Rename a list, put it into another one, or shift it; all in it comes along.",
+        "Rename or move a list together with its sublists.",
         tuple[EntryList, ...],
         takes=(("application/json", ListChange),),
     ),
@@ -440,9 +447,9 @@ OPERATIONS = (
         "delete",
         "/api/v1/lists",
         "api_delete_list",
-        "Delete a list, and those in it; the entries stay.",
+        "Delete a list with its sublists; the entries are kept.",
         tuple[EntryList, ...],
-        (Parameter("path", "Of the list.", _TEXT),),
+        (Parameter("path", "Path of the list.", _TEXT),),
     ),
     Operation(
         "post",
@@ -456,14 +463,14 @@ OPERATIONS = (
         "post",
         "/api/v1/captures",
         "api_hand_in",
-        "Hand in a page that a browser saved: HTML (of SingleFile, say), MHTML, or a WARC or WACZ "
-        "file of ArchiveWeb.page. It is a snapshot when the answer comes; nothing is fetched. In "
-        "a form, `url` and `at` may stand before the file.",
+        "Upload a page saved by a browser: HTML (for example from SingleFile), MHTML, or a WARC "
+        "or WACZ file of ArchiveWeb.page. The snapshot exists when the response is sent; nothing "
+        "is fetched. In a form, `url` and `at` must precede the file.",
         HandedIn,
         (
-            Parameter("url", "Of the page, where the file does not tell.", _TEXT),
-            Parameter("at", "When it was saved, ISO 8601; else as the file tells, or now.", _TEXT),
-            Parameter("name", "Of the file, when the body is the file itself.", _TEXT),
+            Parameter("url", "URL of the page, if the file does not contain it.", _TEXT),
+            Parameter("at", "Saved date (ISO 8601); default: the date in the file, or now.", _TEXT),
+            Parameter("name", "Name of the file, if the body is the file itself.", _TEXT),
         ),
         tuple((kind, bytes) for kind in ("multipart/form-data", *PAGE_TYPES)),
         201,
@@ -473,9 +480,9 @@ OPERATIONS = (
         "get",
         "/api/v1/jobs",
         "api_jobs",
-        "Show jobs; unknown ones are left out.",
+        "Show jobs; unknown ones are omitted.",
         list[Job],
-        (Parameter("ids", "Numbers of jobs, separated by commas; 1,000 at most.", _NUMBERS),),
+        (Parameter("ids", "Numbers of jobs, separated by commas; at most 1,000.", _NUMBERS),),
     ),
     Operation(
         "get", "/api/v1/queue", "api_queue", "Count the jobs of the archive by state.", QueueCounts
@@ -484,9 +491,10 @@ OPERATIONS = (
         "get",
         "/api/v1/events",
         "api_events",
-        "Server-sent events: `job` and `import` with the same JSON as the API, first as things "
-        "stand; `end` when all that was asked for is at an end. Without parameters: each change of "
-        "all jobs from now on, each with an `id`; sent back as `Last-Event-ID`, it goes on there.",
+        "Server-sent events: `job` and `import` with the same JSON as the API, first with the "
+        "current state; `end` when all requested jobs are finished. Without parameters: every "
+        "change of all jobs from now on, each with an `id`; send it as `Last-Event-ID` to "
+        "continue.",
         str,
         (
             Parameter("jobs", "Numbers of jobs, separated by commas.", _NUMBERS),
@@ -551,7 +559,7 @@ def describe() -> Json:
         "info": {
             "title": "archiver",
             "version": __version__,
-            "description": "A wayback machine of one's own.",
+            "description": "A personal web archive.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "paths": found,
@@ -575,8 +583,8 @@ _ERROR: Json = {
             "type": "object",
             "required": ["code", "message"],
             "properties": {
-                "code": {"type": "string", "description": "A name for programs."},
-                "message": {"type": "string", "description": "A sentence for people."},
+                "code": {"type": "string", "description": "Code for programs."},
+                "message": {"type": "string", "description": "Message for people."},
             },
         }
     },
@@ -585,7 +593,7 @@ _ERROR: Json = {
 
 def _problem() -> Json:
     return {
-        "description": "It could not be done; the body says why.",
+        "description": "The request failed; the body has the reason.",
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
     }
 

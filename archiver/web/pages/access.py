@@ -171,7 +171,7 @@ async def _make_token(request: web.Request, form: _Form) -> web.StreamResponse:
     try:
         scope = Scope(form.get("scope", ""))
     except ValueError:
-        raise InputError("Say what the token may do: read, add, or all.") from None
+        raise InputError("Choose what the token may do: read, add, or everything.") from None
     made = await request.app[RUNTIME].access.make_token(form.get("name", ""), scope)
     return await _page(request, made=made)
 
@@ -194,7 +194,7 @@ async def _end_others(request: web.Request, _: _Form) -> web.StreamResponse:
 
 
 async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
-    raise InputError("This form asks for nothing that is known here.")
+    raise InputError("The form has an unknown action.")
 
 
 async def _must_know(request: web.Request, form: _Form) -> None:
@@ -202,7 +202,7 @@ async def _must_know(request: web.Request, form: _Form) -> None:
     if request.app[RUNTIME].access.keys_hang_on is None:
         return
     if not await auth.check_password(request, form.get("current", "")):
-        raise InputError("That is not the password of now, so nothing was changed.")
+        raise InputError("Current password is incorrect.")
 
 
 def _done() -> web.Response:

@@ -127,7 +127,7 @@ def number(text: str) -> int:
         InputError: it is not a number.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
-        raise InputError("The number of a change is a whole number.")
+        raise InputError("The number of a change must be a whole number.")
     return int(text)
 
 

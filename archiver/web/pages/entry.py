@@ -137,12 +137,12 @@ def _article(
     wording = wording_of(request)
 
     def held(url: str) -> str:
-        return wording.worded(Message("Kept here: {url}", url=url))
+        return wording.worded(Message("Saved here: {url}", url=url))
 
     def lost(name: str) -> str:
         if not name:
-            return wording.worded(Message("Picture that could not be had"))
-        return wording.worded(Message("Picture that could not be had: {name}", name=name))
+            return wording.worded(Message("Image not archived"))
+        return wording.worded(Message("Image not archived: {name}", name=name))
 
     article.describe_links(held)
     article.name_images()

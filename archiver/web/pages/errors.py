@@ -16,25 +16,25 @@ from archiver.web.signing import Permission
 from archiver.web.views import AbsentView, ErrorView, PassageView
 
 TITLES = {
-    400: Message("This can't be done"),
+    400: Message("Not possible"),
     401: Message("Sign in first"),
-    403: Message("This is not open to you"),
+    403: Message("Not allowed"),
     404: Message("Not found"),
-    405: Message("This can't be done here"),
-    408: Message("That took too long"),
-    413: Message("This is too much at once"),
-    415: Message("This kind can't be read"),
-    422: Message("This can't be read"),
-    429: Message("Too many tries"),
-    500: Message("Something went wrong here"),
-    503: Message("Not to be had just now"),
+    405: Message("Not supported"),
+    408: Message("Timeout"),
+    413: Message("Too large"),
+    415: Message("Unsupported file type"),
+    422: Message("Invalid input"),
+    429: Message("Too many attempts"),
+    500: Message("Internal error"),
+    503: Message("Temporarily unavailable"),
 }
 """Titles of error pages, in words for users (RFC 9110 §15)."""
 
 
 def error_page(request: web.Request, status: int, message: Message) -> web.Response:
     """Render an error page."""
-    title = TITLES.get(status, Message("Something went wrong"))
+    title = TITLES.get(status, Message("Error"))
     return render(request, "pages/error.html", ErrorView(status, message, title), status=status)
 
 

@@ -104,7 +104,7 @@ async def _take_all(request: web.Request, form: _Form) -> web.StreamResponse:
 async def _take_in(request: web.Request, form: _Form) -> web.StreamResponse:
     file = form.get("file")
     if not isinstance(file, FileField):
-        raise InputError("Choose the OPML file that your feed reader exports.")
+        raise InputError("Choose the OPML file exported by your feed reader.")
     added = await request.app[RUNTIME].subscriptions.take_in(
         file.file.read(), file.filename, everything="everything" in form
     )
@@ -112,7 +112,7 @@ async def _take_in(request: web.Request, form: _Form) -> web.StreamResponse:
 
 
 async def _unknown(_: web.Request, __: _Form) -> web.StreamResponse:
-    raise InputError("This form asks for nothing that is known here.")
+    raise InputError("The form has an unknown action.")
 
 
 def _text(form: _Form, name: str) -> str:

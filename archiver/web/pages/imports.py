@@ -268,7 +268,7 @@ async def look(request: web.Request) -> web.StreamResponse:
         tags,
         roles=tuple(ColumnRole),
         columns=survey.columns[:MOST_COLUMNS],
-        title=Message("Before {name} is imported", name=kept.name),
+        title=Message("Preview: {name}", name=kept.name),
     )
     return await render_beside(request, "pages/import_look.html", view)
 

@@ -90,7 +90,7 @@ async def order_lists(request: web.Request) -> web.StreamResponse:
     refs = [str(each) for each in form.getall("entry", [])]
     where = str(form.get("where", ""))
     if where not in set(Where):
-        raise InputError("Entries go {known}.", known=", ".join(Where))
+        raise InputError("The direction must be {known}.", known=", ".join(Where))
     if not refs:
         return back(form, "/snapshots", nothing=1)
     edited = await request.app[RUNTIME].lists.order(str(form.get("list", "")), refs, Where(where))
@@ -104,6 +104,6 @@ async def _changed(found: EntryLists, form: Mapping[str, Any]) -> Edited | None:
     if what == "delete":
         return await found.delete(path)
     if what not in ("up", "down"):
-        raise InputError("A list can be made, renamed, moved up or down, or deleted.")
+        raise InputError("A list can be created, renamed, moved up or down, or deleted.")
     await found.shift(path, down=what == "down")
     return None
