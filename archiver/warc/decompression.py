@@ -403,8 +403,9 @@ class Unpacked:
         self._unpacked += len(data)
         if self._unpacked > SLACK_BYTES + MOST_RATIO * self._source.offset:
             raise UnreadableFile(
-                f"It decompresses to more than {MOST_RATIO} times its size and was rejected "
-                "as a decompression bomb."
+                "It decompresses to more than {ratio} times its size, so it was rejected as a "
+                "decompression bomb.",
+                ratio=MOST_RATIO,
             )
         return data
 
