@@ -58,11 +58,11 @@ _PRAGMAS = (
 
 
 _DAMAGED = (
-    "{} is damaged: {}. `archiver reindex` builds it again from the WARC files, takes over what "
-    "can be read of it, and keeps the damaged file."
+    "{} is damaged: {}. Run `archiver reindex` to rebuild it from the WARC files; it copies what "
+    "can still be read, and keeps the damaged file."
 )
 _UNOPENED = (
-    "{} can't be opened: {}. Check that the disk has free space and that you may write there."
+    "Cannot open {}: {}. Check that the disk has free space and that you have write permission."
 )
 
 

@@ -390,7 +390,7 @@ class Entries:
         for each in detail.likenesses:
             if each.kind is kind and detail.snapshot.timestamp == timestamp:
                 return each.media_type, await self._content(each)
-        raise NotFound("There is no such picture of this snapshot.")
+        raise NotFound("This snapshot has no such image.")
 
     async def emblem(self, digest: str) -> tuple[str, bytes]:
         """Return (media type, content) of a favicon or preview image.
@@ -401,7 +401,7 @@ class Entries:
         async with self._db.read() as conn:
             found = await screenshots.by_digest(conn, digest)
         if found is None:
-            raise NotFound("There is no such picture.")
+            raise NotFound("There is no such image.")
         return found.media_type, await self._content(found)
 
     async def _content(self, found: Rendition) -> bytes:
@@ -410,7 +410,7 @@ class Entries:
             return await asyncio.to_thread(record.block.read)
         except InvalidRecord as error:
             raise NotFound(
-                "The record of this picture is damaged. `archiver verify` says more."
+                "The record of this image is damaged. Run `archiver verify` for details."
             ) from error
 
     async def jobs(self, ids: Sequence[int]) -> list[Job]:

@@ -64,8 +64,9 @@ _MISSING = (
     "{count} segments that the current index uses cannot be read:\n{segments}\n"
 ) + _WHAT_TO_DO
 _LOST = (
-    "{snapshots} snapshots of the current index can't be read from the segments, and {entries} "
-    "entries have no other: some records are damaged, see `archiver verify`. " + _WHAT_TO_DO
+    "{snapshots} snapshots of the current index cannot be read from the segments, and {entries} "
+    "entries have no other snapshot, because some records are damaged; run `archiver verify` for "
+    "details. " + _WHAT_TO_DO
 )
 
 
@@ -144,8 +145,8 @@ _SETTINGS_UNREADABLE = (
     "table, or set them again after `archiver reindex --accept-missing`."
 )
 _NEWER = (
-    "{reason} What waits in its queue can't be taken over by this version. `archiver reindex "
-    "--accept-missing` builds an index without that, and keeps the current file beside it."
+    "{reason} This version cannot copy the waiting jobs from its queue. `archiver reindex "
+    "--accept-missing` builds an index without them, and keeps the current file next to it."
 )
 _IN_USE_ELSEWHERE = (
     "Another machine uses the archive. Stop the servers and crawls of all machines first."
@@ -386,7 +387,7 @@ async def _opened_if_readable(
                 raise RecordsMissing(reason, reason=str(error)) from error
             opened.mark = "unread"
         except IndexDamaged:
-            log.warning("the old index can't be read; its queue is lost", path=place.place)
+            log.warning("cannot read the old index; its queue is lost", path=place.place)
             opened.mark = DAMAGED
         yield opened
     finally:

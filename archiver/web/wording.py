@@ -276,7 +276,7 @@ SENTENCES: Final = {
     FailureKind.NOT_RESCUED: marked("The public archives could not be reached."),
     FailureKind.CANCELLED: marked("You cancelled it."),
     FailureKind.LOST: marked("The stored page was lost."),
-    FailureKind.INTERNAL: marked("Something went wrong here; the log says what."),
+    FailureKind.INTERNAL: marked("An internal error occurred; the log has details."),
 }
 SHORT: Final = {
     FailureKind.DNS: marked("domain not found"),
@@ -299,7 +299,7 @@ SHORT: Final = {
     FailureKind.NOT_RESCUED: marked("public archives unreachable"),
     FailureKind.CANCELLED: marked("cancelled by you"),
     FailureKind.LOST: marked("stored page lost"),
-    FailureKind.INTERNAL: marked("something went wrong here"),
+    FailureKind.INTERNAL: marked("internal error"),
 }
 """Short forms for table rows."""
 
