@@ -49,6 +49,7 @@ from archiver.pages.article.page_furniture import (
 from archiver.pages.article.panels import normalise_panels
 from archiver.pages.article.preparation import drop_hidden, to_tree
 from archiver.pages.article.scoring import Scores, make_root
+from archiver.pages.article.surroundings import drop_surroundings
 from archiver.pages.article.tree import first_text, text_in
 from archiver.pages.article.valid_html import make_valid
 from archiver.pages.article_text import (
@@ -236,6 +237,8 @@ def _read(
         return Article()
     lines = lines_of(body, *said)
     _normalise(body, source)
+    if not whole:
+        drop_surroundings(body, title_of(body, metadata.title), url)
     article = body if whole else choose_article(body, metadata.title)
     if not whole:
         body, article = _with_hidden(page, hidden, source, metadata.title, (body, article))

@@ -1,0 +1,346 @@
+"""Removal of what stands around an article: related pages, share bars, letters, author boxes.
+
+Such blocks are recognised by a label in front of them or by their class and id, in several
+languages, and only if their content is of that kind. Cards, which are similar blocks that link to
+other pages, need no label.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from urllib.parse import urlsplit
+
+from lxml.etree import _Element as Element
+
+from archiver.pages.article.elements import (
+    FORM_CONTROLS,
+    HEADINGS,
+    PHRASING,
+    named,
+    precedes_answer,
+)
+from archiver.pages.article.labels import LONGEST_LABEL, Kind, kind_of_label, kind_of_name
+from archiver.pages.article.scoring import Measure, measure_all
+from archiver.pages.article.tree import first_text, remove
+
+LONGEST_TEASER = 260
+"""Maximum characters outside of links for each link to another page."""
+
+SHORTEST_HEADLINE = 10
+FEWEST_CARDS = 3
+LONGEST_CARD = 450
+SENTENCE = 80
+SHORTEST_POST = 140
+"""Minimum prose before comments; threads have less."""
+
+LEAST_REST, LEAST_SHARE = 200, 0.25
+"""Minimum prose of a page besides its cards, in characters and relative to their text.
+
+Pages with less are lists of other pages.
+"""
+
+NEARLY_ALL = 0.75
+"""Minimum share of the prose before a label that announces the author."""
+
+_MOST = {Kind.AUTHOR: 1000, Kind.LETTER: 700, Kind.SHARE: 300, Kind.TAGS: 400}
+"""Maximum characters by kind."""
+
+_UNLINKED = {Kind.SHARE: 100, Kind.TAGS: 60}
+_LONGEST_NOTE = 40
+_LEVELS, _MOST_SIBLINGS, _MOST_LINKS, _MOST_CARDS = 6, 60, 100, 200
+_LABELLED = frozenset("p div span strong b em label legend dt summary a".split()) | HEADINGS
+_NAMED = frozenset("div section aside ul ol p footer nav form span table li".split())
+_LINES = frozenset("p div li section span aside".split())
+_KEPT = ("pre", "math", "video", "audio")
+_MATTER = frozenset({"article", "main", "body", "html"})
+_FRAME = ("footer", "nav", "aside", "form")
+_CALLING = re.compile(
+    r"newsletter|subscri|inbox|sign[ -]?up|e-?mail|follow|abonn|anmeld|inscri|lettre|bolet|donat"
+    r"|member|メール|フォロー|订阅|关注|подпис",
+    re.IGNORECASE,
+)
+"""Words of letters and appeals."""
+
+_LEADING = re.compile("[:\\uff1a\\u00bb>]\\s*$")
+_ANSWERS = re.compile(r"comment|komment|respon[ds]|disqus|repl(?:y|ies)|reaction", re.IGNORECASE)
+
+
+class Surroundings:
+    """Blocks around the article of one page.
+
+    Args:
+        body: the body of the page, which is modified.
+        heading: the heading with the title of the page.
+        host: the host of the page; links to it are internal.
+    """
+
+    def __init__(self, body: Element, heading: Element | None, host: str) -> None:
+        self._body = body
+        self._host = host
+        self._elements = list(body.iter())
+        self._measures = measure_all(body)
+        self._prose = self._measure_prose()
+        self._left = self._prose[body]
+        self._holding = {heading, *heading.iterancestors()} if heading is not None else set()
+        self._gone: set[Element] = set()
+
+    def drop(self) -> None:
+        """Remove the blocks around the article."""
+        before = 0
+        for element in self._elements:
+            if element in self._gone:
+                continue
+            if not self._drop_named(element) and not self._drop_labelled(element, before):
+                self._drop_cards(element)
+            if element not in self._gone:
+                before += self._own_prose.get(element, 0)
+
+    def _measure_prose(self) -> dict[Element, int]:
+        """Return the characters of sentences in each element, outside of the page's frame."""
+        frames = {each for frame in self._body.iter(*_FRAME) for each in frame.iter()}
+        self._own_prose: dict[Element, int] = {}
+        prose: dict[Element, int] = {}
+        for element in reversed(self._elements):
+            inner = sum(prose.get(each, 0) for each in element)
+            measure = self._measures[element]
+            if not inner and element.tag != "a" and element not in frames:
+                unlinked = int(measure.text - measure.linked)
+                inner = unlinked if unlinked >= SENTENCE else 0
+                if inner:
+                    self._own_prose[element] = inner
+            prose[element] = inner
+        return prose
+
+    def _drop_named(self, element: Element) -> bool:
+        kind = kind_of_name(named(element).strip()) if element.tag in _NAMED else None
+        if kind is None or not self._fits(kind, [element]):
+            return False
+        return self._remove(element)
+
+    def _drop_labelled(self, element: Element, before: int) -> bool:
+        """Remove the block that a label announces; ``before`` is the prose before it."""
+        if element.tag not in _LABELLED:
+            return False
+        if 0 < self._measures[element].text <= LONGEST_LABEL + 2:
+            label = first_text(element, LONGEST_LABEL + 2)
+            if (kind := kind_of_label(label)) is not None:
+                blocks = [*self._announced(element, kind, before)]
+                for each in blocks:
+                    self._remove(each)
+                return bool(blocks)
+        return self._drop_line(element)
+
+    def _drop_line(self, element: Element) -> bool:
+        """Remove a line with a label and links: *Read also: …*."""
+        if element.tag not in _LINES or self._measures[element].text > LONGEST_CARD:
+            return False
+        lead = _lead_of(element)
+        kind = kind_of_label(lead) if lead else None
+        if kind not in {Kind.RELATED, Kind.TAGS, Kind.SHARE} or not _LEADING.search(lead):
+            return False
+        measure = self._measures[element]
+        is_line = measure.text - measure.linked <= len(lead) + _LONGEST_NOTE
+        return is_line and self._fits(kind, [element]) and self._remove(element)
+
+    def _announced(self, label: Element, kind: Kind, before: int) -> Sequence[Element]:
+        """Return the block that begins with a label, or the label and the blocks behind it."""
+        if kind is Kind.AUTHOR and before < NEARLY_ALL * self._left:
+            return ()
+        if kind is Kind.COMMENTS and (before < SHORTEST_POST or precedes_answer(label)):
+            return ()
+        best: Element | None = None
+        top = at = label
+        for above in islice(label.iterancestors(), _LEVELS):
+            if above.tag in _MATTER or above in self._holding or self._begins_before(at, above):
+                break
+            if self._measures[above].text <= self._measures[label].text + 2:
+                top = above
+            elif self._fits(kind, [above], label=label):
+                best = above
+            at = above
+        if best is not None:
+            return [best]
+        behind = [*self._behind(top, label, kind)]
+        return [top, *behind] if behind else ()
+
+    def _begins_before(self, element: Element, above: Element) -> bool:
+        """Return whether text precedes an element in its parent."""
+        if (above.text or "").strip():
+            return True
+        for each in islice(element.itersiblings(preceding=True), _MOST_SIBLINGS):
+            has_text = each not in self._gone and self._measures[each].text
+            if has_text or (each.tail or "").strip():
+                return True
+        return False
+
+    def _behind(self, top: Element, label: Element, kind: Kind) -> Iterator[Element]:
+        """Yield the blocks behind a label that are of its kind."""
+        level = label.tag if label.tag in HEADINGS else "h6"
+        for each in islice(top.itersiblings(), _MOST_SIBLINGS):
+            if each in self._gone:
+                continue
+            if (each.tag in HEADINGS and each.tag <= level) or each in self._holding:
+                return
+            if not self._fits(kind, [each], label=label):
+                return
+            yield each
+
+    def _fits(self, kind: Kind, blocks: list[Element], label: Element | None = None) -> bool:
+        """Return whether blocks have the content of a kind."""
+        measure = Measure()
+        for each in blocks:
+            measure.add(self._measures[each])
+        unlinked = measure.text - measure.linked
+        if any(each in self._holding for each in blocks):
+            return False
+        if kind is Kind.COMMENTS:
+            return any(map(_holds_answers, blocks))
+        if kind is Kind.RELATED:
+            return self._leads_away(blocks, unlinked, label)
+        if measure.text > _MOST[kind] or unlinked > _UNLINKED.get(kind, measure.text):
+            return False
+        if kind is Kind.LETTER:
+            return self._calls(blocks, label)
+        return measure.text > 0 or label is None
+
+    def _calls(self, blocks: list[Element], label: Element | None) -> bool:
+        """Return whether blocks ask to subscribe, follow or pay."""
+        text = " ".join(first_text(each, _MOST[Kind.LETTER]) for each in blocks)
+        if label is None or _CALLING.search(text):
+            return True
+        return any(next(each.iter(*FORM_CONTROLS), None) is not None for each in blocks)
+
+    def _leads_away(self, blocks: list[Element], unlinked: float, label: Element | None) -> bool:
+        """Return whether blocks consist of links to other pages, with short texts."""
+        if any(next(each.iter(*_KEPT), None) is not None for each in blocks):
+            return False
+        links = [
+            link
+            for each in blocks
+            for link in islice(each.iter("a"), _MOST_LINKS)
+            if self._is_headline(link)
+        ]
+        if not links:
+            return label is None and unlinked <= _LONGEST_NOTE
+        longest = sum(self._prose[each] for each in blocks)
+        internal = sum(self._is_internal(each) for each in links)
+        is_short = unlinked <= LONGEST_TEASER * len(links)
+        return is_short and 2 * internal >= len(links) and self._leaves_enough(blocks, longest)
+
+    def _leaves_enough(self, blocks: list[Element], prose: int) -> bool:
+        """Return whether the rest of the page is more than a list of other pages."""
+        rest = self._left - prose
+        size = sum(self._measures[each].text for each in blocks)
+        return rest >= LEAST_REST and rest >= LEAST_SHARE * size
+
+    def _is_headline(self, link: Element) -> bool:
+        is_long = (
+            self._measures[link].text >= SHORTEST_HEADLINE or not first_text(link, 1).isascii()
+        )
+        return is_long and not (link.get("href") or "#").startswith(("#", "javascript:", "mailto:"))
+
+    def _is_internal(self, link: Element) -> bool:
+        href = (link.get("href") or "").strip()
+        if "//" not in href[:8]:
+            return True
+        try:
+            host = urlsplit(href).hostname or ""
+        except ValueError:
+            return False
+        return host.removeprefix("www.") == self._host
+
+    def _drop_cards(self, parent: Element) -> None:
+        """Remove similar children that are cards of other pages."""
+        if len(parent) < FEWEST_CARDS:
+            return
+        groups: dict[tuple[str, str], list[Element]] = {}
+        for each in islice(parent, _MOST_CARDS):
+            if each not in self._gone and isinstance(each.tag, str):
+                groups.setdefault((each.tag, each.get("class") or ""), []).append(each)
+        for group in groups.values():
+            cards = [each for each in group if self._is_card(each)] if len(group) > 2 else []
+            if len(cards) < FEWEST_CARDS or 2 * len(cards) <= len(group):
+                continue
+            if self._leaves_enough(cards, sum(self._prose[each] for each in cards)):
+                self._remove_group(parent, cards)
+
+    def _is_card(self, element: Element) -> bool:
+        measure = self._measures[element]
+        if not 0 < measure.text <= LONGEST_CARD or measure.text - measure.linked > LONGEST_TEASER:
+            return False
+        links = [each for each in islice(element.iter("a"), 10) if self._is_headline(each)]
+        if element.tag == "a":
+            links = [element]
+        if not links or not all(map(self._is_internal, links)):
+            return False
+        return next(element.iter(*_KEPT, "figcaption"), None) is None and any(
+            self._is_headline_of(link, element) for link in links
+        )
+
+    def _is_headline_of(self, link: Element, card: Element) -> bool:
+        """Return whether a link is the title of a card: a heading, or a block with a picture."""
+        if next(link.iter(*HEADINGS), None) is not None:
+            return True
+        around = islice(link.iterancestors(), _LEVELS)
+        block = next((each for each in around if each.tag not in PHRASING), card)
+        if block.tag in HEADINGS:
+            return True
+        is_whole = link is card or self._measures[block].text <= self._measures[link].text + 2
+        return is_whole and self._measures[card].pictures > 0
+
+    def _remove_group(self, parent: Element, cards: list[Element]) -> None:
+        size = sum(self._measures[each].text for each in cards)
+        around = parent
+        for above in (parent, *islice(parent.iterancestors(), _LEVELS)):
+            is_more = self._measures[above].text - size > LONGEST_LABEL
+            if above.tag in _MATTER or above in self._holding or is_more:
+                break
+            around = above
+        is_all = self._measures[around].text - size <= LONGEST_LABEL
+        goes = [around] if is_all and around.tag not in _MATTER else cards
+        before = goes[0].getprevious()
+        for each in goes:
+            self._remove(each)
+        if before is not None and before.tag in HEADINGS and not (before.tail or "").strip():
+            behind = before.getnext()
+            if behind is None or behind.tag in HEADINGS:
+                self._remove(before)
+
+    def _remove(self, element: Element) -> bool:
+        if element in self._gone or element in self._holding or element.getparent() is None:
+            return False
+        self._left -= self._prose[element]
+        self._gone.update(element.iter())
+        remove(element)
+        return True
+
+
+def _holds_answers(block: Element) -> bool:
+    """Return whether a block is named comments, or holds a form."""
+    if next(block.iter(*FORM_CONTROLS), None) is not None:
+        return True
+    return any(_ANSWERS.search(named(each)) for each in islice(block.iter(), _MOST_LINKS))
+
+
+def _lead_of(element: Element) -> str:
+    """Return the text before the first link of an element."""
+    pieces = [element.text or ""]
+    for each in islice(element.iterdescendants(), 10):
+        if each.tag == "a":
+            return " ".join("".join(pieces).split())
+        pieces.append(each.text or "")
+        if not len(each):
+            pieces.append(each.tail or "")
+    return ""
+
+
+def drop_surroundings(body: Element, heading: Element | None, url: str) -> None:
+    """Remove the blocks around the article of a page.
+
+    Args:
+        body: the body of the page.
+        heading: the heading with the title of the page.
+        url: the URL of the page.
+    """
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    Surroundings(body, heading, host).drop()
