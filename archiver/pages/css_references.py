@@ -375,7 +375,7 @@ class CssReferences:
 
     def _put(self, start: int, end: int) -> int:
         raw = self._text[start:end]
-        use = Use.STYLE if self._import else Use.FONT if self._nesting.in_face else Use.IMAGE
+        use = Use.STYLE if self._import else Use.FONT if self._nesting.in_face else Use.PAINT
         value = decode_escapes(self._to_text(raw))
         led = None if self._namespace else self._lead(value, use)
         self._import = False

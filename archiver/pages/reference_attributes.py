@@ -16,12 +16,14 @@ class Use(StrEnum):
     """Use of a reference.
 
     ``ANCHOR`` is followed, not loaded; ``SCRIPT`` is not loaded by a page without scripts;
+    ``PAINT`` is an image in CSS, which some properties load with CORS (masks, clip paths, shapes);
     ``INERT`` has no use in an archive: pings, preconnects, obsolete plugins.
     """
 
     ANCHOR = "anchor"
     FRAME = "frame"
     IMAGE = "image"
+    PAINT = "paint"
     STYLE = "style"
     SCRIPT = "script"
     FONT = "font"
@@ -73,6 +75,7 @@ Rule = Pointer | Choice
 REQUISITE_KINDS: Final = {
     Use.FRAME: RequisiteKind.FRAME,
     Use.IMAGE: RequisiteKind.IMAGE,
+    Use.PAINT: RequisiteKind.IMAGE,
     Use.STYLE: RequisiteKind.STYLE,
     Use.FONT: RequisiteKind.FONT,
     Use.ICON: RequisiteKind.ICON,
@@ -312,9 +315,10 @@ _OTHER: Final = POINTERS[Use.OTHER]
 _SCRIPT: Final = POINTERS[Use.SCRIPT]
 _INERT: Final = POINTERS[Use.INERT]
 _SRCSET: Final = Pointer(Use.IMAGE, Form.SRCSET)
-_CSS: Final = Pointer(Use.IMAGE, Form.CSS)
+_CSS: Final = Pointer(Use.PAINT, Form.CSS)
 _SRCDOC: Final = Pointer(Use.FRAME, Form.DOCUMENT)
 _REFRESH: Final = Pointer(Use.ANCHOR, Form.REFRESH)
+_RASTER = re.compile(r"image/(?!svg)", re.IGNORECASE)
 _URL_PARAMETERS = frozenset({"movie", "src", "url", "data", "code", "filename", "href"})
 
 
@@ -331,12 +335,11 @@ def _parameter(value_of: ValueOf) -> Pointer | None:
 
 
 def _plugged(attribute: str) -> Rule:
-    """Return the rule of an object or embed, which may be a page unless its type is an image."""
+    """Return the rule of an object or embed: a frame, unless its type is an image but not SVG."""
 
     def choose(value_of: ValueOf) -> Pointer:
-        is_image = value_of("type").strip().lower().startswith("image/")
-        is_data = value_of(attribute).strip()[:11].lower() == "data:image/"
-        return _IMAGE if is_image or is_data else _FRAME
+        given = value_of("type").strip() or value_of(attribute).strip().partition("data:")[2]
+        return _IMAGE if _RASTER.match(given) else _FRAME
 
     return Choice(frozenset({Use.IMAGE, Use.FRAME}), choose)
 
@@ -361,7 +364,7 @@ _IMG: Final = _loading(
         "dynsrc": _MEDIA,
     }
 )
-_PLAYED: Final = _loading({"src": _MEDIA, "poster": _IMAGE})
+_PLAYED: Final = _loading({"src": _MEDIA, "poster": POINTERS[Use.PAINT]})
 _FRAMED: Final = _loading({"src": _FRAME, "srcdoc": _SRCDOC, "longdesc": _ANCHOR})
 _SCRIPTED: Final[Rules] = {"src": _SCRIPT, "href": _SCRIPT, "xlink:href": _SCRIPT}
 
@@ -381,6 +384,7 @@ HTML: Final[Mapping[str, Rules]] = {
     "command": {"icon": _IMAGE},
     "del": _CITE,
     "embed": _loading({"src": _FRAME}) | {"src": _plugged("src")},
+    "fencedframe": {"src": _FRAME},
     "form": {"action": _ANCHOR},
     "frame": _FRAMED,
     "head": {"profile": _ANCHOR},
@@ -395,6 +399,7 @@ HTML: Final[Mapping[str, Rules]] = {
     "meta": {"content": Choice(frozenset({Use.ANCHOR}), _refresh)},
     "object": {"data": _plugged("data"), "codebase": _INERT, "longdesc": _ANCHOR},
     "param": {"value": Choice(frozenset({Use.OTHER}), _parameter)},
+    "portal": {"src": _FRAME},
     "q": _CITE,
     "script": _SCRIPTED,
     "source": _loading({"src": _MEDIA, "srcset": _SRCSET}),

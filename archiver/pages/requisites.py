@@ -10,6 +10,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from archiver.http.data_urls import NO_BASE, is_data_url, read_data_url
 from archiver.http.urls import MOST_CHARACTERS, escape_bytes, join
 from archiver.model.page import Discovery, Refresh
 from archiver.model.rendering import QualitySignals
@@ -50,10 +51,8 @@ from archiver.pages.reference_values import find_candidates, read_link_header, r
 def find_sheet_requisites(css: str, base_url: str) -> tuple[Requisite, ...]:
     """Return the distinct resources that a style sheet loads, in order."""
     found: dict[str, RequisiteKind] = {}
-    for reference, use in read_css(css):
-        url = join(base_url, reference)
-        if url:
-            found.setdefault(url, REQUISITE_KINDS[use])
+    for url, use in _Document(base_url).resolve_all(read_css(css)):
+        found.setdefault(url, REQUISITE_KINDS[use])
     return tuple(Requisite(url, kind) for url, kind in found.items())
 
 
@@ -265,13 +264,30 @@ class _Document:
         """Resolve references to absolute URLs; those within the document are dropped."""
         for given, use in references:
             reference = clean_reference(given)
-            if not reference or reference.startswith(("#", "data:")):
+            if not reference or reference.startswith("#"):
+                continue
+            if is_data_url(reference):
+                yield from self._embedded(reference, use)
                 continue
             if reference not in self._resolved:
                 self._resolved[reference] = join(self._base, reference.partition("#")[0])
             url = self._resolved[reference]
             if url:
                 yield url, use
+
+    def _embedded(self, url: str, use: Use) -> _Found:
+        """Return what a style sheet or framed document in a data URL loads."""
+        is_read = use in {Use.STYLE, Use.FRAME} and self._depth < MOST_NESTED_DOCUMENTS
+        given = read_data_url(url) if is_read else None
+        if given is None:
+            return
+        inner = _Document(NO_BASE, self._depth + 1)
+        if use is Use.STYLE:
+            yield from inner.resolve_all(read_css(given.text))
+        elif given.media_type.is_xml:
+            yield from inner.read_xml(walk_xml(given.text))
+        elif given.media_type.essence == "text/html" and (tree := parse(given.text)) is not None:
+            yield from inner.read(tree)
 
 
 def _area(attributes: _Attributes) -> int:

@@ -122,6 +122,7 @@ def _look_and_read(document: Document, limit: int) -> Seen:
     if tree is None:
         return Seen(_discover(document, limit))
     looked = discover_parsed(tree, page.text, document.url, limit)
+    looked = _with_xml(looked, page.text, document, limit)
     found = _with_links(replace(looked, charset=_charset(page.choice)), document, limit)
     has_parts = any(each.kind is RequisiteKind.PART for each in found.requisites)
     if found.needs_browser or found.wall or found.parked or has_parts:
@@ -142,6 +143,14 @@ def _with_links(found: Discovery, document: Document, limit: int) -> Discovery:
     )
 
 
+def _with_xml(found: Discovery, text: str, document: Document, limit: int) -> Discovery:
+    """Add the requisites of XHTML that only an XML parser sees, such as those of ``<h:img>``."""
+    if not is_xml(document.media_type):
+        return found
+    further = find_xml_requisites(text, document.url, limit)
+    return replace(found, requisites=_each_once((*found.requisites, *further))[:limit])
+
+
 def _with_address(metadata: PageMetadata, document: Document) -> PageMetadata:
     """Use the canonical URL of the Link header if the document states none, as with PDF."""
     if metadata.canonical or not document.link_header:
@@ -157,9 +166,9 @@ def _look_through(document: Document, limit: int) -> Discovery:
     kind = document.media_type
     if is_html(kind):
         page = decode(document)
-        return replace(
-            discover_requisites(page.text, document.url, limit), charset=_charset(page.choice)
-        )
+        discovered = discover_requisites(page.text, document.url, limit)
+        discovered = _with_xml(discovered, page.text, document, limit)
+        return replace(discovered, charset=_charset(page.choice))
     if is_css(kind):
         sheet = decode(document)
         found = find_sheet_requisites(sheet.text, document.url)[:limit]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from urllib.parse import unquote
 
@@ -75,15 +75,29 @@ class PathWriters:
 
     Attributes:
         requisite: for page requisites.
+        shared: for page requisites that browsers may load with CORS; they need an access token.
         frame: for documents within a page.
         link: for pages that a page links to.
         redirect: for the targets of redirects.
     """
 
     requisite: PathWriter = plain_path
+    shared: PathWriter = plain_path
     frame: PathWriter = plain_path
     link: PathWriter = plain_path
     redirect: PathWriter = plain_path
+
+    def below(self, origin: str) -> "PathWriters":
+        """Return writers of absolute URLs, for documents whose base is not this server."""
+        return PathWriters(*(_below(origin, getattr(self, each.name)) for each in fields(self)))
+
+
+def _below(origin: str, write: PathWriter) -> PathWriter:
+    def write_url(address: ReplayAddress) -> str:
+        path = write(address)
+        return path if "://" in path[:8] else origin + path
+
+    return write_url
 
 
 PLAIN = PathWriters()

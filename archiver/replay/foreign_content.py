@@ -91,6 +91,11 @@ class Foreign:
         return self._xml or bool(self._open)
 
     @property
+    def depth(self) -> int:
+        """The number of open elements that matter."""
+        return len(self._open)
+
+    @property
     def inside(self) -> bool:
         """Return whether the next content is foreign content."""
         return self._xml or bool(self._kind())

@@ -12,7 +12,7 @@ from archiver.http.text_decoders import Encoding
 from archiver.pages.css_references import CssReferences, end_of
 from archiver.pages.reference_attributes import MOST_NESTED_DOCUMENTS, Use
 from archiver.replay.foreign_content import Foreign
-from archiver.replay.start_tags import Tags, closes_itself
+from archiver.replay.start_tags import StartTag, Tags, closes_itself
 from archiver.replay.tag_syntax import (
     NAME,
     PLAIN,
@@ -114,6 +114,12 @@ class HtmlRewriter:
         self._text = ""
         self._close_sheet()
         return self._ready()
+
+    @property
+    def is_in_svg(self) -> bool:
+        """Return whether one foreign element is open, and nothing is incomplete."""
+        is_complete = not self._text and self._partial is None and self._step == self._data
+        return is_complete and self._foreign.depth == 1
 
     def _ready(self) -> str:
         ready = "".join(self._out)
@@ -286,12 +292,32 @@ class HtmlRewriter:
         if self._hides_next and name == "noscript":
             source = self._tags.hide(source, name)
         self._hides_next = False
+        if name == "use" and kind == "svg":
+            source = self._with_copy(source)
         self._out.append(self._tags.rewrite(source, name, foreign=foreign, kind=kind))
         if foreign:
             is_sheet = name.rpartition(":")[2] == "style" and not closed
             self._sheet = self._foreign_sheet() if is_sheet else self._sheet
         else:
             self._enter_element(name)
+
+    def _with_copy(self, source: str) -> str:
+        """Return a ``use`` that names an element in the page, which is copied there if needed."""
+        tag = StartTag(source, "use", self._raw)
+        attribute = next((each for each in ("href", "xlink:href") if tag.has(each)), "")
+        found = self._links.copy_of(tag.value(attribute)) if attribute else None
+        if found is None:
+            return source
+        copy, links = found
+        if copy.markup:
+            inner = HtmlRewriter(links, rests=self._rests, depth=MOST_NESTED_DOCUMENTS)
+            markup = inner.feed(f"<svg>{copy.markup}").removeprefix("<svg>")
+            if not inner.is_in_svg:
+                return source
+            plain = (markup + inner.close()).encode("ascii", "xmlcharrefreplace").decode()
+            self._out.append(f"<defs>{plain}</defs>")
+        tag.set(attribute, f"#{copy.id}")
+        return str(tag)
 
     def _enter_element(self, name: str) -> None:
         """Switch the tokenizer's state for elements whose content is not markup."""

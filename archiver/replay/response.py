@@ -18,6 +18,7 @@ from archiver.http.timestamps import http_date, to_datetime
 from archiver.model.capture import Capture
 from archiver.replay.addresses import PLAIN, Modifier, PathWriters, ReplayAddress
 from archiver.replay.conditional_requests import UNCONDITIONAL, Conditions, select
+from archiver.replay.embedded import rewrite_data_url
 from archiver.replay.memento import original, timegate, timemap, write_links
 from archiver.replay.response_headers import (
     Viewer,
@@ -25,7 +26,8 @@ from archiver.replay.response_headers import (
     rewrite_headers,
     security_headers,
 )
-from archiver.replay.url_rewriter import UrlRewriter
+from archiver.replay.svg_copies import ReadSvg, SvgCopies, no_svg
+from archiver.replay.url_rewriter import Embedding, UrlRewriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class ReplayRequest:
         is_exact: whether the capture was requested by its exact URL and timestamp.
         conditions: conditional headers of the request.
         is_head: whether the method is HEAD.
+        read_svg: reader of SVG files whose elements are copied into the response.
     """
 
     viewer: Viewer
@@ -49,6 +52,7 @@ class ReplayRequest:
     is_exact: bool = True
     conditions: Conditions = UNCONDITIONAL
     is_head: bool = False
+    read_svg: ReadSvg = no_svg
 
     @property
     def page(self) -> Modifier:
@@ -57,7 +61,13 @@ class ReplayRequest:
 
     def links(self, capture: Capture) -> UrlRewriter:
         """Return the rewriter for references in a capture's content."""
-        return UrlRewriter(capture.url, capture.timestamp, page=self.page, paths=self.paths)
+        return UrlRewriter(
+            capture.url,
+            capture.timestamp,
+            page=self.page,
+            paths=self.paths,
+            embedding=Embedding(self.viewer.origin, rewrite_data_url, SvgCopies(self.read_svg)),
+        )
 
     def redirects(self, capture: Capture) -> UrlRewriter:
         """Return the rewriter for headers; a redirect's target keeps the redirect's modifier."""

@@ -142,24 +142,23 @@ class Viewer:
 
     Attributes:
         origin: ``http://host[:port]`` of the replay origin as requested, validated.
-        is_framed: whether the response may be framed.
-        wants_font: whether the client fetches a font.
+        has_token: whether the request has a valid access token, which only the archive's own pages
+            know: the response may be framed, and loaded with CORS.
     """
 
     origin: str
-    is_framed: bool = False
-    wants_font: bool = False
+    has_token: bool = False
 
 
 def security_headers(viewer: Viewer, *, is_sandboxed: bool = True) -> tuple[tuple[str, str], ...]:
     """Return the security headers of every replay response.
 
-    The page's origin is opaque, so its requests to this server are cross-origin. Browsers fetch
-    fonts with CORS, so fonts allow the origin ``null``; other responses are not readable by
-    scripts.
+    The page's origin is opaque, so its requests to this server are cross-origin. Browsers load
+    fonts, masks, clip paths, shapes and subtitles with CORS. So responses to requests with an
+    access token allow the origin ``null``; others are not readable by scripts of another site.
     """
     policy = content_security_policy(viewer, is_sandboxed=is_sandboxed)
-    granted = (("Access-Control-Allow-Origin", "null"),) if viewer.wants_font else ()
+    granted = (("Access-Control-Allow-Origin", "null"),) if viewer.has_token else ()
     return (
         ("Content-Security-Policy", policy),
         ("X-Content-Type-Options", "nosniff"),
@@ -167,7 +166,6 @@ def security_headers(viewer: Viewer, *, is_sandboxed: bool = True) -> tuple[tupl
         ("X-Robots-Tag", "noindex, nofollow, noarchive"),
         ("Cross-Origin-Opener-Policy", "unsafe-none"),
         ("Cross-Origin-Resource-Policy", "cross-origin"),
-        ("Vary", "Sec-Fetch-Dest"),
         *granted,
     )
 
@@ -194,10 +192,10 @@ def content_security_policy(viewer: Viewer, *, is_sandboxed: bool = True) -> str
             f"style-src {here} 'unsafe-inline' data:",
             f"font-src {here} data:",
             f"media-src {here} data:",
-            f"frame-src {here}",
-            f"object-src {here}",
+            f"frame-src {here} data:",
+            f"object-src {here} data:",
             "form-action 'none'",
             f"base-uri {here}",
-            *(() if viewer.is_framed else ("frame-ancestors 'none'",)),
+            *(() if viewer.has_token else ("frame-ancestors 'none'",)),
         )
     )

@@ -28,6 +28,7 @@ from archiver.replay.tag_syntax import (
     EVENT_HANDLER,
     EXAMINED_IN_XML,
     GLOBAL_TREATMENTS,
+    PLAYERS,
     TO_LOWER,
     TREATMENTS,
     BytesText,
@@ -201,6 +202,8 @@ _HARMLESS_HTTP_EQUIV = frozenset(
     {"content-type", "content-language", "default-style", _REFRESH, "x-ua-compatible"}
 )
 _OUTER_TARGETS = frozenset({"_top", "_parent", "_blank", "_unfencedtop"})
+_MOMENT: Final = "#t=1"
+"""Shows the frame at one second: the first frame of such videos is often black."""
 _NO_TREATMENTS: Final[dict[str, Treatment]] = {}
 _LAZY_FIRST: Final = LAZY["src"][0]
 """Present in the rules of elements that can be loaded lazily."""
@@ -232,6 +235,8 @@ class Tags:
         self._xml = xml
         self._rests = rests
         self._has_base = False
+        self._is_still = False
+        """Whether the current video would start by itself and has no poster."""
         self.promoted = False
         """Whether the last tag was an image whose lazy source was promoted."""
 
@@ -251,6 +256,8 @@ class Tags:
         if not is_known and not _EXAMINED_PATTERN.search(source, len(name)):
             return source
         tag = StartTag(source, name, self._raw, xml=self._xml)
+        if local in PLAYERS:
+            self._prepare_player(tag)
         rules = rules_for(local, foreign=foreign, kind=kind)
         for attribute in tag.names():
             known = "xlink:href" if foreign and attribute.endswith(":href") else attribute
@@ -261,15 +268,19 @@ class Tags:
                 self._rewrite_attribute(tag, attribute, pointer)
             elif self._rests and is_handler(known):
                 tag.make_inert(attribute)
+        self._rewrite_whole(tag, local, rules, foreign=foreign)
+        return str(tag)
+
+    def _rewrite_whole(self, tag: StartTag, local: str, rules: Rules, *, foreign: bool) -> None:
+        """Make the changes that concern several attributes of an element."""
         if local == "link":
             self._enable_late_style(tag)
         elif self._rests and disable_element(tag, local):
-            return str(tag)
+            return
         elif _LAZY_FIRST in rules:
             self._promote_lazy_sources(tag, rules)
         elif foreign:
             self._disable_animation(tag)
-        return str(tag)
 
     def hide(self, source: str, name: str) -> str:
         """Add the attribute ``hidden`` to a start tag."""
@@ -318,7 +329,22 @@ class Tags:
             is_link = use is Use.ANCHOR and attribute.endswith("href")
             tag.make_inert(attribute, instead=f'{attribute}="#" ' if is_link else "")
         elif led is not None:
-            tag.set(attribute, led)
+            is_still = use is Use.MEDIA and self._is_still and "#" not in led
+            tag.set(attribute, f"{led}{_MOMENT}" if is_still else led)
+
+    def _prepare_player(self, tag: StartTag) -> None:
+        """Give a player its controls, since nothing plays by itself in a sandbox without scripts.
+
+        Subtitles need CORS because the page's origin is opaque.
+        """
+        starts = tag.has("autoplay")
+        self._is_still = starts and tag.name == "video" and not tag.has("poster")
+        wanted = {"controls": "", "crossorigin": "anonymous"} | (
+            {"preload": "auto"} if starts else {}
+        )
+        for name, value in wanted.items():
+            if not tag.has(name) or (value and tag.value(name) != value):
+                tag.set(name, value)
 
     def _image(self, reference: str) -> str | None:
         return self._links.rewrite(reference, Use.IMAGE)

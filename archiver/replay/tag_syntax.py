@@ -30,13 +30,14 @@ class Treatment(StrEnum):
 
 Treatments = Mapping[str, Treatment]
 
+PLAYERS: Final = frozenset({"audio", "video"})
 _CROSSORIGIN: Final[Treatments] = {"crossorigin": Treatment.CROSSORIGIN}
 _TARGET: Final[Treatments] = {"target": Treatment.TARGET}
 _SUBMIT: Final[Treatments] = {"formtarget": Treatment.TARGET}
 _FRAME: Final[Treatments] = {"csp": Treatment.INERT}
 
 TREATMENTS: Final[Mapping[str, Treatments]] = {
-    **dict.fromkeys(("audio", "image", "img", "script", "source", "track", "video"), _CROSSORIGIN),
+    **dict.fromkeys(("image", "img", "script", "source", "track"), _CROSSORIGIN),
     **dict.fromkeys(("a", "area", "form"), _TARGET),
     **dict.fromkeys(("button", "input"), _SUBMIT),
     **dict.fromkeys(("frame", "iframe"), _FRAME),
@@ -204,7 +205,8 @@ ATTRIBUTE: Final = re.compile(
 _ELEMENT_NAME = r"[a-z][a-z0-9-]*+"
 _SPECIAL = "|".join(
     sorted(
-        {*RAW_TEXT, "script", "style", "noscript", "plaintext", *ROOTS, *ALWAYS_EXAMINED},
+        {*RAW_TEXT, *PLAYERS, *ROOTS, *ALWAYS_EXAMINED}
+        | {"script", "style", "noscript", "plaintext"},
     )
 )
 _EXAMINED = "|".join([*sorted(EXAMINED_ATTRIBUTES), EVENT_HANDLER.pattern])

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
+from archiver.http.data_urls import NO_BASE
 from archiver.http.urls import join
-from archiver.pages.reference_attributes import Use, clean_reference
+from archiver.pages.reference_attributes import MOST_NESTED_DOCUMENTS, Use, clean_reference
 from archiver.pages.reference_values import find_candidates, find_refresh_url
 from archiver.replay.addresses import PLAIN, Modifier, PathWriters, ReplayAddress
+from archiver.replay.svg_copies import SvgCopies, SvgCopy
 
 BLOCKED: Final = ""
 """Returned by ``UrlRewriter.rewrite`` if a reference must be disabled."""
@@ -24,14 +27,39 @@ _MODIFIERS = {
     Use.STYLE: Modifier.STYLE,
     Use.SCRIPT: Modifier.SCRIPT,
 }
-_DISTINCT_USES = (Use.IMAGE, Use.STYLE, Use.SCRIPT, Use.FRAME, Use.ANCHOR)
-"""One use for each way that references are rewritten; other uses are rewritten as images."""
+_DISTINCT_USES = (Use.IMAGE, Use.PAINT, Use.STYLE, Use.SCRIPT, Use.FRAME, Use.ANCHOR)
+"""One use for each way that references are rewritten; other uses are rewritten like these."""
 _NAVIGATES = frozenset({Use.ANCHOR, Use.FRAME})
+_SHARED = frozenset({Use.PAINT, Use.FONT, Use.MEDIA})
+"""Uses that browsers may load with CORS: fonts, masks, clip paths, shapes, subtitles."""
 _ARCHIVED_SCHEMES = frozenset({"http", "https"})
 _HARMFUL = frozenset({"javascript", "vbscript", "livescript", "jar", "view-source"})
 """Schemes that run code or show local content."""
 _SELF_CONTAINED = frozenset({"about", "data"})
 """Schemes that load nothing from elsewhere."""
+
+
+RewriteDataUrl = Callable[[str, Use, "UrlRewriter"], str | None]
+"""Rewriter of a data URL with this use, given the rewriter of the references in its content."""
+_EMBEDDED = frozenset({Use.FRAME, Use.STYLE})
+"""Uses of data URLs whose content may have references."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """Support for content of other files inside a document.
+
+    Attributes:
+        origin: ``http://host[:port]`` of replay.
+        rewrite_data_url: rewriter of data URLs.
+        svg: copies of elements of SVG files.
+        depth: nesting level of data URLs.
+    """
+
+    origin: str
+    rewrite_data_url: RewriteDataUrl
+    svg: SvgCopies
+    depth: int = 0
 
 
 class UrlRewriter:
@@ -43,6 +71,7 @@ class UrlRewriter:
         page: ``FRAME`` if the document is shown in a frame, so that linked pages are too; else
             ``NONE``.
         paths: path writers for the rewritten references.
+        embedding: support for data URLs and other SVG files; None if they are not rewritten.
     """
 
     def __init__(
@@ -52,19 +81,41 @@ class UrlRewriter:
         *,
         page: Modifier = Modifier.NONE,
         paths: PathWriters = PLAIN,
+        embedding: "Embedding | None" = None,
     ) -> None:
         self.url = url
         self.base = url
         self._timestamp = timestamp
         self._paths = paths
+        self._embedding = embedding
         self._modifiers = {**_MODIFIERS, Use.ANCHOR: page}
         self._timestamp_segment = f"/{timestamp}"
         self._cache: dict[tuple[str, Use], str | None] = {}
 
     def nested(self) -> "UrlRewriter":
         """Return the rewriter for a document in ``srcdoc``, with the same base URL."""
+        return self._copy(self.base)
+
+    def copy_of(self, reference: str) -> tuple[SvgCopy, "UrlRewriter"] | None:
+        """Return the copy of an element of another SVG file, and the rewriter for its references.
+
+        Returns:
+            None if the reference stays within the document, or if there is no such element.
+        """
+        address, _, fragment = clean_reference(reference).partition("#")
+        url = join(self.base, address) if address else None
+        if url is None or self._embedding is None:
+            return None
+        if url == self.url:
+            return SvgCopy(fragment, ""), self
+        copy = self._embedding.svg.included(url, unquote(fragment))
+        return (copy, self._copy(url)) if copy else None
+
+    def _copy(self, url: str) -> "UrlRewriter":
         page = self._modifiers[Use.ANCHOR]
-        return UrlRewriter(self.base, self._timestamp, page=page, paths=self._paths)
+        return UrlRewriter(
+            url, self._timestamp, page=page, paths=self._paths, embedding=self._embedding
+        )
 
     def set_base(self, reference: str) -> None:
         """Apply a ``<base href>`` (HTML §4.2.3); a base that is not an HTTP URL is ignored."""
@@ -99,9 +150,9 @@ class UrlRewriter:
         modifier, _, url = rest.partition("/")
         if not moment or join(url, url) != url:
             return False
-        uses = (Use.IMAGE, Use.STYLE, Use.SCRIPT, Use.FRAME, Use.ANCHOR)
         return any(
-            modifier == self._modifiers[use] and self._path(url, use) == path for use in uses
+            modifier == self._modifiers[use] and self._path(url, use) == path
+            for use in _DISTINCT_USES
         )
 
     def _rewrite(self, reference: str, use: Use) -> str | None:
@@ -110,6 +161,8 @@ class UrlRewriter:
             return self._same_document(given, use)
         scheme = _SCHEME.match(given)
         if scheme and (name := scheme[1].lower()) not in _ARCHIVED_SCHEMES:
+            if name == "data" and use in _EMBEDDED and self._embedding is not None:
+                return self._data_url(given, use, self._embedding)
             return self._other_scheme(name, use)
         if self.is_rewritten_reference(given):
             return None
@@ -117,10 +170,31 @@ class UrlRewriter:
         url = join(self.base, address + mark)
         if url is None:
             return BLOCKED
-        return self._path(url, use) + mark + quote(fragment, safe=_FRAGMENT_SAFE)
+        inside = self._in_svg(url, fragment) if use is Use.PAINT and fragment else ""
+        return inside or self._path(url, use) + mark + quote(fragment, safe=_FRAGMENT_SAFE)
+
+    def _data_url(self, url: str, use: Use, embedding: "Embedding") -> str | None:
+        """Rewrite the content of a data URL, in which only absolute URLs lead anywhere."""
+        if embedding.depth >= MOST_NESTED_DOCUMENTS:
+            return BLOCKED
+        paths = self._paths if embedding.depth else self._paths.below(embedding.origin)
+        inner = UrlRewriter(
+            NO_BASE,
+            self._timestamp,
+            page=self._modifiers[Use.ANCHOR],
+            paths=paths,
+            embedding=replace(embedding, depth=embedding.depth + 1),
+        )
+        return embedding.rewrite_data_url(url, use, inner)
+
+    def _in_svg(self, url: str, fragment: str) -> str:
+        """Return the replacement of an image that is an element of an SVG file; else ""."""
+        if url == self.url:
+            return f"#{quote(fragment, safe=_FRAGMENT_SAFE)}"
+        return self._embedding.svg.filter_url(url, unquote(fragment)) if self._embedding else ""
 
     def _path(self, url: str, use: Use) -> str:
-        write = self._paths.requisite
+        write = self._paths.shared if use in _SHARED else self._paths.requisite
         if use in _NAVIGATES:
             write = self._paths.frame if use is Use.FRAME else self._paths.link
         return write(ReplayAddress(self._timestamp, self._modifiers[use], url))
@@ -134,8 +208,8 @@ class UrlRewriter:
     def _other_scheme(self, scheme: str, use: Use) -> str | None:
         """Return the result for a scheme that is not archived.
 
-        Data URLs are kept in requisites, but blocked as pages, since their content is not
-        rewritten. Requisites must not load local files or blobs.
+        Data URLs are kept in requisites, rewritten in frames and style sheets, and blocked as
+        pages. Requisites must not load local files or blobs.
         """
         is_known = use is Use.ANCHOR or scheme in _SELF_CONTAINED
         if scheme in _HARMFUL or not is_known or (scheme == "data" and use in _NAVIGATES):

@@ -13,11 +13,11 @@ from itertools import chain
 from archiver.config import Settings
 from archiver.db import captures, screenshots
 from archiver.db.engine import Database
-from archiver.errors import InvalidRecord, NotInArchive, StoreError
+from archiver.errors import InvalidRecord, NotInArchive, StoreError, TooLarge
 from archiver.http.content_coding import decode
-from archiver.http.encoding_detection import MOST_START_BYTES, SAMPLE_BYTES
+from archiver.http.encoding_detection import MOST_START_BYTES, SAMPLE_BYTES, decode_document
 from archiver.http.headers import ResponseHead
-from archiver.http.media_types import is_html
+from archiver.http.media_types import MediaType, declared_media_type, is_html
 from archiver.http.timestamps import pad, to_datetime
 from archiver.model.capture import Capture, Location, Timestamp
 from archiver.replay.addresses import Modifier, ReplayAddress
@@ -35,6 +35,11 @@ from archiver.warc.segments import SegmentStore
 _LATEST = Timestamp("99991231235959")
 _MOST_CAPTURES = 10_000
 _MOST_HOPS = 20
+_OK = 200
+_SVG = "image/svg+xml"
+_MOST_SVG_BYTES = 2 << 20
+_SVG_SECONDS = 10
+"""Timeout of the lookup of an SVG file whose elements are copied into a page."""
 MOST_COPIES = 10
 """Records with the same payload that are tried when one is damaged."""
 _PAGES = frozenset({Modifier.NONE, Modifier.FRAME})
@@ -113,6 +118,8 @@ class Replay:
             StoreError: a record is missing or damaged.
             TooLarge: it decompresses to more than ``max_decoded_bytes``.
         """
+        loop = asyncio.get_running_loop()
+        asked = replace(asked, read_svg=lambda url: self._read_svg(url, capture.timestamp, loop))
         standing = await self._standing(capture, asked)
         if standing:
             return await asyncio.to_thread(self._open_standing, capture, standing, asked)
@@ -221,6 +228,30 @@ class Replay:
         length = len(first) if rest is None else shown.length
         is_made = shown.length is None
         return Replayed(shown.status, [*shown.headers], length, is_made, _flow(first, rest))
+
+    def _read_svg(self, url: str, timestamp: Timestamp, loop: asyncio.AbstractEventLoop) -> str:
+        """Return the SVG file of a URL nearest in time; empty if there is none; blocking."""
+        finding = asyncio.run_coroutine_threadsafe(self._find_svg(url, timestamp), loop)
+        with suppress(StoreError, TooLarge, TimeoutError):
+            source = finding.result(_SVG_SECONDS)
+            if source is not None:
+                head, payload = open_payload(self._record(source))
+                coding = head.combined("content-encoding")
+                content = b"".join(decode(payload, coding, limit=_MOST_SVG_BYTES))
+                media_type = declared_media_type(head.headers) or MediaType(_SVG)
+                return decode_document(content, _SVG, media_type.get("charset"), url).text
+        return ""
+
+    async def _find_svg(self, url: str, timestamp: Timestamp) -> Capture | None:
+        """Return the capture with an SVG file's payload, after redirects; None if there is none."""
+        async with self._db.read() as conn:
+            for _ in range(_MOST_HOPS):
+                found = await captures.nearest(conn, url, timestamp)
+                if found is None or not found.redirect_to:
+                    break
+                url = found.redirect_to
+        is_svg = found is not None and found.media_type == _SVG and found.status == _OK
+        return await self._source(found) if found is not None and is_svg else None
 
     def _own_head(self, revisit: Capture) -> ResponseHead | None:
         """Return the head in a revisit's block; None if the block is empty."""

@@ -157,8 +157,7 @@ def _headers(request: web.Request) -> dict[str, str]:
 def _viewer(request: web.Request) -> Viewer:
     return Viewer(
         origin=request[ORIGIN],
-        is_framed=held_permission(request) is not None,
-        wants_font=request.headers.get("Sec-Fetch-Dest") == "font",
+        has_token=held_permission(request) is not None,
     )
 
 

@@ -4,7 +4,8 @@ A replayed page has an opaque origin, so its requests carry no cookie. Their add
 access token instead: for one memento, for a limited time, and with permission to be framed.
 References in the response inherit the same expiry; nothing renews it.
 
-Without a password everything is public, and tokens only allow a memento to be framed.
+Without a password everything is public, and tokens only allow a memento to be framed, and to be
+loaded with CORS.
 """
 
 import hashlib
@@ -194,10 +195,11 @@ class Permissions:
     def writers(self, held: Permission | None) -> PathWriters:
         """Return the path writers for references in a response.
 
-        With a password every requisite and frame gets an access token. Links get none, since they
-        lead to other pages; signed-in users do not need one. Below a banner they get a token
-        without access that only contains the banner's number. Without a password, a response that
-        may be framed only links to pages that may be framed too.
+        With a password every requisite and frame gets an access token; without one, frames and the
+        requisites that may be loaded with CORS. Links get none, since they lead to other pages;
+        signed-in users do not need one. Below a banner they get a token without access that only
+        contains the banner's number. Without a password, a response that may be framed only links
+        to pages that may be framed too.
 
         Args:
             held: permission of the request; None if it has no token. Links and redirects inherit
@@ -209,13 +211,13 @@ class Permissions:
         if held is not None:
             plain = partial(self.write, replace(given, banner=held.banner))
         if not self.has_password:
-            return PathWriters(frame=signed, link=plain, redirect=plain)
+            return PathWriters(shared=signed, frame=signed, link=plain, redirect=plain)
         if held is not None and held.banner:
             plain_link: PathWriter = partial(self.write, Permission(_NEVER, banner=held.banner))
         else:
             plain_link = plain_path
         link = partial(_at, held.home if held else "", plain_link)
-        return PathWriters(requisite=signed, frame=signed, link=link, redirect=plain)
+        return PathWriters(signed, signed, signed, link, plain)
 
 
 def _text(permission: Permission, address: ReplayAddress) -> str:

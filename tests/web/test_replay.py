@@ -89,7 +89,7 @@ async def test_what_a_stranger_wrote_can_not_act(client, archive):
     assert found["sandbox"] == ""
     assert found["default-src"] == "'none'"
     assert found["img-src"] == f"{here} data:"
-    assert found["frame-src"] == here
+    assert found["frame-src"] == found["object-src"] == f"{here} data:"
     assert found["form-action"] == "'none'"
     assert not {"script-src", "connect-src", "worker-src"} & found.keys()
     assert headers["X-Content-Type-Options"] == "nosniff"
@@ -100,16 +100,22 @@ async def test_what_a_stranger_wrote_can_not_act(client, archive):
         assert absent not in headers
 
 
-async def test_fonts_are_granted_to_the_opaque_origin_and_nothing_else_is(client, archive):
-    for name, kind in (("f.woff2", "font/woff2"), ("i.png", "image/png")):
-        await archive.add(PAGE + name, b"x", LATEST, headers=(("Content-Type", kind),))
+async def test_only_what_a_page_may_load_with_cors_is_granted_to_its_opaque_origin(client, archive):
+    page = b"""<img src=a><style>@font-face { src: url(b) } i { mask: url(c) }</style>
+    <video src=d poster=e><track src=f></video><svg><rect mask="url(g#x)" /></svg>"""
+    await archive.add(PAGE, page, LATEST, headers=HTML)
+    for name in "abcdefg":
+        await archive.add(PAGE + name, b"x", LATEST, headers=(("Content-Type", "image/png"),))
 
-    font = await get(client, f"/web/{LATEST}/{PAGE}f.woff2", Sec_Fetch_Dest="font")
-    image = await get(client, f"/web/{LATEST}im_/{PAGE}i.png", Sec_Fetch_Dest="image")
+    text = await (await get(client, f"/web/{LATEST}/{PAGE}")).text()
+    paths = re.findall(r"/web/[^\s\"')>#]+", text)
+    granted = {}
+    for path in [*paths, f"/web/{LATEST}im_/{PAGE}b"]:
+        answer = await get(client, path, Origin="null")
+        granted[path[-1]] = answer.headers.get("Access-Control-Allow-Origin")
+        assert answer.status == 200
 
-    assert font.headers["Access-Control-Allow-Origin"] == "null"
-    assert "Access-Control-Allow-Origin" not in image.headers
-    assert font.headers["Vary"] == "Sec-Fetch-Dest"
+    assert granted == dict.fromkeys("cdefg", "null") | {"a": None, "b": None}, "b without a token"
 
 
 @pytest.mark.parametrize("modifier", ["", "id_", "im_", "if_", "js_", "cs_"])

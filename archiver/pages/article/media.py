@@ -414,7 +414,7 @@ def _in_css(style: str) -> str:
     found: list[str] = []
 
     def see(reference: str, use: Use) -> None:
-        if use is Use.IMAGE and reference.strip() and not is_placeholder(reference):
+        if use is Use.PAINT and reference.strip() and not is_placeholder(reference):
             found.append(reference.strip())
 
     lead_css(style, see)

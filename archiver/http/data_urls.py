@@ -1,0 +1,63 @@
+"""Data URLs (Fetch §6)."""
+
+import re
+from base64 import b64decode, b64encode
+from binascii import Error
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from archiver.http.encoding_detection import decode_document
+from archiver.http.media_types import MediaType, parse_media_type
+
+_BASE64 = re.compile(r";[ ]*base64[ ]*\Z", re.IGNORECASE)
+_NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
+_PLAIN: Final = MediaType("text/plain", (("charset", "US-ASCII"),))
+NO_BASE: Final = "data:,"
+"""URL of an embedded document: relative references in it lead nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataUrl:
+    """The content of a data URL.
+
+    Attributes:
+        media_type: as stated.
+        text: the decoded content.
+        fragment: with ``#``; empty without one.
+    """
+
+    media_type: MediaType
+    text: str
+    fragment: str
+
+
+def is_data_url(reference: str) -> bool:
+    """Return whether a reference is a data URL."""
+    return reference[:5].lower() == "data:"
+
+
+def read_data_url(url: str) -> DataUrl | None:
+    """Return the content of a data URL; None if it is malformed."""
+    given, mark, fragment = url[5:].partition("#")
+    head, comma, body = given.partition(",")
+    if not comma:
+        return None
+    payload = unquote_to_bytes(body.encode("utf-8", "replace"))
+    is_base64 = _BASE64.search(head)
+    if is_base64:
+        head = head[: is_base64.start()]
+        packed = _NOT_BASE64.sub(b"", payload)
+        try:
+            payload = b64decode(packed + b"=" * (-len(packed) % 4))
+        except Error:
+            return None
+    stated = parse_media_type(f"text/plain{head}" if head.startswith(";") else head) or _PLAIN
+    decoded = decode_document(payload, stated.essence, stated.get("charset"), NO_BASE)
+    return DataUrl(stated, decoded.text, mark + fragment)
+
+
+def write_data_url(essence: str, text: str, fragment: str = "") -> str:
+    """Return the data URL of a text."""
+    packed = b64encode(text.encode("utf-8", "replace")).decode()
+    return f"data:{essence};charset=utf-8;base64,{packed}{fragment}"
