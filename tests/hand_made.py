@@ -82,7 +82,7 @@ class Archive:
             record_id=ids["id"],
             location=location,
             is_revisit=revisit_of is not None,
-            redirect_to=redirect_target(url, status, exchange.header("location")),
+            redirect_to=redirect_target(url, status, exchange.headers),
         )
         async with self.db.write() as conn:
             await segment_rows.advance(conn, {location.segment: location.offset + location.length})
