@@ -42,6 +42,9 @@ Pages with less are lists of other pages.
 NEARLY_ALL = 0.75
 """Minimum share of the prose before a label that announces the author."""
 
+SHORT, MOST_OF_ALL = 300, 0.3
+"""Maximum prose of a letter or author box, in characters and as a share of the page's."""
+
 _MOST = {Kind.AUTHOR: 1000, Kind.LETTER: 700, Kind.SHARE: 300, Kind.TAGS: 400}
 """Maximum characters by kind."""
 
@@ -198,6 +201,8 @@ class Surroundings:
         if kind is Kind.RELATED:
             return self._leads_away(blocks, unlinked, label)
         if measure.text > _MOST[kind] or unlinked > _UNLINKED.get(kind, measure.text):
+            return False
+        if sum(self._prose[each] for each in blocks) > max(SHORT, MOST_OF_ALL * self._left):
             return False
         if kind is Kind.LETTER:
             return self._calls(blocks, label)
