@@ -200,9 +200,9 @@ class Surroundings:
             return any(map(_holds_answers, blocks))
         if kind is Kind.RELATED:
             return self._leads_away(blocks, unlinked, label)
-        if measure.text > _MOST[kind] or unlinked > _UNLINKED.get(kind, measure.text):
-            return False
-        if sum(self._prose[each] for each in blocks) > max(SHORT, MOST_OF_ALL * self._left):
+        prose = sum(self._prose[each] for each in blocks)
+        is_long = measure.text > _MOST[kind] or unlinked > _UNLINKED.get(kind, measure.text)
+        if is_long or prose > max(SHORT, MOST_OF_ALL * self._left):
             return False
         if kind is Kind.LETTER:
             return self._calls(blocks, label)
